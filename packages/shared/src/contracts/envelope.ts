@@ -1,0 +1,14 @@
+import type { z } from 'zod';
+
+/** What travels with an event as CloudEvents 1.0 Kafka headers (binary mode); the value is `data` as JSON. */
+export interface EventDefinition<T = unknown> {
+  /** `ce_type`; a changed meaning gets a new version suffix. */
+  type: string;
+  topic: string;
+  schema: z.ZodType<T>;
+}
+
+/** Declares one event type: its name, the topic it travels on and the shape of its data. */
+export function defineEvent<T>(definition: EventDefinition<T>): EventDefinition<T> {
+  return definition;
+}

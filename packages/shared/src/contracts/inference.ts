@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { detectedObject, imageSize } from './detection.ts';
+
+/** Zod form of the inference backend's contract; both sides parse with it. */
+export const healthReply = z.object({
+  status: z.literal('ok'),
+  scenes: z.array(
+    z.object({
+      scene_code: z.string(),
+      labels: z.array(z.string()),
+      lower_bound: z.number(),
+      model: z.string().describe('Name and version of what serves the scene'),
+    }),
+  ),
+});
+
+export const streamSource = z.strictObject({
+  kind: z.literal('stream'),
+  url: z.string().min(1),
+  pinned_address: z.string().optional().describe('The IP address that passed the safety check; connected to first'),
+});
+export const objectSource = z.strictObject({ kind: z.literal('object'), bucket: z.string().min(1), key: z.string().min(1) });
+export const jobSource = z.discriminatedUnion('kind', [streamSource, objectSource]);
+
+export const newJob = z.strictObject({
+  job_id: z.string().min(1),
+  scene_code: z.string().min(1),
+  lower_bound: z.number().min(0).max(1).describe('Detections below it are not published'),
+  source: jobSource,
+});
+
+export const jobStatus = z.enum(['queued', 'running', 'stopping', 'stopped', 'succeeded', 'failed']);
+
+export const job = z.object({
+  job_id: z.string(),
+  status: jobStatus,
+  frames_published: z.int().min(0),
+  error: z.string().optional(),
+});
+export const jobList = z.object({ jobs: z.array(job) });
+
+export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) });
+
+/** The body that says for sure that nothing was created. */
+export const refusal = z.object({ reason: z.string() });
+
+export type HealthReply = z.infer<typeof healthReply>;
+export type JobSource = z.infer<typeof jobSource>;
+export type NewJob = z.infer<typeof newJob>;
+export type JobStatus = z.infer<typeof jobStatus>;
+export type Job = z.infer<typeof job>;
+export type Detection = z.infer<typeof detection>;
+export type Refusal = z.infer<typeof refusal>;

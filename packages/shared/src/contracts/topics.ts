@@ -1,0 +1,33 @@
+/**
+ * Kafka topics. The key of every message is the task id, so everything about one task keeps its order.
+ * Partition counts are fixed at creation: changing one moves keys to other partitions and breaks that order.
+ */
+export const topics = {
+  /** Full snapshots of video tasks, from `submitting` on. */
+  tasks: 'vision.tasks.v1',
+  /** Full snapshots of image calls. */
+  images: 'vision.images.v1',
+  /** The end-of-job mark of a task is stored with every frame before it. */
+  results: 'vision.results.v1',
+  /** Result frames and end-of-job messages of the inference backend. */
+  frames: 'vision.frames.v1',
+} as const;
+
+export interface TopicDefinition {
+  name: string;
+  partitions: number;
+  retentionMs: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Everything that has to exist before a service starts; dead letter topics carry the suffix `.dlq`. */
+export const topicDefinitions: TopicDefinition[] = Object.values(topics).flatMap((name) => [
+  { name, partitions: 6, retentionMs: 7 * DAY_MS },
+  { name: dlqTopic(name), partitions: 1, retentionMs: 30 * DAY_MS },
+]);
+
+/** Name of the dead letter topic of a topic. */
+export function dlqTopic(topic: string): string {
+  return `${topic}.dlq`;
+}

@@ -1,0 +1,136 @@
+/**
+ * The one error vocabulary. A use case throws an `AppError`; `http/error-handler.ts` turns it into a problem document,
+ * a consumer asks `isRetriable`. Messages of `AppError` are written for the caller; causes are for the log only.
+ */
+export type ErrorCode =
+  | 'OP-AUTH-REQUIRED'
+  | 'OP-TASK-REQUEST-INVALID'
+  | 'OP-TASK-SCENE-UNAVAILABLE'
+  | 'OP-TASK-NOT-STOPPABLE'
+  | 'OP-TASK-UPSTREAM-DOWN'
+  | 'OP-TASK-BREAKER-OPEN'
+  | 'OP-QUOTA-DAILY-EXHAUSTED'
+  | 'OP-QUOTA-RATE-LIMITED'
+  | 'OP-SYS-UNAVAILABLE';
+
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'exhausted'
+  | 'unavailable'
+  | 'internal';
+
+export interface ErrorFacts {
+  code?: ErrorCode | undefined;
+  /** What exactly went wrong, snake_case, stable: shown as `details.reason`. */
+  reason: string;
+  /** More facts for `details`; must hold no secret. */
+  details?: Record<string, unknown> | undefined;
+  /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
+  retryAfterS?: number | undefined;
+  cause?: unknown;
+}
+
+/** An expected failure with everything a caller, a log reader and a retry loop need to know. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly kind: ErrorKind;
+  readonly code: ErrorCode | undefined;
+  readonly reason: string;
+  readonly details: Record<string, unknown>;
+  readonly retryAfterS: number | undefined;
+
+  constructor(kind: ErrorKind, message: string, facts: ErrorFacts) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.kind = kind;
+    this.code = facts.code;
+    this.reason = facts.reason;
+    this.details = facts.details ?? {};
+    this.retryAfterS = facts.retryAfterS;
+  }
+
+  /** Whether the same call may succeed later without being changed. */
+  get isRetriable(): boolean {
+    return this.kind === 'unavailable' || this.kind === 'exhausted';
+  }
+}
+
+type Details = Record<string, unknown>;
+
+/** The catalogue: every refusal of the service is made here, so code, kind and wording stand on one screen. */
+export const fail = {
+  authRequired: (reason = 'api_key_invalid') =>
+    new AppError('unauthenticated', 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".', {
+      code: 'OP-AUTH-REQUIRED',
+      reason,
+    }),
+  /** A fault in the request: always 400, whatever part it sits in. `field` names the part. */
+  requestInvalid: (reason: string, message: string, details: Details = {}) =>
+    new AppError('invalid', message, { code: 'OP-TASK-REQUEST-INVALID', reason, details }),
+  sceneUnavailable: (sceneCode: string) =>
+    new AppError('invalid', 'This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.', {
+      code: 'OP-TASK-SCENE-UNAVAILABLE',
+      reason: 'scene_unavailable',
+      details: { field: 'scene_code', scene_code: sceneCode },
+    }),
+  notStoppable: (status: string) =>
+    new AppError('conflict', `The task has already ended (${status}).`, {
+      code: 'OP-TASK-NOT-STOPPABLE',
+      reason: 'task_ended',
+      details: { status },
+    }),
+  upstreamDown: (reason: string, cause?: unknown) =>
+    new AppError('unavailable', 'The inference backend is temporarily unavailable; nothing was charged.', {
+      code: 'OP-TASK-UPSTREAM-DOWN',
+      reason,
+      retryAfterS: 5,
+      cause,
+    }),
+  breakerOpen: (reason: 'breaker_open' | 'maintenance', retryAfterS: number, message?: string) =>
+    new AppError('unavailable', message ?? 'New work is not accepted at the moment; nothing was charged.', {
+      code: 'OP-TASK-BREAKER-OPEN',
+      reason,
+      retryAfterS,
+    }),
+  dailyExhausted: (quota: { limit: number; used: number; requested: number; resets_at: string }, retryAfterS: number) =>
+    new AppError('exhausted', "Today's quota does not cover this request.", {
+      code: 'OP-QUOTA-DAILY-EXHAUSTED',
+      reason: 'daily_quota_exhausted',
+      details: quota,
+      retryAfterS,
+    }),
+  rateLimited: (reason: string, retryAfterS: number, details: Details = {}) =>
+    new AppError('exhausted', 'Too many requests at once; retry after the time in Retry-After.', {
+      code: 'OP-QUOTA-RATE-LIMITED',
+      reason,
+      retryAfterS,
+      details,
+    }),
+  /** A dependency of ours is away or not set up. */
+  sysUnavailable: (reason: string, cause?: unknown, retryAfterS = 5) =>
+    new AppError('unavailable', 'A part of the service is not reachable; retry with the same Idempotency-Key.', {
+      code: 'OP-SYS-UNAVAILABLE',
+      reason,
+      retryAfterS,
+      cause,
+    }),
+  notFound: (message = 'There is nothing at this address.', reason = 'not_found') =>
+    new AppError('not_found', message, { reason }),
+  methodNotAllowed: (allow: string[]) =>
+    new AppError('method_not_allowed', `Use ${allow.join(' or ')}.`, {
+      reason: 'method_not_allowed',
+      details: { allow },
+    }),
+  forbidden: (reason: string, message: string) => new AppError('forbidden', message, { reason }),
+  conflict: (reason: string, message: string, details: Details = {}) =>
+    new AppError('conflict', message, { reason, details }),
+};
+
+/** The error itself when it is an `AppError`, undefined otherwise. */
+export function asAppError(error: unknown): AppError | undefined {
+  return error instanceof AppError ? error : undefined;
+}

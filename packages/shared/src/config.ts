@@ -42,10 +42,7 @@ export const count = (fallback: number) => z.coerce.number().int().min(1).defaul
 /** true/false, 1/0, yes/no. */
 export const flag = (fallback: boolean) => z.stringbool().default(fallback);
 /** An http(s) base address without a trailing slash. */
-export const httpUrl = () =>
-  z
-    .url({ protocol: /^https?$/ })
-    .transform((url) => url.replace(/\/+$/, ''));
+export const httpUrl = () => z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 /** Comma separated list, blanks trimmed, empty entries dropped. */
 export const list = (fallback: string) =>
   z
@@ -63,7 +60,10 @@ export const serviceConfig = {
   HOST: z.string().default('0.0.0.0').describe('Address the listeners bind to'),
   PORT: port(8080).describe('Port of the HTTP API'),
   HEALTH_PORT: port(9090).describe('Port of health checks and metrics; never exposed'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Log level'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Log level'),
   SHUTDOWN_GRACE_MS: millis(25_000).describe('Longest time a shutdown may take'),
 };
 
@@ -75,7 +75,9 @@ export const databaseConfig = {
 
 /** Settings of every service that publishes or consumes events. */
 export const kafkaConfig = {
-  KAFKA_BROKERS: list('').refine((brokers) => brokers.length > 0, 'at least one broker').describe('Kafka brokers, host:port, comma separated'),
+  KAFKA_BROKERS: list('')
+    .refine((brokers) => brokers.length > 0, 'at least one broker')
+    .describe('Kafka brokers, host:port, comma separated'),
   TOPIC_PREFIX: z.string().default('').describe('Put before every topic and consumer group name'),
 };
 

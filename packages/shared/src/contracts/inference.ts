@@ -19,7 +19,11 @@ export const streamSource = z.strictObject({
   url: z.string().min(1),
   pinned_address: z.string().optional().describe('The IP address that passed the safety check; connected to first'),
 });
-export const objectSource = z.strictObject({ kind: z.literal('object'), bucket: z.string().min(1), key: z.string().min(1) });
+export const objectSource = z.strictObject({
+  kind: z.literal('object'),
+  bucket: z.string().min(1),
+  key: z.string().min(1),
+});
 export const jobSource = z.discriminatedUnion('kind', [streamSource, objectSource]);
 
 export const newJob = z.strictObject({

@@ -14,7 +14,12 @@ export const reserveRequest = z.strictObject({
   limit: z.int().min(0).describe('Units a day for this subject'),
 });
 
-const quotaState = z.object({ limit: z.int(), used: z.int(), requested: z.int(), resets_at: z.iso.datetime({ offset: true }) });
+const quotaState = z.object({
+  limit: z.int(),
+  used: z.int(),
+  requested: z.int(),
+  resets_at: z.iso.datetime({ offset: true }),
+});
 
 export const reserveReply = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('granted') }),

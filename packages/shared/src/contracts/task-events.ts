@@ -3,7 +3,16 @@ import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
 /** States of spec section 3; image calls use `succeeded` only. */
-export const taskStatus = z.enum(['submitting', 'resolving', 'running', 'stopping', 'stopped', 'succeeded', 'failed', 'refunded']);
+export const taskStatus = z.enum([
+  'submitting',
+  'resolving',
+  'running',
+  'stopping',
+  'stopped',
+  'succeeded',
+  'failed',
+  'refunded',
+]);
 
 /**
  * A task in full, at one version. Versions grow by one with every change, so the newest snapshot wins whatever order they

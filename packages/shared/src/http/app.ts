@@ -1,0 +1,47 @@
+import express from 'express';
+import type { Express, RequestHandler } from 'express';
+import { fail } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { errorHandler } from './error-handler.ts';
+import { requestId } from './request-id.ts';
+import type { Route } from './route.ts';
+
+export interface AppOptions {
+  routes: Route[];
+  /** Proves who asks; runs before every route that is not `authenticated: false`. */
+  authenticate: RequestHandler;
+  logger: Logger;
+  /** Runs after the request id and before everything else. */
+  before?: RequestHandler[] | undefined;
+}
+
+/** Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. */
+export function createApp({ routes, authenticate, logger, before = [] }: AppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').enable('case sensitive routing');
+  app.use(requestId, ...before);
+  for (const { definition, handler } of routes) {
+    const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const chain = definition.authenticated === false ? [handler] : [authenticate, handler];
+    app[definition.method](path, ...chain);
+  }
+  for (const [path, methods] of methodsByPath(routes)) {
+    app.all(path, authenticate, () => {
+      throw fail.methodNotAllowed(methods);
+    });
+  }
+  app.use(authenticate, () => {
+    throw fail.notFound();
+  });
+  app.use(errorHandler(logger));
+  return app;
+}
+
+function methodsByPath(routes: Route[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const { definition } of routes) {
+    const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    methods.set(path, [...(methods.get(path) ?? []), definition.method.toUpperCase()]);
+  }
+  return methods;
+}

@@ -1,0 +1,117 @@
+import { request } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { z } from 'zod';
+
+/** A call took longer than its deadline; named so that the client span carries it as `error.type`. */
+export class UpstreamTimeoutError extends Error {
+  override readonly name = 'UpstreamTimeoutError';
+  readonly code = 'UPSTREAM_TIMEOUT';
+}
+
+/** The request may or may not have reached the other side, or surely did not. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  /** true when not one byte of the request can have been received. */
+  readonly surelyNotSent: boolean;
+  readonly reason: 'connect_failed' | 'name_unknown' | 'timeout' | 'aborted' | 'connection_lost' | 'reply_unreadable';
+
+  constructor(reason: CallError['reason'], surelyNotSent: boolean, cause: unknown) {
+    super(`call failed: ${reason}`, { cause });
+    this.reason = reason;
+    this.surelyNotSent = surelyNotSent;
+  }
+}
+
+export interface CallRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  url: string;
+  headers?: Record<string, string> | undefined;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is; set the content type in `headers`. */
+  bytes?: Buffer | undefined;
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  dispatcher?: Dispatcher | undefined;
+}
+
+export interface CallReply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed JSON, or undefined when the body is empty or no JSON. */
+  body: unknown;
+}
+
+const MAX_REPLY_BYTES = 32 * 1024 * 1024;
+
+/**
+ * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed.
+ * @throws CallError when there is no complete reply; `surelyNotSent` tells refused connections and unknown names from the rest.
+ */
+export async function call(input: CallRequest): Promise<CallReply> {
+  const controller = new AbortController();
+  const timer = setTimeout(
+    () => controller.abort(new UpstreamTimeoutError(`no reply within ${input.timeoutMs} ms`)),
+    input.timeoutMs,
+  );
+  const onAbort = () => controller.abort(input.signal?.reason);
+  input.signal?.addEventListener('abort', onAbort, { once: true });
+  if (input.signal?.aborted) onAbort();
+  try {
+    const reply = await request(input.url, {
+      method: input.method,
+      headers: { ...(input.json === undefined ? {} : { 'content-type': 'application/json' }), ...input.headers },
+      body: input.json === undefined ? (input.bytes ?? null) : JSON.stringify(input.json),
+      signal: controller.signal,
+      headersTimeout: input.timeoutMs,
+      bodyTimeout: input.timeoutMs,
+      ...(input.dispatcher ? { dispatcher: input.dispatcher } : {}),
+    });
+    return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
+  } catch (error) {
+    throw asCallError(error);
+  } finally {
+    clearTimeout(timer);
+    input.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Parses a reply body; undefined when it does not have the promised shape. */
+export function bodyAs<T>(schema: z.ZodType<T>, reply: CallReply): T | undefined {
+  const parsed = schema.safeParse(reply.body);
+  return parsed.success ? parsed.data : undefined;
+}
+
+async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_REPLY_BYTES) throw new Error('reply too large');
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function asCallError(error: unknown): CallError {
+  if (error instanceof CallError) return error;
+  const code = (error as { code?: string } | null)?.code ?? '';
+  if (error instanceof UpstreamTimeoutError || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return new CallError('timeout', false, error);
+  }
+  if (
+    code === 'ECONNREFUSED' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT' ||
+    code === 'EHOSTUNREACH' ||
+    code === 'ENETUNREACH'
+  ) {
+    return new CallError('connect_failed', true, error);
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return new CallError('name_unknown', true, error);
+  if ((error as { name?: string } | null)?.name === 'ClientGoneError') return new CallError('aborted', false, error);
+  return new CallError('connection_lost', false, error);
+}

@@ -1,0 +1,64 @@
+import { trace } from '@opentelemetry/api';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import { AppError, asAppError } from '../errors.ts';
+import { asUnavailable } from '../db/unavailable.ts';
+import type { Logger } from '../logger.ts';
+import { headersOfError, toProblem } from './problem.ts';
+import { ClientGoneError } from './route.ts';
+import { drain } from './drain.ts';
+
+/** Last link of the chain: turns whatever was thrown into a problem document and one log line. */
+export function errorHandler(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, req, res, _next) => {
+    const known = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error);
+    const shown = known ?? new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' });
+    note(logger, req, { error, shown });
+    if (res.headersSent || error instanceof ClientGoneError) {
+      res.destroy();
+      return;
+    }
+    answer(req, res, shown);
+  };
+}
+
+/** Sends the problem at once, then drains what is left of the request body, so the client reads an answer, not a reset. */
+function answer(req: Request, res: Response, error: AppError): void {
+  const body = Buffer.from(JSON.stringify(toProblem(error, String(res.getHeader('X-Request-Id') ?? ''))));
+  res
+    .status(toStatus(error))
+    .set(headersOfError(error))
+    .set({
+      'Content-Type': 'application/problem+json',
+      'Content-Length': String(body.length),
+      'Cache-Control': 'no-store',
+    });
+  if (req.complete || req.method === 'HEAD') {
+    res.end(req.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  res.set('Connection', 'close');
+  res.write(body);
+  drain(req, () => res.end());
+}
+
+const toStatus = (error: AppError) => toProblem(error, '').status;
+
+function note(logger: Logger, req: Request, { error, shown }: { error: unknown; shown: AppError }): void {
+  trace.getActiveSpan()?.setAttribute('app.error.code', shown.code ?? shown.reason);
+  const facts = { method: req.method, path: req.path, reason: shown.reason, code: shown.code };
+  if (shown.kind === 'internal') logger.error({ ...facts, err: error }, 'request failed unexpectedly');
+  else if (shown.kind === 'unavailable') logger.warn({ ...facts, err: shown.cause }, 'request not served');
+  else logger.info(facts, 'request refused');
+}
+
+/** Faults that Express and its parsers raise for malformed requests (bad percent-encoding and the like). */
+function asHttpFault(error: unknown): AppError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const status = (error as { status?: unknown }).status;
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
+  return new AppError('invalid', 'The request is malformed.', {
+    code: 'OP-TASK-REQUEST-INVALID',
+    reason: 'request_malformed',
+    cause: error,
+  });
+}

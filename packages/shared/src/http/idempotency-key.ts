@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import { fail } from '../errors.ts';
+
+export interface IdempotencyKey {
+  /** Lower-case form used for comparison. */
+  key: string;
+  /** As the client sent it; echoed as `request_id`. */
+  sent: string;
+}
+
+/**
+ * The Idempotency-Key header: exactly one, 8-4-4-4-12 hexadecimal digits, any UUID version.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_missing` | `idempotency_key_invalid`.
+ */
+export function readIdempotencyKey(req: IncomingMessage): IdempotencyKey {
+  const values: string[] = [];
+  for (let index = 0; index < req.rawHeaders.length; index += 2) {
+    if (req.rawHeaders[index]?.toLowerCase() === 'idempotency-key') values.push(req.rawHeaders[index + 1] ?? '');
+  }
+  const field = { field: 'Idempotency-Key' };
+  if (values.length === 0) {
+    throw fail.requestInvalid(
+      'idempotency_key_missing',
+      'Send an Idempotency-Key header with a UUID of your own.',
+      field,
+    );
+  }
+  const sent = values[0] ?? '';
+  if (values.length > 1 || !/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(sent)) {
+    throw fail.requestInvalid('idempotency_key_invalid', 'Send one Idempotency-Key in UUID form (8-4-4-4-12).', field);
+  }
+  return { key: sent.toLowerCase(), sent };
+}

@@ -1,0 +1,54 @@
+import { trace } from '@opentelemetry/api';
+import type { AppError, ErrorKind } from '../errors.ts';
+import type { Problem } from '../contracts/problem.ts';
+
+/** The only place where a kind of error becomes an HTTP status. */
+export const statusOfKind: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  exhausted: 429,
+  unavailable: 503,
+  internal: 500,
+};
+
+const titleOfKind: Record<ErrorKind, string> = {
+  invalid: 'Request invalid',
+  unauthenticated: 'Authentication required',
+  forbidden: 'Not allowed',
+  not_found: 'Not found',
+  method_not_allowed: 'Method not allowed',
+  conflict: 'Conflict',
+  exhausted: 'Limit reached',
+  unavailable: 'Temporarily unavailable',
+  internal: 'Internal error',
+};
+
+/** The problem document of an error. `requestId` is the X-Request-Id of the request it answers. */
+export function toProblem(error: AppError, requestId: string): Problem {
+  return {
+    type: `urn:vision:problem:${error.reason}`,
+    title: titleOfKind[error.kind],
+    status: statusOfKind[error.kind],
+    detail: error.message,
+    instance: `urn:request:${requestId}`,
+    ...(error.code ? { code: error.code } : {}),
+    details: { reason: error.reason, ...error.details },
+    trace_id: trace.getActiveSpan()?.spanContext().traceId ?? '',
+    retryable: error.isRetriable,
+  };
+}
+
+/** Headers that belong to the answer for this error. */
+export function headersOfError(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const allow = error.details['allow'];
+  if (error.kind === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
+  if (error.kind === 'method_not_allowed' && Array.isArray(allow)) headers['Allow'] = allow.join(', ');
+  if (error.kind === 'exhausted' || error.kind === 'unavailable')
+    headers['Retry-After'] = String(error.retryAfterS ?? 1);
+  return headers;
+}

@@ -1,0 +1,127 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { z } from 'zod';
+import { fail } from '../errors.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Caller } from './authenticate.ts';
+import { readJson } from './json-body.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+/** Who the route is for; decides which OpenAPI document lists it. */
+export type Audience = 'public' | 'admin' | 'internal' | 'backend';
+
+export interface ResponseDoc {
+  description: string;
+  schema?: z.ZodType | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
+  /** camelCase name of the operation; also the OpenAPI operationId and the span name. */
+  operation: string;
+  method: Method;
+  /** OpenAPI form: `/v1/vision/tasks/{task_id}`. */
+  path: string;
+  summary: string;
+  description?: string | undefined;
+  audience: Audience;
+  /** false: answered without a caller. */
+  authenticated?: boolean | undefined;
+  params?: z.ZodType<P> | undefined;
+  query?: z.ZodType<Q> | undefined;
+  headers?: z.ZodObject | undefined;
+  /** A JSON body; absent for routes that read the body themselves. */
+  body?: z.ZodType<B> | undefined;
+  /** Documents a body that is not JSON. */
+  bodyDoc?: { contentType: string; schema: z.ZodType } | undefined;
+  responses: Record<number, ResponseDoc>;
+  errors?: ErrorCode[] | undefined;
+}
+
+export interface RouteContext<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** Throws unless the route is authenticated. */
+  caller: Caller;
+  req: Request;
+  res: Response;
+  /** Aborted when the client goes away before the answer. */
+  signal: AbortSignal;
+}
+
+export interface Reply {
+  status: number;
+  /** Parsed with the schema of `responses[status]`, so nothing undeclared leaves. */
+  body?: unknown;
+  headers?: Record<string, string> | undefined;
+}
+
+export interface Route {
+  definition: RouteDefinition;
+  handler: RequestHandler;
+}
+
+/**
+ * Declares one HTTP operation. Input is parsed with the zod schemas (a failure is OP-TASK-REQUEST-INVALID with
+ * `details.field`), the reply is parsed with the schema of its status, and the definition feeds the OpenAPI document.
+ * A handler that returns nothing has answered by itself (streams).
+ */
+export function route<P = unknown, Q = unknown, B = unknown>(
+  definition: RouteDefinition<P, Q, B>,
+  handle: (context: RouteContext<P, Q, B>) => Promise<Reply | undefined>,
+): Route {
+  const handler: RequestHandler = async (req, res) => {
+    const context: RouteContext<P, Q, B> = {
+      params: parsePart(definition.params, req.params, 'path', 'not_found') as P,
+      query: parsePart(definition.query, req.query, 'query') as Q,
+      body: (definition.body ? parsePart(definition.body, await readJson(req), 'body') : undefined) as B,
+      caller: res.locals['caller'] as Caller,
+      req,
+      res,
+      signal: signalOf(res),
+    };
+    const reply = await handle(context);
+    if (reply) send(res, definition, reply);
+  };
+  return { definition: definition as RouteDefinition, handler };
+}
+
+function send(res: Response, definition: RouteDefinition, reply: Reply): void {
+  res.status(reply.status).set(reply.headers ?? {});
+  if (reply.body === undefined) {
+    res.end();
+    return;
+  }
+  const schema = definition.responses[reply.status]?.schema;
+  res.json(schema ? schema.parse(reply.body) : reply.body);
+}
+
+function parsePart(schema: z.ZodType | undefined, input: unknown, part: string, onFault = 'invalid'): unknown {
+  if (!schema) return input;
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  if (onFault === 'not_found') throw fail.notFound('There is no such resource.');
+  const issue = parsed.error.issues[0];
+  const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : undefined;
+  const field = [...(issue?.path ?? []), ...(unknownKeys?.slice(0, 1) ?? [])].map(String).join('.').slice(0, 200);
+  const reason = unknownKeys ? 'unknown_field' : `${part}_invalid`;
+  throw fail.requestInvalid(reason, sentence(field, issue?.message), field ? { field } : {});
+}
+
+function sentence(field: string, message: string | undefined): string {
+  const what = message ?? 'The request is not valid';
+  return field ? `${field}: ${what}.` : `${what}.`;
+}
+
+function signalOf(res: Response): AbortSignal {
+  const controller = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort(new ClientGoneError());
+  });
+  return controller.signal;
+}
+
+/** The caller closed the connection before the answer was sent. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}

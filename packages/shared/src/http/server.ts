@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpServer {
+  /** Starts listening; resolves with the port. */
+  start(): Promise<number>;
+  /** Stops accepting, lets running requests finish within the grace, then cuts them. */
+  stop(graceMs: number): Promise<void>;
+  readonly server: Server;
+}
+
+/**
+ * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's limit for
+ * a whole request is off; keep-alive outlasts the usual idle time of an ingress so that it never reuses a closed socket.
+ */
+export function createHttpServer(
+  listener: RequestListener,
+  { host, port }: { host: string; port: number },
+): HttpServer {
+  const server = createServer(
+    { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true },
+    listener,
+  );
+  return {
+    server,
+    start: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve((server.address() as AddressInfo).port);
+        });
+      }),
+    stop: (graceMs) =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,99 @@
+import { ConfigError } from './config.ts';
+import { createLogger } from './logger.ts';
+import type { Logger } from './logger.ts';
+import { stopTelemetry } from './telemetry.ts';
+
+export interface StopPhase {
+  name: string;
+  timeoutMs: number;
+  stop: () => Promise<void>;
+}
+
+export interface RunningService {
+  /** Opens listeners and starts consumers; resolves once requests can be served. */
+  start: () => Promise<void>;
+  /** In order: stop taking work in, consumers, relays, listeners, pools. Telemetry is flushed after the last. */
+  stopPhases: StopPhase[];
+}
+
+export interface ServiceContext {
+  logger: Logger;
+  /** Ends the process with exit code 1 after an orderly stop; for faults that cannot heal by themselves. */
+  onFatal: (error: unknown) => void;
+}
+
+export interface ServiceDefinition<C> {
+  name: string;
+  readConfig: () => C & { LOG_LEVEL: string };
+  createService: (config: C, context: ServiceContext) => Promise<RunningService>;
+  /** Brings the own database up to date; run as `main.ts migrate`. */
+  migrate: (config: C) => Promise<void>;
+}
+
+/**
+ * The life of a service process. `main.ts migrate` migrates and ends; anything else serves until SIGTERM or SIGINT, stops
+ * phase by phase (each with its own time limit; a second signal cuts it short), flushes telemetry and lets the event loop
+ * run empty. Exit code 1 when start, a phase or the service itself failed.
+ */
+export async function runService<C>(definition: ServiceDefinition<C>, argv: string[] = process.argv): Promise<void> {
+  let logger = createLogger(definition.name);
+  try {
+    const config = definition.readConfig();
+    logger = createLogger(definition.name, config.LOG_LEVEL);
+    if (argv[2] === 'migrate') {
+      await definition.migrate(config);
+      logger.info('database is up to date');
+      return;
+    }
+    await serve(definition, config, logger);
+  } catch (error) {
+    if (error instanceof ConfigError) logger.fatal(error.message);
+    else logger.fatal({ err: error }, 'start failed');
+    process.exitCode = 1;
+    await stopTelemetry();
+    setTimeout(() => process.exit(), 1000).unref();
+  }
+}
+
+async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Logger): Promise<void> {
+  let service: RunningService | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (exitCode: number) => {
+    if (exitCode !== 0) process.exitCode = exitCode;
+    stopping ??= stopAll(service?.stopPhases ?? [], logger);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(process.exitCode ?? 1);
+      logger.info({ signal }, 'stopping');
+      stop(0);
+    });
+  }
+  const onFatal = (error: unknown) => {
+    logger.fatal({ err: error }, 'cannot go on');
+    stop(1);
+  };
+  process.on('uncaughtException', onFatal);
+  process.on('unhandledRejection', onFatal);
+  service = await definition.createService(config, { logger, onFatal });
+  await service.start();
+  logger.info('ready');
+}
+
+/** Runs the phases one after the other; a phase that fails or takes too long is logged and does not hold up the next. */
+export async function stopAll(phases: StopPhase[], logger: Logger): Promise<void> {
+  for (const phase of phases) {
+    const late = new Promise<never>((_resolve, reject) => {
+      setTimeout(() => reject(new Error(`not done after ${phase.timeoutMs} ms`)), phase.timeoutMs).unref();
+    });
+    try {
+      await Promise.race([phase.stop(), late]);
+    } catch (error) {
+      process.exitCode = 1;
+      logger.error({ err: error, phase: phase.name }, 'stop phase failed');
+    }
+  }
+  logger.info('stopped');
+  await stopTelemetry();
+  setTimeout(() => process.exit(), 2000).unref();
+}

@@ -1,0 +1,68 @@
+import { metrics } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
+import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { register } from 'node:module';
+
+export interface TelemetryOptions {
+  /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
+  name: string;
+}
+
+let sdk: NodeSDK | undefined;
+let prometheus: PrometheusExporter | undefined;
+
+/**
+ * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps modules
+ * that are imported as ESM; without it express, kafkajs and ioredis would silently stay uninstrumented.
+ *
+ * Spans are exported by OTLP (http/protobuf) when OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant is set; metrics are
+ * read from `/metrics` of the health listener.
+ */
+export function startTelemetry({ name }: TelemetryOptions): void {
+  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
+  const env = process.env;
+  const exports = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
+  prometheus = new PrometheusExporter({ preventServerStart: true });
+  sdk = new NodeSDK({
+    serviceName: env['OTEL_SERVICE_NAME'] ?? name,
+    resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
+    metricReaders: [prometheus],
+    ...(exports ? { traceExporter: new OTLPTraceExporter() } : { spanProcessors: [] }),
+    instrumentations: [
+      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe }),
+      new ExpressInstrumentation(),
+      new UndiciInstrumentation(),
+      new PgInstrumentation({ requireParentSpan: true }),
+      new IORedisInstrumentation({ requireParentSpan: true }),
+      new KafkaJsInstrumentation(),
+    ],
+  });
+  sdk.start();
+}
+
+/** Flushes spans and metrics; the last thing a process does. */
+export async function stopTelemetry(): Promise<void> {
+  await sdk?.shutdown().catch(() => undefined);
+}
+
+/** Answers a scrape in Prometheus text form; 503 when telemetry was not started. */
+export function metricsHandler(req: IncomingMessage, res: ServerResponse): void {
+  if (prometheus) prometheus.getMetricsRequestHandler(req, res);
+  else res.writeHead(503).end('telemetry is off\n');
+}
+
+/** Meter for the signals of a service; a no-op when telemetry is off. */
+export const meter = (service: string) => metrics.getMeter(`vision.${service}`);
+
+function isProbe(req: IncomingMessage): boolean {
+  return /^\/(health\/|metrics)/.test(req.url ?? '');
+}

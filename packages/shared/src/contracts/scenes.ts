@@ -1,0 +1,133 @@
+import { z } from 'zod';
+
+const share = z.number().min(0).max(1);
+const channels = z.tuple([z.number(), z.number(), z.number()]);
+
+/** How an RGB picture becomes the input tensor: `(value - mean) / std` per channel, values 0..255, channels in `colour_order`. */
+const tensorInput = z.strictObject({
+  name: z.string().min(1),
+  width: z.int().min(1).max(4096),
+  height: z.int().min(1).max(4096),
+  resize: z.enum(['stretch', 'letterbox']).describe('letterbox keeps the aspect ratio and pads both sides evenly'),
+  padding_value: z.int().min(0).max(255).default(114).describe('Grey level around a letterboxed picture'),
+  colour_order: z.enum(['rgb', 'bgr']),
+  layout: z.enum(['nchw', 'nhwc']),
+  data_type: z.enum(['float32', 'uint8']).default('float32').describe('uint8 takes the pixels as they are'),
+  mean: channels.default([0, 0, 0]),
+  std: channels.default([1, 1, 1]),
+});
+
+/**
+ * How output tensors become boxes.
+ * - `nanodet`: scores `[1, cells, classes]` and side distances `[1, cells, 4 * bins]`, cells of every stride in order.
+ * - `yolo`: one tensor of `cx, cy, w, h, (objectness,) class scores` per candidate, in input pixels.
+ * - `boxes`: boxes `[1, n, 4]` with either scores `[1, n, classes]` or scores `[1, n]` and class numbers in `labels`.
+ */
+const outputDecoding = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('nanodet'),
+    scores: z.string(),
+    distances: z.string(),
+    strides: z.array(z.int().min(1)).min(1),
+    bins: z.int().min(2),
+  }),
+  z.strictObject({
+    kind: z.literal('yolo'),
+    output: z.string(),
+    layout: z
+      .enum(['candidates_last', 'candidates_first'])
+      .describe('[1, values, candidates] or [1, candidates, values]'),
+    objectness: z.boolean().default(false),
+  }),
+  z.strictObject({
+    kind: z.literal('boxes'),
+    boxes: z.string(),
+    scores: z.string(),
+    labels: z.string().optional(),
+    format: z.enum(['xyxy', 'yxyx', 'cxcywh']),
+    normalized: z.boolean().describe('Coordinates are 0..1 of the input, else input pixels'),
+  }),
+]);
+
+const tensorModel = {
+  classes: z.array(z.string().min(1)).min(1).describe('Class names in the order of the model'),
+  input: tensorInput,
+  decode: outputDecoding,
+  nms_iou: share.default(0.6).describe('Boxes of one class that overlap more are one object'),
+  max_objects: z.int().min(1).max(1000).default(100),
+};
+
+/** ONNX Runtime on this machine; `file` lies in the directory of the models. */
+const onnxDetector = z.strictObject({
+  kind: z.literal('onnx'),
+  version: z.string(),
+  file: z.string().regex(/^[\w.-]+\.onnx$/, 'a file name ending in .onnx'),
+  ...tensorModel,
+});
+
+/** A model server that speaks the Open Inference Protocol v2: Triton, KServe, OpenVINO Model Server. */
+const kserveDetector = z.strictObject({
+  kind: z.literal('kserve'),
+  version: z.string().optional().describe('Model version on the server; its choice when absent'),
+  url: z.url({ protocol: /^https?$/ }),
+  model: z.string().regex(/^[\w.-]+$/),
+  timeout_ms: z.int().min(1).default(5000),
+  ...tensorModel,
+});
+
+/** Fire and smoke by colour and texture; needs no trained model. */
+const chromaticDetector = z.strictObject({ kind: z.literal('chromatic'), version: z.string() });
+
+const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
+
+/** What callers see of a scene (scene list). */
+export const sceneView = z.object({
+  scene_code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
+  name: z.string().min(1),
+  description: z.string().min(1),
+  enabled: z.boolean(),
+  labels: z.array(z.string().min(1)).min(1),
+  lower_bound: share.describe('Detections below it are never stored'),
+  default_min_score: share.describe('Read-time threshold frozen into a task at its creation'),
+});
+export const sceneList = z.object({ scenes: z.array(sceneView) });
+
+const sceneEntry = z.strictObject({
+  ...sceneView.shape,
+  detector: z.string().optional().describe('Name of an entry of `detectors`; an enabled scene must have one'),
+});
+
+/** The file of `SCENES_FILE`: the one place where scenes, their words, thresholds and detectors are said. */
+export const sceneRegistry = z
+  .strictObject({ detectors: z.record(z.string().regex(/^[\w.-]+$/), detector), scenes: z.array(sceneEntry).min(1) })
+  .superRefine((registry, context) => {
+    const codes = registry.scenes.map((scene) => scene.scene_code);
+    if (new Set(codes).size !== codes.length) context.addIssue({ code: 'custom', message: 'scene codes repeat' });
+    for (const scene of registry.scenes) {
+      const problem = problemOf(scene, registry.detectors);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: `scene ${scene.scene_code}: ${problem}` });
+    }
+  });
+
+export type SceneView = z.infer<typeof sceneView>;
+export type SceneEntry = z.infer<typeof sceneEntry>;
+export type SceneRegistry = z.infer<typeof sceneRegistry>;
+export type DetectorSpec = z.infer<typeof detector>;
+export type OnnxSpec = z.infer<typeof onnxDetector>;
+export type KserveSpec = z.infer<typeof kserveDetector>;
+export type ChromaticSpec = z.infer<typeof chromaticDetector>;
+export type TensorInput = z.infer<typeof tensorInput>;
+export type OutputDecoding = z.infer<typeof outputDecoding>;
+
+/** Words the chromatic detector can say. */
+export const chromaticLabels = ['fire', 'smoke'] as const;
+
+function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): string | undefined {
+  if (scene.lower_bound > scene.default_min_score) return 'lower_bound is above default_min_score';
+  if (scene.detector === undefined) return scene.enabled ? 'is enabled but names no detector' : undefined;
+  const spec = detectors[scene.detector];
+  if (spec === undefined) return `names the unknown detector ${scene.detector}`;
+  const words: readonly string[] = spec.kind === 'chromatic' ? chromaticLabels : spec.classes;
+  const strange = scene.labels.find((label) => !words.includes(label));
+  return strange === undefined ? undefined : `label ${strange} is no class of ${scene.detector}`;
+}

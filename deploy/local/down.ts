@@ -1,0 +1,21 @@
+import { startedPrograms, stopProgram } from './background.ts';
+import type { Settings } from './settings.ts';
+
+/** Signal that ends a part at once but cleanly, and how long that may take. Everything else gets SIGTERM. */
+const manners: Record<string, { signal: NodeJS.Signals; graceMs: number }> = {
+  // Waits for no client.
+  postgres: { signal: 'SIGINT', graceMs: 20_000 },
+};
+
+const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces'];
+
+/** Stops what this copy started: first the services, then what they stand on. */
+export async function stopAll(settings: Settings): Promise<void> {
+  const names = startedPrograms(settings);
+  const stop = (name: string) => {
+    const { signal, graceMs } = manners[name] ?? { signal: 'SIGTERM' as const, graceMs: 30_000 };
+    return stopProgram(settings, name, signal, graceMs);
+  };
+  await Promise.all(names.filter((name) => !infrastructure.includes(name)).map(stop));
+  await Promise.all(names.filter((name) => infrastructure.includes(name)).map(stop));
+}

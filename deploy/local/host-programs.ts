@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { say } from './settings.ts';
+
+/** Debian package of each program; the first name of an entry that is found counts. */
+const packages = {
+  java: 'default-jdk-headless',
+  mvn: 'maven',
+  postgres: 'postgresql',
+  redis: 'redis-server',
+  ffmpeg: 'ffmpeg',
+  bwrap: 'bubblewrap',
+};
+
+export type HostProgram = keyof typeof packages;
+
+const finders: Partial<Record<HostProgram, () => string | undefined>> = {
+  postgres: findPostgres,
+  redis: () => onPath('redis-server') ?? onPath('valkey-server'),
+};
+
+/** Path of a program of the machine, or undefined. */
+export function findProgram(program: HostProgram): string | undefined {
+  return finders[program] ? finders[program]() : onPath(program);
+}
+
+/** Installs what is missing with apt when this process may; otherwise says in one sentence what to install. */
+export function installMissing(wanted: HostProgram[]): void {
+  const missing = wanted.filter((program) => findProgram(program) === undefined);
+  if (missing.length > 0) {
+    const names = missing.map((program) => packages[program]).join(' ');
+    const sentence = `Missing programs: please install ${names} (Debian package names) and run this again.`;
+    if (process.getuid?.() !== 0 || onPath('apt-get') === undefined) throw new Error(sentence);
+    say('apt', `installing ${names}`);
+    if (!aptInstall(names.split(' ')) || missing.some((program) => findProgram(program) === undefined)) {
+      throw new Error(sentence);
+    }
+  }
+  requireJava17();
+}
+
+const policyFile = '/usr/sbin/policy-rc.d';
+
+/** A package's own daemon would start on its usual port: while we install, the distribution's policy hook forbids that. */
+function aptInstall(names: string[]): boolean {
+  const ownPolicy = !existsSync(policyFile);
+  if (ownPolicy) writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
+    return install() || (apt(['update']) && install());
+  } finally {
+    if (ownPolicy) rmSync(policyFile, { force: true });
+  }
+}
+
+function apt(args: string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync('apt-get', ['-q', ...args], { env, stdio: 'ignore' }).status === 0;
+}
+
+/** Debian keeps the server's programs out of PATH, one folder a version: the newest wins. */
+function findPostgres(): string | undefined {
+  const base = '/usr/lib/postgresql';
+  const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
+  const found = versions.map((version) => join(base, version, 'bin/postgres')).find((path) => existsSync(path));
+  return found ?? onPath('postgres');
+}
+
+function requireJava17(): void {
+  const java = findProgram('java');
+  if (java === undefined) return;
+  const text = spawnSync(java, ['-version'], { encoding: 'utf8' }).stderr;
+  const version = Number(/version "(\d+)/.exec(text)?.[1] ?? 0);
+  if (version < 17) throw new Error('Java 17 or newer is needed (Kafka and the S3 server): please install a JDK 17.');
+}
+
+function onPath(name: string): string | undefined {
+  const dirs = (process.env['PATH'] ?? '').split(delimiter);
+  return dirs.map((dir) => join(dir, name)).find((path) => existsSync(path));
+}

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, say, type Settings } from './settings.ts';
+
+/**
+ * Folder with every jar that `deploy/local/<part>/pom.xml` names, downloaded once per machine.
+ * The folder is named after the pom's content and appears by a rename, so copies that start together do not meet halves.
+ */
+export function jarsOf(settings: Settings, part: string): string {
+  const pom = join(root, 'deploy/local', part, 'pom.xml');
+  const digest = createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 12);
+  const dir = join(settings.cacheDir, `${part}-${digest}`);
+  if (existsSync(dir)) return dir;
+  say(part, 'downloading its jars (only once)');
+  const fresh = `${dir}.${process.pid}`;
+  mkdirSync(settings.cacheDir, { recursive: true });
+  const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${fresh}`];
+  const maven = spawnSync('mvn', args, { encoding: 'utf8', cwd: '/' });
+  if (maven.status !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw new Error(`Maven could not fetch the jars of ${part}:\n${maven.stdout.trim().split('\n').slice(-5).join('\n')}`);
+  }
+  try {
+    renameSync(fresh, dir);
+  } catch (error) {
+    rmSync(fresh, { recursive: true, force: true });
+    if (!existsSync(dir)) throw error;
+  }
+  return dir;
+}

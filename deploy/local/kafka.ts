@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kafka, logLevel, type Admin } from 'kafkajs';
+import { topicDefinitions } from '@vision/shared/contracts/topics';
+import { ensureRunning } from './background.ts';
+import { jarsOf } from './jars.ts';
+import { dataDir, portOf, root, type Settings } from './settings.ts';
+
+export function localBrokers(settings: Settings): string {
+  return `127.0.0.1:${portOf(settings, 'kafka')}`;
+}
+
+export async function ensureKafka(settings: Settings): Promise<void> {
+  const jars = join(jarsOf(settings, 'kafka'), '*');
+  const dir = dataDir(settings, 'kafka');
+  const properties = join(dir, 'server.properties');
+  const logDir = join(dir, 'log');
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(properties, serverProperties(settings, logDir));
+  if (!existsSync(join(dir, 'formatted'))) format(jars, properties, dir);
+  await ensureRunning(settings, {
+    name: 'kafka',
+    command: 'java',
+    args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
+    port: portOf(settings, 'kafka'),
+    ready: () => withAdmin(localBrokers(settings), async (admin) => (await admin.describeCluster()).brokers.length > 0),
+    readyTimeoutMs: 90_000,
+  });
+}
+
+/** Creates the topics that are missing; an existing topic is left as it is. */
+export async function ensureTopics(brokers: string): Promise<void> {
+  await withAdmin(brokers, (admin) =>
+    admin.createTopics({
+      waitForLeaders: true,
+      topics: topicDefinitions.map((topic) => ({
+        topic: topic.name,
+        numPartitions: topic.partitions,
+        configEntries: [{ name: 'retention.ms', value: String(topic.retentionMs) }],
+      })),
+    }),
+  );
+}
+
+const logOptions = [
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+  "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
+];
+
+async function withAdmin<T>(brokers: string, use: (admin: Admin) => Promise<T>): Promise<T> {
+  const kafka = new Kafka({
+    clientId: 'vision-local',
+    brokers: brokers.split(','),
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 1000,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+function serverProperties(settings: Settings, logDir: string): string {
+  const values: Record<string, string> = {
+    PORT: String(portOf(settings, 'kafka')),
+    CONTROLLER_PORT: String(portOf(settings, 'kafkaController')),
+    DATA: logDir,
+  };
+  const template = readFileSync(join(root, 'deploy/local/kafka/server.properties'), 'utf8');
+  return template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '');
+}
+
+/** A new broker needs its storage stamped with a cluster id; the mark is written last, so that a half format is repeated. */
+function format(jars: string, properties: string, dir: string): void {
+  rmSync(join(dir, 'log'), { recursive: true, force: true });
+  // The first byte is kept small: an id that begins with a dash would be read as an option.
+  const id = Buffer.concat([Buffer.from([1]), randomBytes(15)]).toString('base64url');
+  const args = ['-Xmx128m', ...logOptions, '-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', properties];
+  const tool = spawnSync('java', args, { encoding: 'utf8' });
+  if (tool.status !== 0) throw new Error(`Kafka's storage could not be formatted:\n${tool.stdout}${tool.stderr}`);
+  writeFileSync(join(dir, 'formatted'), `${id}\n`);
+}

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Settings } from './settings.ts';
+
+const generators = {
+  INTERNAL_TOKEN_KEY: () => randomBytes(32).toString('base64'),
+  ADMIN_TOKEN: () => randomBytes(32).toString('base64url'),
+  API_KEY_PEPPERS: () => `1:${randomBytes(32).toString('base64')}`,
+  STREAM_URL_KEY: () => randomBytes(32).toString('base64'),
+  INFERENCE_TOKEN: () => randomBytes(32).toString('base64url'),
+  POSTGRES_PASSWORD: () => randomBytes(18).toString('hex'),
+  SERVICE_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  S3_ACCESS_KEY: () => randomBytes(10).toString('hex'),
+  S3_SECRET_KEY: () => randomBytes(20).toString('hex'),
+};
+
+export type Secrets = Record<keyof typeof generators, string>;
+
+/** The secrets of this copy, made at the first call and kept in a file that only its owner can read. */
+export function loadSecrets(settings: Settings): Secrets {
+  const file = join(settings.localDir, 'secrets');
+  const known = readEnvFile(file);
+  const secrets = Object.fromEntries(
+    Object.entries(generators).map(([name, generate]) => [name, known[name] ?? generate()]),
+  ) as Secrets;
+  if (Object.keys(secrets).some((name) => known[name] === undefined)) writeEnvFile(file, secrets);
+  return secrets;
+}
+
+/** Lines of `NAME=value`, readable by a shell and by `node --env-file`. */
+export function writeEnvFile(file: string, values: Record<string, string>, prefix = ''): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const text = Object.entries(values)
+    .map(([name, value]) => `${prefix}${name}=${value}\n`)
+    .join('');
+  writeFileSync(file, text, { mode: 0o600 });
+}
+
+export function readEnvFile(file: string): Record<string, string> {
+  if (!existsSync(file)) return {};
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return Object.fromEntries(
+    lines.flatMap((line) => {
+      const match = /^(?:export )?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line);
+      return match ? [[match[1], match[2]]] : [];
+    }),
+  ) as Record<string, string>;
+}

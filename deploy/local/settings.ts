@@ -1,0 +1,68 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** Where one copy of the system lives: two copies with different values never touch each other. */
+export interface Settings {
+  localDir: string;
+  portBase: number;
+  /** Downloaded jars, shared by all copies. */
+  cacheDir: string;
+  traces: boolean;
+}
+
+/** Distance of every port from `portBase`. */
+export const offsets = {
+  gateway: 0,
+  admin: 1,
+  gatewayHealth: 2,
+  tasks: 10,
+  tasksHealth: 11,
+  images: 20,
+  imagesHealth: 21,
+  results: 30,
+  resultsHealth: 31,
+  quota: 40,
+  quotaHealth: 41,
+  inference: 50,
+  inferenceHealth: 51,
+  postgres: 60,
+  redis: 61,
+  kafka: 62,
+  kafkaController: 63,
+  s3: 64,
+  traces: 65,
+} as const;
+
+export type PortName = keyof typeof offsets;
+
+export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const portBase = Number(env['VISION_PORT_BASE'] || 8080);
+  if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000) {
+    throw new Error('VISION_PORT_BASE has to be a whole number from 1024 to 65000.');
+  }
+  return {
+    localDir: resolve(root, env['VISION_LOCAL_DIR'] || '.local'),
+    portBase,
+    cacheDir: env['VISION_CACHE_DIR'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'vision'),
+    traces: ['1', 'true', 'yes'].includes(env['TRACES'] ?? ''),
+  };
+}
+
+export function portOf(settings: Settings, name: PortName): number {
+  return settings.portBase + offsets[name];
+}
+
+export function urlOf(settings: Settings, name: PortName): string {
+  return `http://127.0.0.1:${portOf(settings, name)}`;
+}
+
+export function dataDir(settings: Settings, part: string): string {
+  return join(settings.localDir, 'data', part);
+}
+
+/** One line for one finished step. */
+export function say(subject: string, text: string): void {
+  console.log(`${subject.padEnd(10)} ${text}`);
+}

@@ -1,35 +1,49 @@
-import { AppError } from '../errors.ts';
-import { fail } from '../errors.ts';
+import { AppError, fail } from '../errors.ts';
 
-const CONNECTION_CODES = new Set([
+/**
+ * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind `unavailable`:
+ * lost or refused connections, an exhausted pool, server shutdown, timeouts and lock waits of PostgreSQL, retriable faults
+ * of Kafka and Redis clients. Undefined for everything else, so that `throw asUnavailable(error) ?? error` is safe.
+ */
+export function asUnavailable(error: unknown, depth = 0): AppError | undefined {
+  if (!(error instanceof Error) || depth > 3) return undefined;
+  if (error instanceof AppError) return error.kind === 'unavailable' ? error : undefined;
+  const reason = reasonOf(error);
+  if (reason) return fail.sysUnavailable(reason, error);
+  return error.cause === undefined ? undefined : asUnavailable(error.cause, depth + 1);
+}
+
+function reasonOf(error: Error & { code?: unknown; retriable?: unknown }): string | undefined {
+  const code = typeof error.code === 'string' ? error.code : '';
+  if (NETWORK_CODES.has(code)) return 'connection_lost';
+  if (/^[0-9A-Z]{5}$/.test(code)) {
+    return POSTGRES_AWAY.test(code) ? 'database_unavailable' : POSTGRES_BUSY.test(code) ? 'database_busy' : undefined;
+  }
+  if (error.name === 'KnexTimeoutError') return 'database_pool_exhausted';
+  if (CONNECTION_MESSAGES.test(error.message)) return 'connection_lost';
+  if (error.name.startsWith('KafkaJS') && error.retriable === true) return 'kafka_unavailable';
+  if (error.name === 'KafkaJSNumberOfRetriesExceeded') return 'kafka_unavailable';
+  if (error.name === 'MaxRetriesPerRequestError') return 'redis_unavailable';
+  return undefined;
+}
+
+const NETWORK_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
-  '57P01', // admin_shutdown
-  '57P02', // crash_shutdown
-  '57P03', // cannot_connect_now
-  '53300', // too_many_connections
-  '57014', // query_canceled: statement_timeout
-  '55P03', // lock_not_available: lock_timeout
-  '25006', // read_only_sql_transaction: a demoted primary
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
 ]);
 
-/**
- * Recognises that the database was away, overloaded or gave up in time, and nothing is wrong with the request.
- * @returns OP-SYS-UNAVAILABLE, or undefined for any other error.
- */
-export function asUnavailable(error: unknown): AppError | undefined {
-  if (error instanceof AppError) return error.kind === 'unavailable' ? error : undefined;
-  if (!(error instanceof Error)) return undefined;
-  const code = (error as { code?: unknown }).code;
-  const isConnection = typeof code === 'string' && (CONNECTION_CODES.has(code) || code.startsWith('08'));
-  const isPool = error.name === 'KnexTimeoutError';
-  const isDropped =
-    /^Connection terminated|^Client has encountered a connection error|timeout exceeded when trying to connect/.test(
-      error.message,
-    );
-  return isConnection || isPool || isDropped ? fail.sysUnavailable('database_unavailable', error) : undefined;
-}
+// Connection exceptions, operator intervention, too many connections, disk full, out of memory, I/O error, a standby after failover.
+const POSTGRES_AWAY = /^(08...|57P0[1-5]|53[123]00|58030|25006|25P03)$/;
+// Statement timeout, lock timeout, serialization failure, deadlock.
+const POSTGRES_BUSY = /^(57014|55P03|40001|40P01)$/;
+
+const CONNECTION_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection is closed|Unable to acquire a connection|Client was closed and is not queryable)/;

@@ -1,0 +1,69 @@
+import knexModule from 'knex';
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { fail } from '../errors.ts';
+import { asUnavailable } from './unavailable.ts';
+
+export interface DbOptions {
+  /** `postgres://user:password@host:port/database`; must be a session connection (advisory locks), no transaction pooling. */
+  url: string;
+  /** Connections of this process at most. */
+  poolMax?: number;
+  /** Shown in `pg_stat_activity`. */
+  applicationName: string;
+  /** The server ends a statement after this time; 0 = never (migrations). */
+  statementTimeoutMs?: number;
+  /** The server ends a transaction that waits this long for its client. */
+  idleInTransactionTimeoutMs?: number;
+  /** The server ends a statement that waits this long for a lock. */
+  lockTimeoutMs?: number;
+  /** Longest wait for a free connection of the pool or for a new one. */
+  acquireTimeoutMs?: number;
+}
+
+/** Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the database is away. */
+export function createDb(options: DbOptions): Knex {
+  const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
+  return knexModule.knex({
+    client: 'pg',
+    connection: {
+      connectionString: options.url,
+      application_name: options.applicationName,
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 10_000,
+      lock_timeout: options.lockTimeoutMs ?? 3_000,
+      connectionTimeoutMillis: acquireTimeoutMs,
+      // The client gives up a little after the server should have: covers a peer that vanished without a reset.
+      ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
+      keepAlive: true,
+      types: { getTypeParser: typeParser },
+    } as Knex.PgConnectionConfig,
+    pool: { min: 0, max: options.poolMax ?? 10, idleTimeoutMillis: 30_000 },
+    acquireConnectionTimeout: acquireTimeoutMs,
+  });
+}
+
+/**
+ * Asks the database for a sign of life.
+ * @throws AppError of kind `unavailable` when it does not answer within 2 s.
+ */
+export async function pingDb(db: Knex): Promise<void> {
+  try {
+    await db.raw('select 1').timeout(2_000);
+  } catch (error) {
+    throw asUnavailable(error) ?? fail.sysUnavailable('database_unavailable', error);
+  }
+}
+
+const INT8 = 20;
+
+// int8 arrives as text by default; ids and counts of this system fit a number, anything larger becomes a bigint instead of a wrong number.
+function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === INT8 && format !== 'binary') return parseInt8;
+  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
+}
+
+function parseInt8(value: string): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : BigInt(value);
+}

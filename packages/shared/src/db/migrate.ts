@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { fail } from '../errors.ts';
+import { openSession, tryLock } from './session.ts';
+
+/** One step of the schema. The name is recorded in the database and never changes: `0001-tasks`. */
+export interface Migration {
+  name: string;
+  up: (db: Knex) => Promise<void>;
+  down: (db: Knex) => Promise<void>;
+  /** `{ transaction: false }` for what PostgreSQL refuses inside a transaction, e.g. `create index concurrently`. */
+  config?: { transaction: boolean };
+}
+
+/**
+ * Brings the schema up to the end of the list. Several processes may call it at once: one works, the others wait for it.
+ * The guard is an advisory lock of a session of its own, so a killed migration leaves no lock behind.
+ * @throws AppError of kind `unavailable` when another process holds the lock longer than `waitMs`.
+ */
+export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
+  await underLock(db, waitMs, async () => {
+    await db.migrate.latest(knexConfig(migrations));
+  });
+}
+
+/** Takes every migration of the list back, newest first. For tests and for a release that has to be undone by hand. */
+export async function migrateDown(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
+  await underLock(db, waitMs, async () => {
+    await db.migrate.rollback(knexConfig(migrations), true);
+  });
+}
+
+/** Whether every migration of the list is applied; what readiness asks. Newer migrations than the list are fine. */
+export async function schemaIsCurrent(db: Knex, migrations: Migration[]): Promise<boolean> {
+  if (!(await db.schema.hasTable(TABLE))) return migrations.length === 0;
+  const rows = await db(TABLE).select<{ name: string }[]>('name');
+  const applied = new Set(rows.map((row) => row.name));
+  return migrations.every((migration) => applied.has(migration.name));
+}
+
+const TABLE = 'schema_migrations';
+
+async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): Promise<void> {
+  const session = await openSession(db);
+  try {
+    const deadline = Date.now() + waitMs;
+    while (!(await tryLock(session, 'schema-migrations'))) {
+      if (Date.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
+      await delay(100);
+    }
+    // Whoever holds the advisory lock is alone, so a set flag in knex' own lock table can only be left from a killed run.
+    await db.migrate.forceFreeMigrationsLock(knexConfig([]));
+    await work();
+  } finally {
+    await session.close();
+  }
+}
+
+function knexConfig(migrations: Migration[]): Knex.MigratorConfig {
+  return {
+    tableName: TABLE,
+    // An older release may run against a newer schema during a rollout; unknown applied migrations are not its business.
+    disableMigrationsListValidation: true,
+    migrationSource: {
+      getMigrations: () => Promise.resolve(migrations),
+      getMigrationName: (migration: Migration) => migration.name,
+      getMigration: (migration: Migration) => Promise.resolve(migration),
+    },
+  };
+}

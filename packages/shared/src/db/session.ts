@@ -1,0 +1,36 @@
+import type { Knex } from 'knex';
+import type { Client } from 'pg';
+
+/** A connection outside the pool, for what belongs to a session: advisory locks and the work done under them. */
+export interface DbSession {
+  query: <R = Record<string, unknown>>(sql: string, values?: unknown[]) => Promise<R[]>;
+  /** False once the connection is gone, and with it every lock it held. */
+  isOpen: () => boolean;
+  close: () => Promise<void>;
+}
+
+/** Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies. */
+export async function openSession(db: Knex): Promise<DbSession> {
+  const connection = (await (db.client as { acquireRawConnection: () => Promise<Client> }).acquireRawConnection());
+  let open = true;
+  const closed = () => {
+    open = false;
+  };
+  connection.on('error', closed);
+  connection.on('end', closed);
+  return {
+    query: async <R>(sql: string, values: unknown[] = []) => (await connection.query(sql, values)).rows as R[],
+    isOpen: () => open,
+    close: async () => {
+      if (!open) return;
+      open = false;
+      await connection.end().catch(() => undefined);
+    },
+  };
+}
+
+/** Takes the session-wide advisory lock of this name, without waiting. */
+export async function tryLock(session: DbSession, name: string): Promise<boolean> {
+  const [row] = await session.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1::text, 0)) as locked', [name]);
+  return row?.locked === true;
+}

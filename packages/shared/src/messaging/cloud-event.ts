@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
+
+/** An event on its way out. */
+export interface OutgoingEvent {
+  topic: string;
+  /** Kafka key: the task id. Events of one key keep their order. */
+  key: string;
+  /** `ce_type`. */
+  type: string;
+  /** `ce_source`: the service. */
+  source: string;
+  data: unknown;
+  /** `ce_id`; a fresh one when left out. A repeat of the same fact must repeat the id. */
+  id?: string;
+  /** When the fact happened; now when left out. */
+  time?: Date;
+}
+
+/** What the headers of a received event say. */
+export interface EventHeaders {
+  id: string;
+  type: string;
+  source: string;
+  time: Date;
+}
+
+/** CloudEvents 1.0, Kafka protocol binding, binary content mode: attributes in headers, `data` as JSON value. */
+export function toMessage(event: OutgoingEvent, headers: Record<string, string> = {}): Message {
+  return {
+    key: event.key,
+    value: JSON.stringify(event.data),
+    headers: {
+      ...headers,
+      ce_specversion: '1.0',
+      ce_id: event.id ?? randomUUID(),
+      ce_source: event.source,
+      ce_type: event.type,
+      ce_time: (event.time ?? new Date()).toISOString(),
+      'content-type': 'application/json',
+    },
+  };
+}
+
+/** Reads the event attributes of a record; undefined when one that is required is missing. */
+export function readHeaders(message: Pick<KafkaMessage, 'headers' | 'timestamp'>): EventHeaders | undefined {
+  const id = headerText(message.headers, 'ce_id');
+  const type = headerText(message.headers, 'ce_type');
+  const source = headerText(message.headers, 'ce_source');
+  if (!id || !type || !source) return undefined;
+  const time = new Date(headerText(message.headers, 'ce_time') ?? Number(message.timestamp));
+  return { id, type, source, time: Number.isNaN(time.getTime()) ? new Date(Number(message.timestamp)) : time };
+}
+
+/** The first value of a header as text. */
+export function headerText(headers: IHeaders | undefined, name: string): string | undefined {
+  const value = headers?.[name];
+  const first = Array.isArray(value) ? value[0] : value;
+  return first?.toString();
+}

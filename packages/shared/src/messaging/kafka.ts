@@ -1,0 +1,63 @@
+import { metrics } from '@opentelemetry/api';
+import { Kafka, logLevel } from 'kafkajs';
+import type { LogEntry } from 'kafkajs';
+import type { Logger } from '../logger.ts';
+
+export interface KafkaOptions {
+  /** `host:port` of at least one broker. */
+  brokers: string[];
+  clientId: string;
+  logger: Logger;
+  /** Put before every topic and group name: lets tests and several installations share a broker. */
+  topicPrefix?: string;
+}
+
+/** The connection settings that producers, consumers and the dead letter tools are made from. Nothing is connected yet. */
+export interface KafkaClient {
+  kafka: Kafka;
+  /** The name of a topic or consumer group on this broker. */
+  nameOf: (name: string) => string;
+  logger: Logger;
+}
+
+/** One per process. The kafkajs library is known to the files of this folder only. */
+export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: KafkaOptions): KafkaClient {
+  quietTimeoutWarnings();
+  const kafka = new Kafka({
+    clientId,
+    brokers,
+    connectionTimeout: 5_000,
+    requestTimeout: 30_000,
+    enforceRequestTimeout: true,
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => passOn(logger, entry),
+    retry: { initialRetryTime: 300, retries: 8, maxRetryTime: 30_000 },
+  });
+  return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
+}
+
+// kafkajs calls "error" what its own retries heal; only what this process must act on stays an error, and that is decided
+// in the consumer and the relay. The one exception is a lost position: records were skipped or will be read again.
+function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
+  const { message, timestamp: _timestamp, logger: _logger, stack: _stack, error, ...rest } = log as LogEntry['log'] & Record<string, unknown>;
+  const facts = { ...rest, namespace, ...(error === undefined ? {} : { reason: error instanceof Error ? error.message : error }) };
+  if (message.startsWith('Offset out of range, resetting')) {
+    metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets').add(1);
+    logger.error(facts, `kafka: ${message}`);
+  } else if (level === logLevel.ERROR || level === logLevel.WARN) logger.warn(facts, `kafka: ${message}`);
+  else logger.debug(facts, `kafka: ${message}`);
+}
+
+let quiet = false;
+
+// kafkajs 2.2.4 computes negative timer delays, which Node clamps and complains about; every other warning is passed on.
+function quietTimeoutWarnings(): void {
+  if (quiet) return;
+  quiet = true;
+  const emit = process.emit.bind(process) as (event: string, ...args: unknown[]) => boolean;
+  process.emit = ((event: string, ...args: unknown[]) => {
+    const [warning] = args;
+    if (event === 'warning' && warning instanceof Error && warning.name === 'TimeoutNegativeWarning') return false;
+    return emit(event, ...args);
+  }) as typeof process.emit;
+}

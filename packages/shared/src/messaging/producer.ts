@@ -1,0 +1,164 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Context, Span } from '@opentelemetry/api';
+import { Partitioners } from 'kafkajs';
+import type { Message, Producer } from 'kafkajs';
+import { asUnavailable } from '../db/unavailable.ts';
+import { toMessage } from './cloud-event.ts';
+import type { OutgoingEvent } from './cloud-event.ts';
+import type { KafkaClient } from './kafka.ts';
+import { untraced } from './trace-context.ts';
+
+/** One event together with the trace context it belongs to. */
+export interface TracedEvent {
+  event: OutgoingEvent;
+  context: Context;
+  /** Put on the span of this event, e.g. how long it waited. */
+  attributes?: Record<string, string | number>;
+}
+
+export interface RawMessage extends Message {
+  topic: string;
+}
+
+export interface EventProducer {
+  /**
+   * Resolves when every replica in sync has all of the events; events of one key arrive in the order of the list. Each gets
+   * a span of its own in the active trace. Rejected means unknown: some may have arrived, so publish all of them again.
+   * @throws AppError of kind `unavailable` while Kafka is away.
+   */
+  publish: (events: OutgoingEvent[]) => Promise<void>;
+  /** As `publish`, but every event goes out in the trace it brings along. */
+  publishTraced: (events: TracedEvent[]) => Promise<void>;
+  /** As `publish` for many small events of one source (frames): one span for the whole batch. */
+  publishBatch: (events: OutgoingEvent[]) => Promise<void>;
+  /** Passes records on as they are, headers included; topic names are prefixed. */
+  publishRaw: (messages: RawMessage[]) => Promise<void>;
+  /** Whether a connection was made and not given up; for information, not for readiness. */
+  isConnected: () => boolean;
+  stop: () => Promise<void>;
+}
+
+/**
+ * A producer that connects with the first event, so a service starts while Kafka is away. `acks=all`, one request in
+ * flight: order is kept without the idempotent producer, whose sequence errors never heal; repeats are the consumers' task.
+ */
+export function createProducer(client: KafkaClient): EventProducer {
+  const send = createSender(client);
+  const publishTraced = async (events: TracedEvent[]) => {
+    const spans = events.map(startSpan);
+    const messages = events.map(({ event, context: origin }, index) => ({
+      topic: event.topic,
+      ...toMessage(event, traceHeaders(trace.setSpan(origin, spans[index] as Span))),
+    }));
+    await endingSpans(spans, () => send.batch(messages));
+  };
+  return {
+    publish: (events) => publishTraced(events.map((event) => ({ event, context: context.active() }))),
+    publishTraced,
+    publishBatch: async (events) => {
+      const [first] = events;
+      if (!first) return;
+      const span = startSpan({ event: first, context: context.active(), attributes: { 'messaging.batch.message_count': events.length } });
+      const headers = traceHeaders(trace.setSpan(context.active(), span));
+      await endingSpans([span], () => send.batch(events.map((event) => ({ topic: event.topic, ...toMessage(event, headers) }))));
+    },
+    publishRaw: (messages) => send.batch(messages),
+    isConnected: send.isConnected,
+    stop: send.stop,
+  };
+}
+
+interface Sender {
+  batch: (messages: RawMessage[]) => Promise<void>;
+  isConnected: () => boolean;
+  stop: () => Promise<void>;
+}
+
+function createSender({ kafka, nameOf }: KafkaClient): Sender {
+  const producer: Producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    maxInFlightRequests: 1,
+    createPartitioner: Partitioners.DefaultPartitioner,
+    // Callers repeat for ever where it matters; a short own patience keeps stops and leases short.
+    retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2_000 },
+  });
+  let connecting: Promise<void> | undefined;
+  let connected = false;
+  const connect = async () => {
+    connecting ??= producer.connect().then(() => {
+      connected = true;
+    });
+    try {
+      await connecting;
+    } catch (error) {
+      connecting = undefined;
+      throw error;
+    }
+  };
+  return {
+    batch: async (messages) => {
+      if (messages.length === 0) return;
+      try {
+        // The instrumentation would overwrite the trace headers with the context that is active here.
+        await untraced(async () => {
+          await connect();
+          await producer.sendBatch({ acks: -1, timeout: 30_000, topicMessages: byTopic(messages, nameOf) });
+        });
+      } catch (error) {
+        throw asUnavailable(error) ?? error;
+      }
+    },
+    isConnected: () => connected,
+    stop: async () => {
+      connected = false;
+      if (connecting) await connecting.catch(() => undefined);
+      await producer.disconnect();
+    },
+  };
+}
+
+function byTopic(messages: RawMessage[], nameOf: (name: string) => string) {
+  const groups = new Map<string, Message[]>();
+  for (const { topic, ...message } of messages) {
+    const name = nameOf(topic);
+    const group = groups.get(name);
+    if (group) group.push(message);
+    else groups.set(name, [message]);
+  }
+  return [...groups].map(([topic, group]) => ({ topic, messages: group }));
+}
+
+function startSpan({ event, context: origin, attributes }: TracedEvent): Span {
+  return trace.getTracer('vision.messaging').startSpan(
+    `send ${event.topic}`,
+    {
+      kind: SpanKind.PRODUCER,
+      attributes: {
+        'messaging.system': 'kafka',
+        'messaging.operation.type': 'send',
+        'messaging.destination.name': event.topic,
+        'messaging.kafka.message.key': event.key,
+        'cloudevents.event_type': event.type,
+        ...attributes,
+      },
+    },
+    origin,
+  );
+}
+
+function traceHeaders(of: Context): Record<string, string> {
+  const headers: Record<string, string> = {};
+  propagation.inject(of, headers);
+  return headers;
+}
+
+async function endingSpans(spans: Span[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : 'failed' });
+    throw error;
+  } finally {
+    for (const span of spans) span.end();
+  }
+}

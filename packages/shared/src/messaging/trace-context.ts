@@ -1,0 +1,36 @@
+import { context, createContextKey, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
+import type { Context } from '@opentelemetry/api';
+
+/** The W3C trace context as it is stored in a row. */
+export interface StoredTrace {
+  traceparent: string | null;
+  tracestate: string | null;
+}
+
+/** The active trace context, for a row whose work goes on later. */
+export function captureTrace(): StoredTrace {
+  const carrier: Record<string, string> = {};
+  propagation.inject(context.active(), carrier);
+  return { traceparent: carrier['traceparent'] ?? null, tracestate: carrier['tracestate'] ?? null };
+}
+
+/** The context a row was written in; the root context when none is stored. */
+export function storedContext(stored: StoredTrace): Context {
+  if (!stored.traceparent) return ROOT_CONTEXT;
+  const carrier: Record<string, string> = { traceparent: stored.traceparent };
+  if (stored.tracestate) carrier['tracestate'] = stored.tracestate;
+  return propagation.extract(ROOT_CONTEXT, carrier);
+}
+
+/** Continues the trace that is stored with a row: spans made in `fn` become its children. */
+export function withStoredTrace<T>(stored: StoredTrace, fn: () => T): T {
+  return context.with(storedContext(stored), fn);
+}
+
+/** Runs `fn` without spans: for polling, whose queries would bury the traces people look for. */
+export function untraced<T>(fn: () => T): T {
+  return context.with(context.active().setValue(SUPPRESS_TRACING, true), fn);
+}
+
+// The key that the SDK's suppressTracing() sets: context keys of the API are equal when their descriptions are.
+const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');

@@ -22,7 +22,16 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/config.ts', '**/telemetry.ts', '**/src/testing/**', '**/test/**', 'bench/**', 'scripts/**', 'examples/**', 'deploy/**'],
+    files: [
+      '**/config.ts',
+      '**/telemetry.ts',
+      '**/src/testing/**',
+      '**/test/**',
+      'bench/**',
+      'scripts/**',
+      'examples/**',
+      'deploy/**',
+    ],
     rules: { 'n/no-process-env': 'off' },
   },
   {

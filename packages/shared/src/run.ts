@@ -56,11 +56,11 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
 }
 
 async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Logger): Promise<void> {
-  let service: RunningService | undefined;
+  const running: { service?: RunningService } = {};
   let stopping: Promise<void> | undefined;
   const stop = (exitCode: number) => {
     if (exitCode !== 0) process.exitCode = exitCode;
-    stopping ??= stopAll(service?.stopPhases ?? [], logger);
+    stopping ??= stopAll(running.service?.stopPhases ?? [], logger);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -75,8 +75,8 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
   };
   process.on('uncaughtException', onFatal);
   process.on('unhandledRejection', onFatal);
-  service = await definition.createService(config, { logger, onFatal });
-  await service.start();
+  running.service = await definition.createService(config, { logger, onFatal });
+  await running.service.start();
   logger.info('ready');
 }
 

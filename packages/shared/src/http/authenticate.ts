@@ -1,18 +1,7 @@
 import type { RequestHandler } from 'express';
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { fail } from '../errors.ts';
-import type { SubjectLimits } from '../contracts/limits.ts';
 import { verifyServiceToken } from './service-token.ts';
-
-/** Who asks, as proven by the token of the previous hop. */
-export interface Caller {
-  subject: string;
-  /** Service that made the call. */
-  issuer: string;
-  limits?: SubjectLimits | undefined;
-  /** Set while an operator keeps new work out. */
-  maintenance?: { reason: string } | undefined;
-}
 
 /** Accepts only calls with a service token for this audience; puts the caller into `res.locals.caller`. */
 export function requireServiceToken(key: string, audience: string): RequestHandler {

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { fail } from '../errors.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { readJson } from './json-body.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
@@ -83,7 +83,7 @@ export function route<P = unknown, Q = unknown, B = unknown>(
     const reply = await handle(context);
     if (reply) send(res, definition, reply);
   };
-  return { definition: definition as RouteDefinition, handler };
+  return { definition: definition, handler };
 }
 
 function send(res: Response, definition: RouteDefinition, reply: Reply): void {

@@ -2,7 +2,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { subjectLimits } from '../contracts/limits.ts';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 
 const LIFETIME_S = 60;
 const claims = z.object({

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connect } from 'node:net';
+import { z } from 'zod';
+import { createApp } from '../src/http/app.ts';
+import { requireServiceToken } from '../src/http/authenticate.ts';
+import { readIdempotencyKey } from '../src/http/idempotency-key.ts';
+import { route } from '../src/http/route.ts';
+import { createHttpServer } from '../src/http/server.ts';
+import { mintServiceToken } from '../src/http/service-token.ts';
+import { createLogger } from '../src/logger.ts';
+
+const key = 'k'.repeat(32);
+const lines: string[] = [];
+const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
+const echo = route(
+  {
+    operation: 'echo',
+    method: 'post',
+    path: '/things/{id}',
+    summary: 'Echo',
+    audience: 'internal',
+    params: z.object({ id: z.uuid() }),
+    body: z.strictObject({ text: z.string().min(1) }),
+    responses: { 200: { description: 'The text', schema: z.object({ text: z.string(), subject: z.string() }) } },
+  },
+  async ({ body, caller }) => ({ status: 200, body: { text: body.text, subject: caller.subject, hidden: 'no' } }),
+);
+const broken = route(
+  { operation: 'broken', method: 'get', path: '/broken', summary: 'Broken', audience: 'internal', responses: {} },
+  async () => {
+    throw new Error('secret detail');
+  },
+);
+const keyed = route(
+  {
+    operation: 'keyed',
+    method: 'get',
+    path: '/keyed',
+    summary: 'Keyed',
+    audience: 'internal',
+    responses: { 200: { description: 'Key' } },
+  },
+  async ({ req }) => ({ status: 200, body: readIdempotencyKey(req) }),
+);
+const app = createApp({ routes: [echo, broken, keyed], authenticate: requireServiceToken(key, 'test'), logger });
+const server = createHttpServer(app, { host: '127.0.0.1', port: 0 });
+const id = '018f0000-0000-7000-8000-000000000000';
+let base = '';
+let port = 0;
+let token = '';
+
+beforeAll(async () => {
+  port = await server.start();
+  base = `http://127.0.0.1:${port}`;
+  token = await mintServiceToken({ subject: 's1', issuer: 'gateway' }, { key, audience: 'test' });
+});
+afterAll(() => server.stop(100));
+
+const post = (body: BodyInit, headers: Record<string, string> = {}) =>
+  fetch(`${base}/things/${id}`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+  });
+const problemOf = async (reply: Response) =>
+  (await reply.json()) as { code?: string; status: number; details: { reason: string; field?: string } };
+
+test('a route answers with exactly the declared fields', async () => {
+  const reply = await post('{"text":"hi"}');
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toEqual({ text: 'hi', subject: 's1' });
+  expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('a call without, with a forged or with a foreign token is 401', async () => {
+  const foreign = await mintServiceToken({ subject: 's1', issuer: 'gateway' }, { key, audience: 'other' });
+  const forged = await mintServiceToken(
+    { subject: 's1', issuer: 'gateway' },
+    { key: 'x'.repeat(32), audience: 'test' },
+  );
+  for (const value of ['', 'Bearer', `Bearer ${foreign}`, `Bearer ${forged}`, `Basic ${token}`]) {
+    const reply = await post('{"text":"hi"}', { authorization: value });
+    expect([value, reply.status, reply.headers.get('www-authenticate')]).toEqual([value, 401, 'Bearer']);
+    expect((await problemOf(reply)).code).toBe('OP-AUTH-REQUIRED');
+  }
+});
+
+test.each([
+  ['an empty body', '', 'json_invalid'],
+  ['null', 'null', 'body_invalid'],
+  ['a trailing comma', '{"text":"a",}', 'json_invalid'],
+  ['a byte order mark', '\ufeff{"text":"a"}', 'json_invalid'],
+  ['an unknown field', '{"text":"a","more":1}', 'unknown_field'],
+  ['a wrong type', '{"text":5}', 'body_invalid'],
+  ['fifty thousand nested arrays', '['.repeat(30_000) + ']'.repeat(30_000), 'body_invalid'],
+  ['more than 64 KiB', JSON.stringify({ text: 'a'.repeat(70_000) }), 'body_too_large'],
+])('%s is refused with 400', async (_name, body, reason) => {
+  const reply = await post(body);
+  const problem = await problemOf(reply);
+  expect([reply.status, problem.code, problem.details.reason]).toEqual([400, 'OP-TASK-REQUEST-INVALID', reason]);
+});
+
+test('bytes that are not UTF-8 are refused, not replaced', async () => {
+  const reply = await post(Buffer.from([0x7b, 0x22, 0x74, 0x65, 0x78, 0x74, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]));
+  expect((await problemOf(reply)).details.reason).toBe('json_invalid');
+});
+
+test.each(['text/plain', 'application/json; charset=utf-16', 'application/problem+json'])(
+  'Content-Type %s is refused with 400',
+  async (type) => {
+    const reply = await post('{"text":"a"}', { 'content-type': type });
+    expect((await problemOf(reply)).details).toEqual({ reason: 'content_type_invalid', field: 'Content-Type' });
+  },
+);
+
+test('an id of another form is 404, an unknown path 404, another method 405 with Allow', async () => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const badId = await fetch(`${base}/things/1`, { method: 'POST', headers, body: '{"text":"a"}' });
+  const nowhere = await fetch(`${base}/nowhere`, { headers });
+  const method = await fetch(`${base}/things/${id}`, { method: 'DELETE', headers });
+  expect([badId.status, nowhere.status, method.status, method.headers.get('allow')]).toEqual([404, 404, 405, 'POST']);
+  expect((await problemOf(nowhere)).code).toBeUndefined();
+});
+
+test('a fault of ours is 500, tells nothing, and is logged as an error', async () => {
+  const reply = await fetch(`${base}/broken`, { headers: { authorization: `Bearer ${token}` } });
+  const text = await reply.text();
+  expect(reply.status).toBe(500);
+  expect(text).not.toContain('secret detail');
+  expect(lines.some((line) => line.includes('secret detail') && line.includes('"level":"error"'))).toBe(true);
+});
+
+test('a malformed percent-encoding is 400', async () => {
+  const reply = await fetch(`${base}/things/%zz`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  expect(reply.status).toBe(400);
+});
+
+test.each([
+  ['none', [], 'idempotency_key_missing'],
+  ['two', ['8f14e45f-ceea-467f-9d0a-000000000001', '8f14e45f-ceea-467f-9d0a-000000000001'], 'idempotency_key_invalid'],
+  ['braces', ['{8f14e45f-ceea-467f-9d0a-000000000001}'], 'idempotency_key_invalid'],
+  ['no hyphens', ['8f14e45fceea467f9d0a000000000001'], 'idempotency_key_invalid'],
+])('Idempotency-Key: %s is refused', async (_name, values, reason) => {
+  const text = await raw(
+    `GET /keyed HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${values.map((value) => `Idempotency-Key: ${value}\r\n`).join('')}Connection: close\r\n\r\n`,
+  );
+  expect(text).toContain('HTTP/1.1 400');
+  expect(text).toContain(reason);
+});
+
+test('a refusal in the middle of a large body reaches the client before the body ends', async () => {
+  const socket = connect(port, '127.0.0.1');
+  const first = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+  socket.write(
+    `POST /nowhere HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 50000000\r\n\r\n${'a'.repeat(65_536)}`,
+  );
+  expect(await first).toContain('HTTP/1.1 404');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.end();
+  await closed;
+});
+
+function raw(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('end', () => resolve(text)).on('error', reject);
+  });
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { annotate, frameAt } from './annotate.ts';
+import type { Frame, VisionClient } from './client.ts';
+import { startLiveSource } from './live-source.ts';
+
+const PICTURES = 4;
+const LIVE_FRAMES = 15;
+
+/** Uploads a video, prints its tracks as the frames appear and writes a few annotated ones. */
+export async function followVideo(client: VisionClient, video: string, out: string): Promise<void> {
+  const task = await client.uploadVideo('street.mp4', new Uint8Array(await readFile(video)), 'person_vehicle');
+  console.log(`\nVideo file, task ${task.task_id} (${task.status})`);
+  const frames: Frame[] = [];
+  for await (const page of client.follow(task.task_id)) {
+    frames.push(...page);
+    console.log(`  ${frames.length} frames, up to ${((page.at(-1)?.frame_time_ms ?? 0) / 1000).toFixed(1)} s`);
+  }
+  printTracks(frames);
+  const step = Math.max(1, Math.floor(frames.length / PICTURES));
+  for (const frame of frames.filter((_frame, index) => index % step === 0).slice(0, PICTURES)) {
+    await annotate(await frameAt(video, frame.frame_time_ms), frame.objects, join(out, `street-mp4-${frame.frame_time_ms}.png`));
+  }
+  console.log(`  the task ended as ${(await client.task(task.task_id)).status}`);
+}
+
+/** Serves the same file as a live stream, watches it until some frames have come, and stops the task. */
+export async function watchLiveStream(client: VisionClient, video: string): Promise<void> {
+  const source = await startLiveSource({ video });
+  try {
+    const task = await client.watchStream(source.url, 'person_vehicle');
+    console.log(`\nLive stream ${source.url}, task ${task.task_id} (${task.status})`);
+    let seen = 0;
+    for await (const page of client.follow(task.task_id)) {
+      seen += page.length;
+      const last = page.at(-1);
+      const people = last?.objects.map(({ label, track_id }) => `${label}#${track_id ?? ''}`).join(' ') ?? '';
+      console.log(`  ${new Date(last?.frame_time_ms ?? 0).toISOString()}  ${people}`);
+      if (seen >= LIVE_FRAMES) break;
+    }
+    const stopped = await client.stop(task.task_id);
+    console.log(`  ${seen} frames, then stopped: ${stopped.status}`);
+  } finally {
+    await source.stop();
+  }
+}
+
+function printTracks(frames: Frame[]): void {
+  const tracks = new Map<string, { label: string; from: number; to: number; frames: number; best: number }>();
+  for (const { frame_time_ms: time, objects } of frames) {
+    for (const { label, score, track_id: id = '' } of objects) {
+      const track = tracks.get(id) ?? { label, from: time, to: time, frames: 0, best: 0 };
+      tracks.set(id, { ...track, to: time, frames: track.frames + 1, best: Math.max(track.best, score) });
+    }
+  }
+  for (const [id, { label, from, to, frames: count, best }] of tracks) {
+    console.log(`  track ${id.padEnd(8)} ${label.padEnd(10)} ${(from / 1000).toFixed(1)}–${(to / 1000).toFixed(1)} s  ${count} frames  best ${best.toFixed(2)}`);
+  }
+}

@@ -1,0 +1,48 @@
+/** `make demo`: recognises objects in the pictures and the video of this folder through the public API. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { annotate } from './annotate.ts';
+import { VisionClient } from './client.ts';
+import { followVideo, watchLiveStream } from './demo-video.ts';
+
+const here = import.meta.dirname;
+const out = join(here, 'out');
+const access = { baseUrl: need('BASE_URL'), adminUrl: need('ADMIN_URL'), adminToken: need('ADMIN_TOKEN') };
+
+await mkdir(out, { recursive: true });
+const client = await VisionClient.withNewKey(access, 'demo');
+await detectPictures();
+await followVideo(client, join(here, 'street.mp4'), out);
+await watchLiveStream(client, join(here, 'street.mp4'));
+const usage = await client.usage();
+console.log(`\nUsage today: ${usage.video.used}/${usage.video.limit} video tasks, ${usage.image.used}/${usage.image.limit} images`);
+console.log(`Annotated pictures: ${out}`);
+
+async function detectPictures(): Promise<void> {
+  const names = ['street.jpg', 'street.png', 'street.webp'];
+  const types = ['image/jpeg', 'image/png', 'image/webp'];
+  const files = await Promise.all(
+    names.map(async (name, index) => ({
+      name,
+      type: types[index] ?? '',
+      bytes: new Uint8Array(await readFile(join(here, name))),
+    })),
+  );
+  const call = await client.detect(files, 'person_vehicle');
+  console.log(`\nPictures, task ${call.task_id}`);
+  for (const { seq, status, objects = [], error_code } of call.results) {
+    const name = names[seq] ?? String(seq);
+    console.log(`  ${name}: ${status} ${error_code ?? ''}`);
+    for (const { label, score, bbox } of objects) {
+      const place = [bbox.cx, bbox.cy, bbox.width, bbox.height].map((value) => value.toFixed(3)).join('  ');
+      console.log(`    ${label.padEnd(12)} ${score.toFixed(2)}   ${place}`);
+    }
+    await annotate(join(here, name), objects, join(out, `${name.replace('.', '-')}.png`));
+  }
+}
+
+function need(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set; run this through "make demo"`);
+  return value;
+}

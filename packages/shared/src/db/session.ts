@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { DatabaseError } from 'pg';
 import type { Client } from 'pg';
 
 /** A connection outside the pool, for what belongs to a session: advisory locks and the work done under them. */
@@ -11,7 +12,7 @@ export interface DbSession {
 
 /** Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies. */
 export async function openSession(db: Knex): Promise<DbSession> {
-  const connection = (await (db.client as { acquireRawConnection: () => Promise<Client> }).acquireRawConnection());
+  const connection = await (db.client as { acquireRawConnection: () => Promise<Client> }).acquireRawConnection();
   let open = true;
   const closed = () => {
     open = false;
@@ -19,7 +20,18 @@ export async function openSession(db: Knex): Promise<DbSession> {
   connection.on('error', closed);
   connection.on('end', closed);
   return {
-    query: async <R>(sql: string, values: unknown[] = []) => (await connection.query(sql, values)).rows as R[],
+    query: async <R>(sql: string, values: unknown[] = []) => {
+      try {
+        return (await connection.query(sql, values)).rows as R[];
+      } catch (error) {
+        // An error without SQLSTATE did not come from the server: the connection is in doubt, and so is the lock.
+        if (!(error instanceof DatabaseError)) {
+          open = false;
+          void connection.end().catch(() => undefined);
+        }
+        throw error;
+      }
+    },
     isOpen: () => open,
     close: async () => {
       if (!open) return;

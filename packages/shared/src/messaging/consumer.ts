@@ -1,0 +1,174 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api';
+import type { EachMessagePayload } from 'kafkajs';
+import { readHeaders } from './cloud-event.ts';
+import type { EventHeaders } from './cloud-event.ts';
+import { consumerSignals } from './consumer-signals.ts';
+import type { ConsumerSignals } from './consumer-signals.ts';
+import { deadLetter } from './dead-letter.ts';
+import type { DeadLetterReason } from './dead-letter.ts';
+import type { KafkaClient } from './kafka.ts';
+import { persist } from './persist.ts';
+import { createProducer } from './producer.ts';
+import type { EventProducer } from './producer.ts';
+import { createSettlements } from './settlement.ts';
+import type { Outcome, Settlements } from './settlement.ts';
+import type { DeliveryMeta, Subscription } from './subscription.ts';
+import { superviseConsumer } from './supervise.ts';
+
+export interface ConsumerOptions {
+  kafka: KafkaClient;
+  /** One per service and purpose; the offsets belong to it. */
+  groupId: string;
+  subscriptions: Subscription[];
+  /** The process should end with a failure: this consumer cannot go on in it. */
+  onFatal: (error: Error) => void;
+  /** Partitions that are worked on at the same time. */
+  concurrency?: number;
+}
+
+export interface EventConsumer {
+  /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
+  joined: Promise<void>;
+  /** Resolves with what became of an event, also of one settled shortly before; for tests. */
+  settled: Settlements['settled'];
+  lastProgressAt: () => number;
+  isRunning: () => boolean;
+  /** For the liveness check; no outage makes it false. */
+  isAlive: () => boolean;
+  /** Lets the delivery under way finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
+  stop: (timeoutMs?: number) => Promise<void>;
+}
+
+/**
+ * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed over; what cannot
+ * be read goes to the dead letter topic and its partition goes on. The trace of the producer is active in the handler.
+ * Returns at once and keeps trying while Kafka is away.
+ */
+export function startConsumer(options: ConsumerOptions): EventConsumer {
+  const { kafka, groupId, subscriptions, concurrency = 3 } = options;
+  const stop = new AbortController();
+  const delivery = {
+    ...options,
+    byType: indexByType(subscriptions),
+    producer: createProducer(kafka),
+    signals: consumerSignals(groupId),
+    settlements: createSettlements(),
+    signal: stop.signal,
+    topicOf: new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic])),
+  };
+  const supervised = superviseConsumer({
+    kafka,
+    groupId,
+    topics: [...new Set(delivery.topicOf.values())],
+    signals: delivery.signals,
+    onFatal: options.onFatal,
+    run: {
+      partitionsConsumedConcurrently: concurrency,
+      eachMessage: async (payload) => {
+        await deliver(delivery, payload);
+        supervised.progressed();
+      },
+    },
+  });
+  return {
+    joined: supervised.joined,
+    settled: delivery.settlements.settled,
+    lastProgressAt: delivery.settlements.lastProgressAt,
+    isRunning: supervised.isRunning,
+    isAlive: supervised.isAlive,
+    stop: async (timeoutMs) => {
+      stop.abort();
+      await supervised.stop(timeoutMs);
+      await delivery.producer.stop();
+    },
+  };
+}
+
+interface Delivery extends ConsumerOptions {
+  byType: Map<string, Subscription>;
+  producer: EventProducer;
+  signals: ConsumerSignals;
+  settlements: Settlements;
+  signal: AbortSignal;
+  topicOf: Map<string, string>;
+}
+
+async function deliver(delivery: Delivery, payload: EachMessagePayload): Promise<void> {
+  const headers = readHeaders(payload.message);
+  const outcome = await dispatch(delivery, payload, headers);
+  delivery.signals.settled(headers?.type ?? 'none', outcome, headers?.time);
+  if (headers) delivery.settlements.record(headers.id, outcome);
+}
+
+async function dispatch(delivery: Delivery, payload: EachMessagePayload, headers: EventHeaders | undefined): Promise<Outcome> {
+  if (!headers) return putAside(delivery, payload, { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' });
+  const subscription = delivery.byType.get(headers.type);
+  if (subscription?.definition.topic !== delivery.topicOf.get(payload.topic)) return 'skipped';
+  const data = readJson(payload.message.value);
+  if (!data) return putAside(delivery, payload, { reason: 'invalid_json', detail: 'the value is not JSON' });
+  const key = payload.message.key?.toString() ?? '';
+  const prepared = subscription?.prepare({ ...headers, key }, data.value);
+  if (!subscription || !prepared) return 'skipped';
+  if ('problem' in prepared) return putAside(delivery, payload, { reason: 'invalid_data', detail: prepared.problem });
+  return handle(delivery, payload, { subscription, run: prepared.run, headers });
+}
+
+async function handle(
+  delivery: Delivery,
+  payload: EachMessagePayload,
+  { subscription, run, headers }: { subscription: Subscription; run: (meta: DeliveryMeta) => Promise<void>; headers: EventHeaders },
+): Promise<Outcome> {
+  const { partition, message, heartbeat } = payload;
+  const { topic } = subscription.definition;
+  const facts = { group: delivery.groupId, topic, partition, offset: message.offset, event_id: headers.id, type: headers.type };
+  const failed = await persist((attempt) => run({ topic, partition, offset: message.offset, attempt, signal: delivery.signal }), {
+    maxAttempts: subscription.onFailure === 'block' ? Infinity : subscription.maxAttempts,
+    heartbeat,
+    signal: delivery.signal,
+    onRetry: (error, { attempt, isOutage }) => {
+      delivery.signals.retried(isOutage);
+      const isBlocked = !isOutage && attempt > subscription.maxAttempts;
+      if (isBlocked) delivery.signals.blocked();
+      const log = delivery.kafka.logger;
+      if (isBlocked) log.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
+      else log.warn({ ...facts, attempt, outage: isOutage, err: error }, 'an event is tried again');
+    },
+  });
+  if (!failed) return 'handled';
+  const detail = failed.failure instanceof Error ? `${failed.failure.name}: ${failed.failure.message}` : 'thrown value';
+  return putAside(delivery, payload, { reason: 'handler_failed', detail }, failed.failure);
+}
+
+async function putAside(delivery: Delivery, payload: EachMessagePayload, why: DeadLetterReason, error?: unknown): Promise<Outcome> {
+  const { message, partition, heartbeat } = payload;
+  const topic = delivery.topicOf.get(payload.topic) ?? payload.topic;
+  const facts = { group: delivery.groupId, topic, partition, offset: message.offset, reason: why.reason, detail: why.detail };
+  delivery.kafka.logger.error({ ...facts, err: error }, 'an event was put into the dead letter topic');
+  trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR, message: why.reason });
+  await persist(() => deadLetter(delivery.producer, { topic, partition, groupId: delivery.groupId, message }, why), {
+    maxAttempts: Infinity,
+    heartbeat,
+    signal: delivery.signal,
+    onRetry: (cause) => delivery.kafka.logger.error({ ...facts, err: cause }, 'the dead letter topic does not take the event'),
+  });
+  return 'dead-lettered';
+}
+
+function indexByType(subscriptions: Subscription[]): Map<string, Subscription> {
+  const byType = new Map<string, Subscription>();
+  for (const subscription of subscriptions) {
+    const { type } = subscription.definition;
+    if (byType.has(type)) throw new Error(`two subscriptions for ${type} in one consumer`);
+    byType.set(type, subscription);
+  }
+  return byType;
+}
+
+function readJson(value: Buffer | null): { value: unknown } | undefined {
+  if (!value) return undefined;
+  try {
+    return { value: JSON.parse(value.toString('utf8')) as unknown };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { KafkaJSError } from 'kafkajs';
+import { backoff } from '../db/poller.ts';
+import { asUnavailable } from '../db/unavailable.ts';
+import { AppError } from '../errors.ts';
+
+export interface PersistOptions {
+  /** Tries of work that fails for no outage. */
+  maxAttempts: number;
+  /** Keeps the membership in the group while the work or a pause takes long. Throws when the group rebalances. */
+  heartbeat: () => Promise<void>;
+  signal: AbortSignal;
+  /** Told before each pause. */
+  onRetry: (error: unknown, retry: { attempt: number; isOutage: boolean }) => void;
+}
+
+/**
+ * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats; other failures
+ * are repeated up to `maxAttempts`.
+ * @returns undefined when done, the failure when the tries are used up.
+ * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
+ */
+export async function persist(work: (attempt: number) => Promise<void>, options: PersistOptions): Promise<{ failure: unknown } | undefined> {
+  let attempt = 1;
+  let outages = 0;
+  for (;;) {
+    try {
+      await withHeartbeats(options, () => work(attempt));
+      return undefined;
+    } catch (error) {
+      if (options.signal.aborted) throw stopping();
+      const isOutage = asUnavailable(error) !== undefined || (error instanceof AppError && error.isRetriable);
+      if (!isOutage && attempt >= options.maxAttempts) return { failure: error };
+      if (isOutage) outages += 1;
+      else attempt += 1;
+      options.onRetry(error, { attempt, isOutage });
+      await pause(backoff(isOutage ? outages : attempt, 10_000), options);
+    }
+  }
+}
+
+/** A stop in the middle of a delivery, in the one form that makes the library leave quietly without resolving the offset. */
+export function stopping(): Error {
+  return new KafkaJSError('the consumer is stopping', { retriable: true });
+}
+
+const HEARTBEAT_MS = 3_000;
+// A handler that hangs for ever must lose its partitions, or the group looks healthy while nothing moves.
+const HANDLER_LIMIT_MS = 120_000;
+
+async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise<void>): Promise<void> {
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    // A rebalance seen here shows again at the next regular heartbeat, after the work is done.
+    if (Date.now() - startedAt < HANDLER_LIMIT_MS) heartbeat().catch(() => undefined);
+  }, HEARTBEAT_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function pause(ms: number, { heartbeat, signal }: PersistOptions): Promise<void> {
+  let left = ms;
+  while (left > 0) {
+    await delay(Math.min(left, HEARTBEAT_MS), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) throw stopping();
+    await heartbeat();
+    left -= HEARTBEAT_MS;
+  }
+}

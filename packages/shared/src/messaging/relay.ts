@@ -1,0 +1,169 @@
+import { metrics } from '@opentelemetry/api';
+import type { Knex } from 'knex';
+import { startPoller } from '../db/poller.ts';
+import { openSession, tryLock } from '../db/session.ts';
+import type { DbSession } from '../db/session.ts';
+import type { Logger } from '../logger.ts';
+import type { OutboxRow } from './outbox.ts';
+import type { EventProducer, TracedEvent } from './producer.ts';
+import { storedContext } from './trace-context.ts';
+
+export interface RelayOptions {
+  db: Knex;
+  producer: EventProducer;
+  logger: Logger;
+  /** Pause between looks at an empty outbox, and between tries to become the active relay. */
+  intervalMs?: number;
+  /** Rows per look. */
+  batchSize?: number;
+  /** How long published rows stay for people to look at. */
+  keepPublishedMs?: number;
+}
+
+export interface Relay {
+  /** Looks at once; call it after a commit that appended events. */
+  wake: () => void;
+  /** Whether this process is the one that publishes. */
+  isActive: () => boolean;
+  /** Resolves after the batch under way is published and marked. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Publishes the outbox of one database, at least once and in id order: publish, wait for the acknowledgement, then mark.
+ *
+ * One relay per database is active, whoever holds the advisory lock; the others stand by. Rows are read and marked on the
+ * very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes the unpublished
+ * rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After a fail-over events may be
+ * repeated or overtake each other; consumers go by id and version.
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 3_600_000 } = options;
+  const lead = createLeadership(db, logger);
+  const gauges = watchOutbox();
+  let nextCleanUp = 0;
+  const poller = startPoller({
+    name: 'outbox-relay',
+    intervalMs,
+    logger,
+    maxBackoffMs: 5_000,
+    run: async () => {
+      const session = await lead.session();
+      if (!session) {
+        gauges.set(undefined);
+        return 0;
+      }
+      const rows = await unpublished(session, batchSize);
+      gauges.set(rows);
+      await producer.publishTraced(rows.map(toTraced));
+      await markPublished(session, rows);
+      if (Date.now() >= nextCleanUp) {
+        nextCleanUp = Date.now() + Math.min(60_000, keepPublishedMs);
+        await deletePublished(session, keepPublishedMs);
+      }
+      return rows.length;
+    },
+  });
+  return {
+    wake: poller.wake,
+    isActive: lead.isHeld,
+    stop: async () => {
+      await poller.stop();
+      gauges.stop();
+      await lead.release();
+    },
+  };
+}
+
+interface Leadership {
+  /** The session that holds the lock; undefined while another relay does. */
+  session: () => Promise<DbSession | undefined>;
+  isHeld: () => boolean;
+  release: () => Promise<void>;
+}
+
+function createLeadership(db: Knex, logger: Logger): Leadership {
+  let session: DbSession | undefined;
+  let held = false;
+  return {
+    session: async () => {
+      if (!session?.isOpen()) {
+        held = false;
+        session = await openSession(db);
+      }
+      if (!held) {
+        held = await tryLock(session, 'outbox-relay');
+        if (held) logger.info('this process publishes the outbox');
+      }
+      return held ? session : undefined;
+    },
+    isHeld: () => held && session?.isOpen() === true,
+    release: async () => {
+      held = false;
+      await session?.close();
+    },
+  };
+}
+
+async function unpublished(session: DbSession, limit: number): Promise<OutboxRow[]> {
+  return session.query<OutboxRow>(
+    `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at
+       from outbox where published_at is null order by id limit $1`,
+    [limit],
+  );
+}
+
+async function markPublished(session: DbSession, rows: OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await session.query('update outbox set published_at = now() where id = any($1::bigint[])', [rows.map((row) => row.id)]);
+}
+
+async function deletePublished(session: DbSession, keepMs: number): Promise<void> {
+  await session.query(
+    `delete from outbox where id in (
+       select id from outbox where published_at < now() - make_interval(secs => $1) order by published_at limit 5000)`,
+    [keepMs / 1000],
+  );
+}
+
+function toTraced(row: OutboxRow): TracedEvent {
+  return {
+    event: {
+      id: row.event_id,
+      topic: row.topic,
+      key: row.key,
+      type: row.type,
+      source: row.source,
+      data: row.payload,
+      time: row.created_at,
+    },
+    context: storedContext(row),
+    // What people take for a slow upstream is often time spent here.
+    attributes: { 'outbox.lag_ms': Date.now() - row.created_at.getTime() },
+  };
+}
+
+/** Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). */
+function watchOutbox() {
+  const meter = metrics.getMeter('vision.messaging');
+  const age = meter.createObservableGauge('vision.outbox.oldest_age', { unit: 's' });
+  const waiting = meter.createObservableGauge('vision.outbox.waiting', { unit: '{event}' });
+  let rows: OutboxRow[] | undefined;
+  const observeAge = (result: { observe: (value: number) => void }) => {
+    if (rows) result.observe(rows[0] ? (Date.now() - rows[0].created_at.getTime()) / 1000 : 0);
+  };
+  const observeWaiting = (result: { observe: (value: number) => void }) => {
+    if (rows) result.observe(rows.length);
+  };
+  age.addCallback(observeAge);
+  waiting.addCallback(observeWaiting);
+  return {
+    set: (seen: OutboxRow[] | undefined) => {
+      rows = seen;
+    },
+    stop: () => {
+      age.removeCallback(observeAge);
+      waiting.removeCallback(observeWaiting);
+    },
+  };
+}

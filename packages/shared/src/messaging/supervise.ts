@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Consumer, ConsumerRunConfig } from 'kafkajs';
+import { backoff } from '../db/poller.ts';
+import type { ConsumerSignals } from './consumer-signals.ts';
+import type { KafkaClient } from './kafka.ts';
+import { untraced } from './trace-context.ts';
+
+export interface SuperviseOptions {
+  kafka: KafkaClient;
+  groupId: string;
+  /** Without prefix. */
+  topics: string[];
+  run: ConsumerRunConfig;
+  signals: ConsumerSignals;
+  /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
+  onFatal: (error: Error) => void;
+  /** Crashes in a row, without a settled event between them and with the brokers in reach, that end the patience. */
+  maxCrashes?: number;
+}
+
+export interface SupervisedConsumer {
+  /** Resolves when the group has given this process its partitions for the first time. */
+  joined: Promise<void>;
+  isRunning: () => boolean;
+  /** False once it has given up for good. For the liveness check: no outage of Kafka or a store makes it false. */
+  isAlive: () => boolean;
+  /** Call it when something was settled: earlier crashes are forgotten. */
+  progressed: () => void;
+  stop: (timeoutMs?: number) => Promise<void>;
+}
+
+/**
+ * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an outage, and says
+ * `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
+ */
+export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer {
+  const { kafka, groupId, signals } = options;
+  const stop = new AbortController();
+  const state = { crashes: 0, alive: true, joined: false, lastSignAt: Date.now() };
+  const fatal = (error: Error) => {
+    if (!state.alive || stop.signal.aborted) return;
+    state.alive = false;
+    kafka.logger.error({ err: error, group: groupId }, 'the consumer cannot go on');
+    options.onFatal(error);
+  };
+  const consumer = createConsumer(options, async (error) => {
+    if (!isOutage(error)) state.crashes += 1;
+    return state.crashes < (options.maxCrashes ?? 5);
+  });
+  const joined = new Promise<void>((resolve) => {
+    consumer.on('consumer.group_join', () => {
+      state.joined = true;
+      signals.joined();
+      resolve();
+    });
+  });
+  consumer.on('consumer.crash', ({ payload }) => {
+    signals.crashed();
+    state.joined = false;
+    if (!payload.restart) fatal(payload.error);
+  });
+  consumer.on('consumer.end_batch_process', ({ payload }) => signals.lag(payload.topic, payload.partition, Number(payload.offsetLag)));
+  const watchdog = watch(consumer, state, fatal);
+  const started = untraced(() => startForever(consumer, options, stop.signal, state));
+  return {
+    joined,
+    isRunning: () => state.joined && state.alive,
+    isAlive: () => state.alive,
+    progressed: () => {
+      state.crashes = 0;
+    },
+    stop: async (timeoutMs = 20_000) => {
+      stop.abort();
+      clearInterval(watchdog);
+      const deadline = delay(timeoutMs, 'late' as const, { ref: false });
+      // Leaving while a join is under way makes the library hang, so the join is awaited first.
+      const left = started.then(async (running) => {
+        if (running && state.alive) await Promise.race([joined, delay(5_000, undefined, { ref: false })]);
+        await consumer.disconnect();
+      });
+      if ((await Promise.race([left, deadline])) === 'late') {
+        kafka.logger.warn({ group: groupId, timeoutMs }, 'the consumer did not leave its group in time');
+      }
+    },
+  };
+}
+
+function createConsumer({ kafka, groupId }: SuperviseOptions, restartOnFailure: (error: Error) => Promise<boolean>): Consumer {
+  return kafka.kafka.consumer({
+    groupId: kafka.nameOf(groupId),
+    allowAutoTopicCreation: false,
+    sessionTimeout: 45_000,
+    heartbeatInterval: 3_000,
+    rebalanceTimeout: 60_000,
+    // A short long poll: leaving, and noticing that others join, takes half a second instead of five.
+    maxWaitTimeInMs: 500,
+    maxBytesPerPartition: 1_048_576,
+    maxBytes: 5_242_880,
+    retry: { initialRetryTime: 300, retries: 5, maxRetryTime: 10_000, restartOnFailure },
+  });
+}
+
+/** @returns false when it was stopped before it ran. */
+async function startForever(
+  consumer: Consumer,
+  { kafka, groupId, topics, run }: SuperviseOptions,
+  signal: AbortSignal,
+  state: { lastSignAt: number },
+): Promise<boolean> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    state.lastSignAt = Date.now();
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
+      await consumer.run({ autoCommit: true, autoCommitThreshold: 1, ...run });
+      return true;
+    } catch (error) {
+      // A missing topic is waited for as well: it is made by the deployment, perhaps a moment later.
+      kafka.logger.warn({ err: error, group: groupId, topics }, 'the consumer cannot start yet');
+      await delay(backoff(failures, 5_000), undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+const SILENT_MS = 5 * 60_000;
+
+/** The library has been seen to stop without a word after broker loss; while it works it fetches or beats twice a second. */
+function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error: Error) => void): NodeJS.Timeout {
+  const sign = () => {
+    state.lastSignAt = Date.now();
+  };
+  consumer.on('consumer.fetch_start', sign);
+  consumer.on('consumer.heartbeat', sign);
+  consumer.on('consumer.crash', sign);
+  consumer.on('consumer.rebalancing', sign);
+  consumer.on('consumer.network.request', sign);
+  return setInterval(() => {
+    if (Date.now() - state.lastSignAt > SILENT_MS) fatal(new Error('the consumer has been silent for five minutes'));
+  }, 30_000).unref();
+}
+
+// Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
+function isOutage(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code))) return true;
+  }
+  return false;
+}
+
+const OUTAGE_NAMES = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSBrokerNotFound',
+  'KafkaJSNoBrokerAvailableError',
+  'KafkaJSRequestTimeoutError',
+  'KafkaJSGroupCoordinatorNotFound',
+]);

@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop(100));
 
-const post = (body: BodyInit, headers: Record<string, string> = {}) =>
+const post = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}) =>
   fetch(`${base}/things/${id}`, {
     method: 'POST',
     body,

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The running system under test, as `make` describes it in the environment. */
+export const system = {
+  baseUrl: need('BASE_URL'),
+  adminUrl: need('ADMIN_URL'),
+  adminToken: need('ADMIN_TOKEN'),
+};
+
+export const examples = join(import.meta.dirname, '../../examples');
+export const example = (name: string) => readFile(join(examples, name));
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown>;
+  text: string;
+}
+
+export interface ProblemBody {
+  code?: string;
+  status: number;
+  detail: string;
+  instance: string;
+  trace_id: string;
+  retryable: boolean;
+  details: { reason: string; field?: string };
+}
+
+/** A caller with a key of its own, so that quota and limits of tests do not touch each other. */
+export class Caller {
+  readonly key: string;
+  readonly subject: string;
+
+  constructor(key: string, subject: string) {
+    this.key = key;
+    this.subject = subject;
+  }
+
+  static async create(limits: Record<string, number> = {}): Promise<Caller> {
+    const made = await admin('POST', '/admin/v1/keys', { name: 'e2e' });
+    const caller = new Caller(String(made.body['key']), String(made.body['subject']));
+    if (Object.keys(limits).length > 0) await caller.setLimits(limits);
+    return caller;
+  }
+
+  async setLimits(limits: Record<string, number>): Promise<void> {
+    const answer = await admin('PUT', `/admin/v1/subjects/${this.subject}/limits`, limits);
+    if (answer.status !== 200) throw new Error(`limits not set: ${answer.status} ${answer.text}`);
+  }
+
+  send(
+    method: string,
+    path: string,
+    init: { body?: NonNullable<RequestInit['body']>; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    return exchange(system.baseUrl + path, method, {
+      ...init,
+      headers: { authorization: `Bearer ${this.key}`, ...init.headers },
+    });
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send('GET', path);
+  }
+
+  createStream(body: unknown, idempotencyKey: string = randomUUID()): Promise<Answer> {
+    return this.send('POST', '/v1/vision/tasks', {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+    });
+  }
+
+  createUpload(form: FormData, idempotencyKey: string = randomUUID()): Promise<Answer> {
+    return this.send('POST', '/v1/vision/video-tasks', { body: form, headers: { 'idempotency-key': idempotencyKey } });
+  }
+
+  detect(form: FormData, idempotencyKey: string = randomUUID()): Promise<Answer> {
+    return this.send('POST', '/v1/vision/image-detections', {
+      body: form,
+      headers: { 'idempotency-key': idempotencyKey },
+    });
+  }
+
+  stop(taskId: string): Promise<Answer> {
+    return this.send('POST', `/v1/vision/tasks/${taskId}/stop`);
+  }
+
+  async used(kind: 'video' | 'image'): Promise<number> {
+    const { body } = await this.get('/v1/vision/usage');
+    return (body[kind] as { used: number }).used;
+  }
+}
+
+export function admin(method: string, path: string, body?: unknown): Promise<Answer> {
+  return exchange(system.adminUrl + path, method, {
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${system.adminToken}`, 'content-type': 'application/json' },
+  });
+}
+
+export interface Part {
+  name: string;
+  value: string | Uint8Array<ArrayBuffer>;
+  type?: string;
+  filename?: string;
+}
+
+/** A multipart form; parts with a type or file name are files. */
+export function form(...parts: Part[]): FormData {
+  const data = new FormData();
+  for (const { name, value, type, filename } of parts) {
+    if (type === undefined && filename === undefined) data.append(name, String(value));
+    else data.append(name, new Blob([value], { type: type ?? '' }), filename ?? 'file');
+  }
+  return data;
+}
+
+export const jpeg = (bytes: Uint8Array): Part => ({
+  name: 'files',
+  value: new Uint8Array(bytes),
+  type: 'image/jpeg',
+  filename: 'a.jpg',
+});
+export const scene = (code: string): Part => ({ name: 'scene_code', value: code });
+
+export const problemOf = (answer: Answer) => answer.body as unknown as ProblemBody;
+
+/** Status, code and reason in one value, for comparisons that read like the contract. */
+export function refusal(answer: Answer): [number, string | undefined, string | undefined] {
+  const problem = problemOf(answer) as Partial<ProblemBody>;
+  return [answer.status, problem.code, problem.details?.reason];
+}
+
+async function exchange(
+  url: string,
+  method: string,
+  init: { body?: NonNullable<RequestInit['body']>; headers: Record<string, string> },
+): Promise<Answer> {
+  const reply = await fetch(url, { method, ...init });
+  const text = await reply.text();
+  const isJson = (reply.headers.get('content-type') ?? '').includes('json');
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    text,
+    body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+  };
+}
+
+function need(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set; run these tests with "make e2e"`);
+  return value;
+}

@@ -52,7 +52,8 @@ async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Pr
       report(options, error, failures);
     }
     // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
-    if (failures > 0) await delay(backoff(failures, options.maxBackoffMs ?? 10_000), undefined, { signal }).catch(() => undefined);
+    if (failures > 0)
+      await delay(backoff(failures, options.maxBackoffMs ?? 10_000), undefined, { signal }).catch(() => undefined);
     else if (did === 0 && !signal.aborted) await bell.wait(options.intervalMs);
   }
 }
@@ -60,7 +61,8 @@ async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Pr
 function report({ logger, name }: PollerOptions, error: unknown, failures: number): void {
   const unavailable = asUnavailable(error);
   if (!unavailable) logger.error({ err: error, poller: name, failures }, 'a round failed');
-  else if (failures === 1) logger.warn({ err: unavailable.cause ?? unavailable, poller: name }, 'waiting for a store to come back');
+  else if (failures === 1)
+    logger.warn({ err: unavailable.cause ?? unavailable, poller: name }, 'waiting for a store to come back');
 }
 
 /** 100 ms · 2ⁿ up to the maximum, with jitter over its upper half. */

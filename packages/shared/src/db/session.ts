@@ -43,6 +43,9 @@ export async function openSession(db: Knex): Promise<DbSession> {
 
 /** Takes the session-wide advisory lock of this name, without waiting. */
 export async function tryLock(session: DbSession, name: string): Promise<boolean> {
-  const [row] = await session.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1::text, 0)) as locked', [name]);
+  const [row] = await session.query<{ locked: boolean }>(
+    'select pg_try_advisory_lock(hashtextextended($1::text, 0)) as locked',
+    [name],
+  );
   return row?.locked === true;
 }

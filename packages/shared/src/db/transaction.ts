@@ -18,7 +18,8 @@ export async function inTransaction<T>(
   fn: (tx: Knex.Transaction) => Promise<T>,
   { isolationLevel, maxAttempts = 5 }: TransactionOptions = {},
 ): Promise<T> {
-  if (db.isTransaction) throw new Error('inTransaction was called inside a transaction; pass the transaction on instead');
+  if (db.isTransaction)
+    throw new Error('inTransaction was called inside a transaction; pass the transaction on instead');
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await db.transaction(fn, isolationLevel ? { isolationLevel } : {});

@@ -52,6 +52,16 @@ export function readHeaders(message: Pick<KafkaMessage, 'headers' | 'timestamp'>
   return { id, type, source, time: Number.isNaN(time.getTime()) ? new Date(Number(message.timestamp)) : time };
 }
 
+/** The value of a record as JSON, wrapped so that `null` can be told from "not JSON". */
+export function readJson(value: Buffer | null): { value: unknown } | undefined {
+  if (!value) return undefined;
+  try {
+    return { value: JSON.parse(value.toString('utf8')) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
 /** The first value of a header as text. */
 export function headerText(headers: IHeaders | undefined, name: string): string | undefined {
   const value = headers?.[name];

@@ -11,7 +11,9 @@ export function consumerSignals(groupId: string) {
     advice: { explicitBucketBoundaries: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800] },
   });
   const retries = meter.createCounter('vision.consumer.retries', { description: 'Repeated deliveries by cause' });
-  const blocked = meter.createCounter('vision.consumer.blocked', { description: 'Failures beyond the tries of an event that may not be put aside' });
+  const blocked = meter.createCounter('vision.consumer.blocked', {
+    description: 'Failures beyond the tries of an event that may not be put aside',
+  });
   const crashes = meter.createCounter('vision.consumer.crashes');
   const joins = meter.createCounter('vision.consumer.joins');
   const lag = meter.createGauge('vision.consumer.lag', { unit: '{message}' });

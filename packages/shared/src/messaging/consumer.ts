@@ -1,10 +1,9 @@
-import { SpanStatusCode, trace } from '@opentelemetry/api';
 import type { EachMessagePayload } from 'kafkajs';
-import { readHeaders } from './cloud-event.ts';
+import { readHeaders, readJson } from './cloud-event.ts';
 import type { EventHeaders } from './cloud-event.ts';
 import { consumerSignals } from './consumer-signals.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
-import { deadLetter } from './dead-letter.ts';
+import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
 import type { KafkaClient } from './kafka.ts';
 import { persist } from './persist.ts';
@@ -100,57 +99,69 @@ async function deliver(delivery: Delivery, payload: EachMessagePayload): Promise
   if (headers) delivery.settlements.record(headers.id, outcome);
 }
 
-async function dispatch(delivery: Delivery, payload: EachMessagePayload, headers: EventHeaders | undefined): Promise<Outcome> {
-  if (!headers) return putAside(delivery, payload, { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' });
+async function dispatch(
+  delivery: Delivery,
+  payload: EachMessagePayload,
+  headers: EventHeaders | undefined,
+): Promise<Outcome> {
+  if (!headers)
+    return aside(delivery, payload, { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' });
   const subscription = delivery.byType.get(headers.type);
-  if (subscription?.definition.topic !== delivery.topicOf.get(payload.topic)) return 'skipped';
+  if (!subscription || subscription.definition.topic !== delivery.topicOf.get(payload.topic)) return 'skipped';
   const data = readJson(payload.message.value);
-  if (!data) return putAside(delivery, payload, { reason: 'invalid_json', detail: 'the value is not JSON' });
+  if (!data) return aside(delivery, payload, { reason: 'invalid_json', detail: 'the value is not JSON' });
   const key = payload.message.key?.toString() ?? '';
-  const prepared = subscription?.prepare({ ...headers, key }, data.value);
-  if (!subscription || !prepared) return 'skipped';
-  if ('problem' in prepared) return putAside(delivery, payload, { reason: 'invalid_data', detail: prepared.problem });
+  const prepared = subscription.prepare({ ...headers, key }, data.value);
+  if ('problem' in prepared) return aside(delivery, payload, { reason: 'invalid_data', detail: prepared.problem });
   return handle(delivery, payload, { subscription, run: prepared.run, headers });
 }
 
 async function handle(
   delivery: Delivery,
   payload: EachMessagePayload,
-  { subscription, run, headers }: { subscription: Subscription; run: (meta: DeliveryMeta) => Promise<void>; headers: EventHeaders },
+  {
+    subscription,
+    run,
+    headers,
+  }: { subscription: Subscription; run: (meta: DeliveryMeta) => Promise<void>; headers: EventHeaders },
 ): Promise<Outcome> {
   const { partition, message, heartbeat } = payload;
   const { topic } = subscription.definition;
-  const facts = { group: delivery.groupId, topic, partition, offset: message.offset, event_id: headers.id, type: headers.type };
-  const failed = await persist((attempt) => run({ topic, partition, offset: message.offset, attempt, signal: delivery.signal }), {
-    maxAttempts: subscription.onFailure === 'block' ? Infinity : subscription.maxAttempts,
-    heartbeat,
-    signal: delivery.signal,
-    onRetry: (error, { attempt, isOutage }) => {
-      delivery.signals.retried(isOutage);
-      const isBlocked = !isOutage && attempt > subscription.maxAttempts;
-      if (isBlocked) delivery.signals.blocked();
-      const log = delivery.kafka.logger;
-      if (isBlocked) log.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
-      else log.warn({ ...facts, attempt, outage: isOutage, err: error }, 'an event is tried again');
+  const facts = {
+    group: delivery.groupId,
+    topic,
+    partition,
+    offset: message.offset,
+    event_id: headers.id,
+    type: headers.type,
+  };
+  const failed = await persist(
+    (attempt) => run({ topic, partition, offset: message.offset, attempt, signal: delivery.signal }),
+    {
+      maxAttempts: subscription.onFailure === 'block' ? Infinity : subscription.maxAttempts,
+      heartbeat,
+      signal: delivery.signal,
+      onRetry: (error, { attempt, isOutage }) => {
+        delivery.signals.retried(isOutage);
+        const isBlocked = !isOutage && attempt > subscription.maxAttempts;
+        if (isBlocked) delivery.signals.blocked();
+        const log = delivery.kafka.logger;
+        if (isBlocked) log.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
+        else log.warn({ ...facts, attempt, outage: isOutage, err: error }, 'an event is tried again');
+      },
     },
-  });
+  );
   if (!failed) return 'handled';
-  const detail = failed.failure instanceof Error ? `${failed.failure.name}: ${failed.failure.message}` : 'thrown value';
-  return putAside(delivery, payload, { reason: 'handler_failed', detail }, failed.failure);
+  return aside(delivery, payload, handlerFailed(failed.failure));
 }
 
-async function putAside(delivery: Delivery, payload: EachMessagePayload, why: DeadLetterReason, error?: unknown): Promise<Outcome> {
-  const { message, partition, heartbeat } = payload;
-  const topic = delivery.topicOf.get(payload.topic) ?? payload.topic;
-  const facts = { group: delivery.groupId, topic, partition, offset: message.offset, reason: why.reason, detail: why.detail };
-  delivery.kafka.logger.error({ ...facts, err: error }, 'an event was put into the dead letter topic');
-  trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR, message: why.reason });
-  await persist(() => deadLetter(delivery.producer, { topic, partition, groupId: delivery.groupId, message }, why), {
-    maxAttempts: Infinity,
-    heartbeat,
-    signal: delivery.signal,
-    onRetry: (cause) => delivery.kafka.logger.error({ ...facts, err: cause }, 'the dead letter topic does not take the event'),
-  });
+async function aside(
+  delivery: Delivery,
+  { topic, partition, message, heartbeat }: EachMessagePayload,
+  why: DeadLetterReason,
+): Promise<Outcome> {
+  const failed = { topic: delivery.topicOf.get(topic) ?? topic, partition, groupId: delivery.groupId, message };
+  await putAside({ ...delivery, heartbeat }, failed, why);
   return 'dead-lettered';
 }
 
@@ -162,13 +173,4 @@ function indexByType(subscriptions: Subscription[]): Map<string, Subscription> {
     byType.set(type, subscription);
   }
   return byType;
-}
-
-function readJson(value: Buffer | null): { value: unknown } | undefined {
-  if (!value) return undefined;
-  try {
-    return { value: JSON.parse(value.toString('utf8')) as unknown };
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,8 @@
+import { SpanStatusCode, trace } from '@opentelemetry/api';
 import type { KafkaMessage } from 'kafkajs';
 import { dlqTopic } from '../contracts/topics.ts';
+import type { KafkaClient } from './kafka.ts';
+import { persist } from './persist.ts';
 import type { EventProducer } from './producer.ts';
 
 /** Why a record was put aside. */
@@ -18,24 +21,51 @@ export interface FailedDelivery {
   message: KafkaMessage;
 }
 
-/** Copies a record, headers and all, to `<topic>.dlq` with the reason in `dlq_…` headers; resolves once it is safe there. */
-export async function deadLetter(producer: EventProducer, delivery: FailedDelivery, { reason, detail }: DeadLetterReason): Promise<void> {
+export interface DeadLetterDeps {
+  kafka: KafkaClient;
+  producer: EventProducer;
+  heartbeat: () => Promise<void>;
+  signal: AbortSignal;
+}
+
+/**
+ * Copies a record, headers and all, to `<topic>.dlq` with the reason in `dlq_…` headers. Resolves once it is safe there, and
+ * tries for as long as that takes: a record is never passed over.
+ */
+export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, why: DeadLetterReason): Promise<void> {
   const { topic, partition, groupId, message } = delivery;
-  await producer.publishRaw([
-    {
-      topic: dlqTopic(topic),
-      key: message.key,
-      value: message.value,
-      headers: {
-        ...message.headers,
-        dlq_reason: reason,
-        dlq_detail: detail.slice(0, 2_000),
-        dlq_topic: topic,
-        dlq_partition: String(partition),
-        dlq_offset: message.offset,
-        dlq_group: groupId,
-        dlq_at: new Date().toISOString(),
-      },
+  const facts = { group: groupId, topic, partition, offset: message.offset, reason: why.reason, detail: why.detail };
+  deps.kafka.logger.error(facts, 'an event was put into the dead letter topic');
+  trace.getActiveSpan()?.setStatus({ code: SpanStatusCode.ERROR, message: why.reason });
+  await persist(() => deps.producer.publishRaw([{ topic: dlqTopic(topic), ...withReason(delivery, why) }]), {
+    maxAttempts: Infinity,
+    heartbeat: deps.heartbeat,
+    signal: deps.signal,
+    onRetry: (error) =>
+      deps.kafka.logger.error({ ...facts, err: error }, 'the dead letter topic does not take the event'),
+  });
+}
+
+export function handlerFailed(failure: unknown): DeadLetterReason {
+  return {
+    reason: 'handler_failed',
+    detail: failure instanceof Error ? `${failure.name}: ${failure.message}` : 'thrown value',
+  };
+}
+
+function withReason({ topic, partition, groupId, message }: FailedDelivery, { reason, detail }: DeadLetterReason) {
+  return {
+    key: message.key,
+    value: message.value,
+    headers: {
+      ...message.headers,
+      dlq_reason: reason,
+      dlq_detail: detail.slice(0, 2_000),
+      dlq_topic: topic,
+      dlq_partition: String(partition),
+      dlq_offset: message.offset,
+      dlq_group: groupId,
+      dlq_at: new Date().toISOString(),
     },
-  ]);
+  };
 }

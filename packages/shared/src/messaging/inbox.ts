@@ -13,7 +13,11 @@ export async function once<T>(
   fn: (tx: Knex.Transaction) => Promise<T>,
 ): Promise<T | undefined> {
   // A second delivery that runs at the same time waits here for the first one's commit and then finds the row.
-  const inserted = await tx('inbox').insert({ consumer, event_id: eventId }).onConflict(['consumer', 'event_id']).ignore().returning('event_id');
+  const inserted = await tx('inbox')
+    .insert({ consumer, event_id: eventId })
+    .onConflict(['consumer', 'event_id'])
+    .ignore()
+    .returning('event_id');
   return inserted.length === 1 ? fn(tx) : undefined;
 }
 

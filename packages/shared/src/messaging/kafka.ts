@@ -39,8 +39,19 @@ export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: Kaf
 // kafkajs calls "error" what its own retries heal; only what this process must act on stays an error, and that is decided
 // in the consumer and the relay. The one exception is a lost position: records were skipped or will be read again.
 function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
-  const { message, timestamp: _timestamp, logger: _logger, stack: _stack, error, ...rest } = log as LogEntry['log'] & Record<string, unknown>;
-  const facts = { ...rest, namespace, ...(error === undefined ? {} : { reason: error instanceof Error ? error.message : error }) };
+  const {
+    message,
+    timestamp: _timestamp,
+    logger: _logger,
+    stack: _stack,
+    error,
+    ...rest
+  } = log as LogEntry['log'] & Record<string, unknown>;
+  const facts = {
+    ...rest,
+    namespace,
+    ...(error === undefined ? {} : { reason: error instanceof Error ? error.message : error }),
+  };
   if (message.startsWith('Offset out of range, resetting')) {
     metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets').add(1);
     logger.error(facts, `kafka: ${message}`);

@@ -43,7 +43,8 @@ export async function appendEvent<T>(tx: Knex.Transaction, event: NewEvent<T>): 
   event.schema?.parse(event.data);
   const payload = JSON.stringify(event.data);
   // A record the broker refuses would hold up everything behind it, so it must not get as far as the table.
-  if (payload.length > MAX_PAYLOAD_CHARS) throw new Error(`event ${event.type} has ${payload.length} characters, too many for Kafka`);
+  if (payload.length > MAX_PAYLOAD_CHARS)
+    throw new Error(`event ${event.type} has ${payload.length} characters, too many for Kafka`);
   await tx('outbox').insert({
     event_id: id,
     topic: event.topic,

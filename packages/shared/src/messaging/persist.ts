@@ -20,7 +20,10 @@ export interface PersistOptions {
  * @returns undefined when done, the failure when the tries are used up.
  * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
  */
-export async function persist(work: (attempt: number) => Promise<void>, options: PersistOptions): Promise<{ failure: unknown } | undefined> {
+export async function persist(
+  work: (attempt: number) => Promise<void>,
+  options: PersistOptions,
+): Promise<{ failure: unknown } | undefined> {
   let attempt = 1;
   let outages = 0;
   for (;;) {

@@ -58,9 +58,15 @@ export function createProducer(client: KafkaClient): EventProducer {
     publishBatch: async (events) => {
       const [first] = events;
       if (!first) return;
-      const span = startSpan({ event: first, context: context.active(), attributes: { 'messaging.batch.message_count': events.length } });
+      const span = startSpan({
+        event: first,
+        context: context.active(),
+        attributes: { 'messaging.batch.message_count': events.length },
+      });
       const headers = traceHeaders(trace.setSpan(context.active(), span));
-      await endingSpans([span], () => send.batch(events.map((event) => ({ topic: event.topic, ...toMessage(event, headers) }))));
+      await endingSpans([span], () =>
+        send.batch(events.map((event) => ({ topic: event.topic, ...toMessage(event, headers) }))),
+      );
     },
     publishRaw: (messages) => send.batch(messages),
     isConnected: send.isConnected,
@@ -156,7 +162,8 @@ async function endingSpans(spans: Span[], work: () => Promise<void>): Promise<vo
   try {
     await work();
   } catch (error) {
-    for (const span of spans) span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : 'failed' });
+    for (const span of spans)
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : 'failed' });
     throw error;
   } finally {
     for (const span of spans) span.end();

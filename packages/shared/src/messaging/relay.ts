@@ -115,7 +115,9 @@ async function unpublished(session: DbSession, limit: number): Promise<OutboxRow
 
 async function markPublished(session: DbSession, rows: OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
-  await session.query('update outbox set published_at = now() where id = any($1::bigint[])', [rows.map((row) => row.id)]);
+  await session.query('update outbox set published_at = now() where id = any($1::bigint[])', [
+    rows.map((row) => row.id),
+  ]);
 }
 
 async function deletePublished(session: DbSession, keepMs: number): Promise<void> {

@@ -31,7 +31,10 @@ export function createSettlements(): Settlements {
       const known = outcomes.get(eventId);
       if (known) return Promise.resolve(known);
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`event ${eventId} was not settled within ${timeoutMs} ms`)), timeoutMs);
+        const timer = setTimeout(
+          () => reject(new Error(`event ${eventId} was not settled within ${timeoutMs} ms`)),
+          timeoutMs,
+        );
         const listeners = waiting.get(eventId) ?? new Set();
         listeners.add((outcome) => {
           clearTimeout(timer);

@@ -46,7 +46,11 @@ export interface Subscription {
 export type Prepared = { run: (meta: DeliveryMeta) => Promise<void> } | { problem: string };
 
 /** Binds a handler to an event type. */
-export function on<T>(definition: EventDefinition<T>, handler: EventHandler<T>, options: SubscriptionOptions = {}): Subscription {
+export function on<T>(
+  definition: EventDefinition<T>,
+  handler: EventHandler<T>,
+  options: SubscriptionOptions = {},
+): Subscription {
   return {
     definition,
     onFailure: options.onFailure ?? 'dead-letter',

@@ -59,7 +59,9 @@ export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer
     state.joined = false;
     if (!payload.restart) fatal(payload.error);
   });
-  consumer.on('consumer.end_batch_process', ({ payload }) => signals.lag(payload.topic, payload.partition, Number(payload.offsetLag)));
+  consumer.on('consumer.end_batch_process', ({ payload }) =>
+    signals.lag(payload.topic, payload.partition, Number(payload.offsetLag)),
+  );
   const watchdog = watch(consumer, state, fatal);
   const started = untraced(() => startForever(consumer, options, stop.signal, state));
   return {
@@ -85,7 +87,10 @@ export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer
   };
 }
 
-function createConsumer({ kafka, groupId }: SuperviseOptions, restartOnFailure: (error: Error) => Promise<boolean>): Consumer {
+function createConsumer(
+  { kafka, groupId }: SuperviseOptions,
+  restartOnFailure: (error: Error) => Promise<boolean>,
+): Consumer {
   return kafka.kafka.consumer({
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
@@ -143,7 +148,8 @@ function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error:
 // Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
 function isOutage(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code))) return true;
+    if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code)))
+      return true;
   }
   return false;
 }

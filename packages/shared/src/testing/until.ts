@@ -10,7 +10,10 @@ export interface UntilOptions {
  * Asks again and again until `fn` gives something truthy, and returns that. A throwing `fn` counts as "not yet".
  * @throws Error that shows the last value or error, when time is up.
  */
-export async function until<T>(fn: () => T | Promise<T>, { timeoutMs = 10_000, intervalMs = 25 }: UntilOptions = {}): Promise<NonNullable<T>> {
+export async function until<T>(
+  fn: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 25 }: UntilOptions = {},
+): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
   for (;;) {
@@ -21,7 +24,8 @@ export async function until<T>(fn: () => T | Promise<T>, { timeoutMs = 10_000, i
     } catch (error) {
       last = error;
     }
-    if (Date.now() >= deadline) throw new Error(`not true after ${timeoutMs} ms; last seen: ${inspect(last, { depth: 4 })}`, { cause: last });
+    if (Date.now() >= deadline)
+      throw new Error(`not true after ${timeoutMs} ms; last seen: ${inspect(last, { depth: 4 })}`, { cause: last });
     await delay(intervalMs);
   }
 }

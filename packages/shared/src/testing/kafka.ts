@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { dlqTopic } from '../contracts/topics.ts';
+import { createLogger } from '../logger.ts';
+import { createKafka } from '../messaging/kafka.ts';
+import type { KafkaClient } from '../messaging/kafka.ts';
+import { testAddress } from './environment.ts';
+
+export interface TestKafka {
+  brokers: string[];
+  /** For the TOPIC_PREFIX of a service under test. */
+  topicPrefix: string;
+  client: KafkaClient;
+  /** Removes the topics. Stop consumers and producers first. */
+  close: () => Promise<void>;
+}
+
+export interface TestKafkaOptions {
+  /** Names without prefix; each gets its dead letter topic. */
+  topics: string[];
+  partitions?: number;
+}
+
+/** Topics of this run alone, and a client for them that prefixes every name. */
+export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): Promise<TestKafka> {
+  const brokers = testAddress('TEST_KAFKA_BROKERS').split(',');
+  const topicPrefix = `t${randomBytes(5).toString('hex')}.`;
+  const logger = createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const client = createKafka({ brokers, clientId: 'test', logger, topicPrefix });
+  const admin = client.kafka.admin();
+  const wanted = topics.flatMap((topic) => [
+    { topic: client.nameOf(topic), numPartitions: partitions },
+    { topic: client.nameOf(dlqTopic(topic)), numPartitions: 1 },
+  ]);
+  await admin.connect();
+  try {
+    await admin.createTopics({ topics: wanted, waitForLeaders: true });
+  } finally {
+    await admin.disconnect();
+  }
+  return {
+    brokers,
+    topicPrefix,
+    client,
+    close: async () => {
+      const last = client.kafka.admin();
+      await last.connect();
+      await last.deleteTopics({ topics: wanted.map(({ topic }) => topic) }).finally(() => last.disconnect());
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { Client } from 'pg';
+import { createDb } from '../db/knex.ts';
+import { migrate } from '../db/migrate.ts';
+import type { Migration } from '../db/migrate.ts';
+import { testAddress } from './environment.ts';
+
+export interface TestDatabase {
+  url: string;
+  db: Knex;
+  /** Closes the pool and removes the database, also under connections that a test forgot. */
+  drop: () => Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  poolMax?: number;
+}
+
+/**
+ * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list, which costs
+ * milliseconds. Databases that crashed runs left behind are removed on the way.
+ */
+export async function createTestDatabase(
+  migrations: Migration[],
+  { poolMax = 5 }: TestDatabaseOptions = {},
+): Promise<TestDatabase> {
+  const name = `vision_test_${Date.now().toString(36)}_${randomBytes(4).toString('hex')}`;
+  await withServer(async (server) => {
+    await dropStale(server);
+    const template = await ensureTemplate(server, migrations);
+    await server.query(`create database ${name} template ${template}`);
+  });
+  const url = urlOf(name);
+  const db = createDb({ url, poolMax, applicationName: name });
+  return {
+    url,
+    db,
+    drop: async () => {
+      await db.destroy();
+      await withServer(async (server) => {
+        await server.query(`drop database if exists ${name} with (force)`);
+      });
+    },
+  };
+}
+
+const STALE_MS = 60 * 60_000;
+
+async function ensureTemplate(server: Client, migrations: Migration[]): Promise<string> {
+  const state = migrations.map(({ name, up }) => `${name}\n${up.toString()}`).join('\n');
+  const name = `vision_template_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+  // Test files run in several processes; one builds the template under a name of its own, the others wait and find it.
+  await server.query('select pg_advisory_lock(hashtextextended($1, 0))', ['vision-test-template']);
+  try {
+    if (!(await exists(server, name))) {
+      const draft = `${name}_draft`;
+      await server.query(`drop database if exists ${draft} with (force)`);
+      await server.query(`create database ${draft}`);
+      const db = createDb({ url: urlOf(draft), poolMax: 2, applicationName: draft });
+      await migrate(db, migrations).finally(() => db.destroy());
+      await server.query(`alter database ${draft} rename to ${name}`);
+    }
+  } finally {
+    await server.query('select pg_advisory_unlock(hashtextextended($1, 0))', ['vision-test-template']);
+  }
+  return name;
+}
+
+async function exists(server: Client, name: string): Promise<boolean> {
+  return (await server.query('select 1 from pg_database where datname = $1', [name])).rows.length === 1;
+}
+
+async function dropStale(server: Client): Promise<void> {
+  const { rows } = await server.query<{ datname: string }>(
+    String.raw`select datname from pg_database where datname like 'vision\_test\_%'`,
+  );
+  for (const { datname } of rows) {
+    const createdAt = parseInt(datname.split('_')[2] ?? '', 36);
+    if (Date.now() - createdAt > STALE_MS) await server.query(`drop database if exists ${datname} with (force)`);
+  }
+}
+
+async function withServer<T>(work: (server: Client) => Promise<T>): Promise<T> {
+  const server = new Client({ connectionString: testAddress('TEST_DATABASE_URL') });
+  await server.connect();
+  try {
+    return await work(server);
+  } finally {
+    await server.end();
+  }
+}
+
+function urlOf(database: string): string {
+  const url = new URL(testAddress('TEST_DATABASE_URL'));
+  url.pathname = `/${database}`;
+  return url.href;
+}

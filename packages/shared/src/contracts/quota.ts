@@ -46,8 +46,26 @@ const usage = z.object({
 /** `GET /internal/v1/usage?video_limit=&image_limit=` and the public `/v1/vision/usage`. */
 export const usageReply = z.object({ video: usage, image: usage });
 
+/** `POST /internal/v1/verify`: every counter recomputed from the ledger. Empty `differences` means that all is well. */
+export const verificationReply = z.object({
+  counters: z.int(),
+  reservations: z.int(),
+  differences: z
+    .array(
+      z.object({
+        subject: z.string(),
+        kind: z.string(),
+        day: z.string().describe('YYYY-MM-DD in UTC+8'),
+        used: z.int().describe('What the counter says'),
+        ledger: z.int().describe('What its reservations add up to'),
+      }),
+    )
+    .describe('At most 1000'),
+});
+
 export type QuotaKind = z.infer<typeof quotaKind>;
 export type ReserveRequest = z.infer<typeof reserveRequest>;
 export type ReserveReply = z.infer<typeof reserveReply>;
 export type CloseReply = z.infer<typeof closeReply>;
 export type UsageReply = z.infer<typeof usageReply>;
+export type VerificationReply = z.infer<typeof verificationReply>;

@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+
+export interface Difference {
+  subject: string;
+  kind: string;
+  day: string;
+  /** What the counter says. */
+  used: number;
+  /** What its reservations add up to. */
+  ledger: number;
+}
+
+export interface Verification {
+  counters: number;
+  reservations: number;
+  differences: Difference[];
+}
+
+/**
+ * Recomputes every counter. One statement reads one snapshot, and every change of the ledger commits together with its
+ * counter, so a difference is never just a change under way.
+ */
+export async function compareCounters(db: Knex, atMost: number): Promise<Verification> {
+  const result = await db.raw<{ rows: { counters: number; reservations: number; differences: Difference[] }[] }>(
+    `with ledger as (
+       select r.subject, r.kind, r.day, sum(r.charged)::int as charged, count(*) as entries
+         from reservations as r where r.kind is not null group by r.subject, r.kind, r.day
+     ), compared as (
+       select subject, kind, day, coalesce(q.used, 0) as used, coalesce(l.charged, 0) + coalesce(q.folded, 0) as ledger,
+              coalesce(l.entries, 0) as entries
+         from quota_days as q full join ledger as l using (subject, kind, day)
+     ), wrong as (
+       select subject, kind, day::text, used, ledger from compared where used <> ledger order by day, subject, kind limit :atMost
+     )
+     select (select count(*) from compared) as counters,
+            (select coalesce(sum(entries), 0)::bigint from compared) as reservations,
+            coalesce((select jsonb_agg(to_jsonb(wrong)) from wrong), '[]') as differences`,
+    { atMost },
+  );
+  const [row] = result.rows;
+  if (!row) throw new Error('the verification query returned no row');
+  return row;
+}

@@ -1,0 +1,21 @@
+import type { Route } from '@vision/shared/http/route';
+import type { LedgerDeps } from '../use-cases/reserve.ts';
+import type { RetentionDeps } from '../use-cases/run-retention.ts';
+import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
+import { refundRoute } from './refund.ts';
+import { reserveRoute } from './reserve.ts';
+import { runRetentionRoute } from './run-retention.ts';
+import { settleRoute } from './settle.ts';
+import { verifyRoute } from './verify.ts';
+
+export function routes(deps: LedgerDeps & RetentionDeps): Route[] {
+  return [
+    reserveRoute(deps),
+    settleRoute(deps),
+    refundRoute(deps),
+    getUsageRoute(deps),
+    getSubjectUsageRoute(deps),
+    verifyRoute(deps),
+    runRetentionRoute(deps),
+  ];
+}

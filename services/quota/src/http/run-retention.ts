@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { route } from '@vision/shared/http/route';
+import { runRetention } from '../use-cases/run-retention.ts';
+import type { RetentionDeps } from '../use-cases/run-retention.ts';
+
+export const runRetentionRoute = (deps: RetentionDeps) =>
+  route(
+    {
+      operation: 'runLedgerRetention',
+      method: 'post',
+      path: '/internal/v1/retention/run',
+      summary: 'Remove reservations older than the retention now',
+      audience: 'internal',
+      responses: {
+        200: { description: 'What was removed', schema: z.object({ reservations: z.int(), counters: z.int() }) },
+      },
+    },
+    async () => ({ status: 200, body: await runRetention(deps) }),
+  );

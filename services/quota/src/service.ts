@@ -1,0 +1,106 @@
+import type { Knex } from 'knex';
+import { createDb } from '@vision/shared/db/knex';
+import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { startPoller } from '@vision/shared/db/poller';
+import type { Poller } from '@vision/shared/db/poller';
+import { createApp } from '@vision/shared/http/app';
+import { requireServiceToken } from '@vision/shared/http/authenticate';
+import { healthListener } from '@vision/shared/http/health';
+import { createHttpServer } from '@vision/shared/http/server';
+import { startConsumer } from '@vision/shared/messaging/consumer';
+import type { EventConsumer } from '@vision/shared/messaging/consumer';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import type { RunningService, ServiceContext } from '@vision/shared/run';
+import type { Config } from './config.ts';
+import { subscriptions } from './consumers/subscriptions.ts';
+import { migrations } from './db/migrations/list.ts';
+import { routes } from './http/routes.ts';
+import { createSignals } from './signals.ts';
+import { runRetention } from './use-cases/run-retention.ts';
+
+export interface QuotaService extends RunningService {
+  /** Known after `start`. */
+  port: number;
+  healthPort: number;
+  consumer: EventConsumer | undefined;
+}
+
+/** Builds the service from its configuration; nothing is connected or listening before `start`. */
+export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<QuotaService> {
+  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'quota' });
+  const kafka = createKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId: 'quota',
+    logger,
+    topicPrefix: config.TOPIC_PREFIX,
+  });
+  const signals = createSignals(logger);
+  const deps = { db, signals, days: config.LEDGER_RETENTION_DAYS, batch: config.RETENTION_BATCH };
+  const app = createApp({
+    routes: routes(deps),
+    authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'quota'),
+    logger,
+  });
+  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
+  const health = createHttpServer(
+    healthListener({ ready: readiness(db), live: () => service.consumer?.isAlive() ?? true }),
+    { host: config.HOST, port: config.HEALTH_PORT },
+  );
+  let retention: Poller | undefined;
+  const service: QuotaService = {
+    port: config.PORT,
+    healthPort: config.HEALTH_PORT,
+    consumer: undefined,
+    start: async () => {
+      service.healthPort = await health.start();
+      service.port = await server.start();
+      service.consumer = startConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
+      retention = startPoller({
+        name: 'ledger-retention',
+        intervalMs: config.RETENTION_INTERVAL_MS,
+        logger,
+        run: async () => {
+          signals.retentionRan(await runRetention(deps));
+          return 0;
+        },
+      });
+    },
+    stopPhases: [
+      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
+      {
+        name: 'background',
+        timeoutMs: 15_000,
+        stop: async () => {
+          await Promise.all([service.consumer?.stop(10_000), retention?.stop()]);
+        },
+      },
+      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
+      { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },
+    ],
+  };
+  return service;
+}
+
+/** Brings the database of this service up to date. */
+export async function migrateDatabase(config: Config): Promise<void> {
+  const db = createDb({
+    url: config.DATABASE_URL,
+    poolMax: 2,
+    applicationName: 'quota-migrate',
+    statementTimeoutMs: 0,
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Ready from the moment the schema was seen complete; a database that goes away later shows in the answers, not here. */
+function readiness(db: Knex): () => Promise<boolean> {
+  let seen = false;
+  return async () => {
+    seen ||= await schemaIsCurrent(db, migrations);
+    return seen;
+  };
+}

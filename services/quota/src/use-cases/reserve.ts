@@ -1,0 +1,31 @@
+import type { Knex } from 'knex';
+import type { ReserveReply } from '@vision/shared/contracts/quota';
+import { fail } from '@vision/shared/errors';
+import { reserveUnits } from '../db/ledger.ts';
+import type { Reservation } from '../db/ledger.ts';
+import { resetsAt } from '../domain/quota-day.ts';
+import type { Signals } from '../signals.ts';
+
+export interface LedgerDeps {
+  db: Knex;
+  signals: Signals;
+}
+
+/**
+ * Takes units from today's quota, all or none. Repeating the call by id gives the answer again without taking more.
+ * @throws AppError of kind `conflict` when the id is known with another subject, key, kind or number of units.
+ */
+export async function reserve({ db, signals }: LedgerDeps, input: Reservation): Promise<ReserveReply> {
+  const { outcome, day, used } = await reserveUnits(db, input);
+  signals.reserved(input.kind, outcome);
+  switch (outcome) {
+    case 'granted':
+    case 'conflict':
+    case 'closed':
+      return { outcome };
+    case 'exhausted':
+      return { outcome, limit: input.limit, used, requested: input.units, resets_at: resetsAt(day) };
+    case 'differs':
+      throw fail.conflict('reservation_differs', 'This reservation id is known with other facts.');
+  }
+}

@@ -1,0 +1,143 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/**
+ * What the proxy does to traffic from now on. `cut_after` and `lose_commit_reply` apply to the connections that are open or
+ * come while they hold; everything else applies to all.
+ */
+export type Toxic =
+  | { kind: 'none' }
+  /** Every chunk, in both directions, arrives this much later (plus up to the jitter). */
+  | { kind: 'latency'; ms: number; jitterMs: number }
+  /** Open connections are reset; new ones too. */
+  | { kind: 'reset' }
+  /** Bytes are taken and never arrive; connections stay open. */
+  | { kind: 'black_hole' }
+  /** New connections are refused at once, as by a process that is not there. */
+  | { kind: 'refuse' }
+  /** The reply is cut after this many bytes and the connection is reset. */
+  | { kind: 'cut_after'; bytes: number }
+  /** PostgreSQL: the commit reaches the server, its reply never the client; the connection is reset. */
+  | { kind: 'lose_commit_reply'; probability: number };
+
+export interface FaultProxy {
+  port: number;
+  set: (toxic: Toxic) => void;
+  /** Times a toxic touched a connection: a run in which this stays 0 has shown nothing. */
+  hits: () => number;
+  close: () => Promise<void>;
+}
+
+interface Pair {
+  client: Socket;
+  server: Socket;
+  replied: number;
+}
+
+/** A TCP proxy on a free port of the loopback interface in front of `target`, with faults on demand. */
+export async function startFaultProxy(
+  target: { host: string; port: number },
+  random: () => number,
+): Promise<FaultProxy> {
+  const pairs = new Set<Pair>();
+  let toxic: Toxic = { kind: 'none' };
+  let hits = 0;
+
+  const listener = createServer((client) => {
+    if (toxic.kind === 'refuse' || toxic.kind === 'reset') {
+      hits += 1;
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(target);
+    const pair: Pair = { client, server, replied: 0 };
+    pairs.add(pair);
+    forward(pair, client, server, (chunk) => onChunk(pair, chunk, 'request'));
+    forward(pair, server, client, (chunk) => onChunk(pair, chunk, 'reply'));
+  });
+
+  /** Milliseconds to hold the chunk back, or 'drop' to swallow it. */
+  function onChunk(pair: Pair, chunk: Buffer, direction: 'request' | 'reply'): number | 'drop' {
+    switch (toxic.kind) {
+      case 'latency':
+        hits += 1;
+        return toxic.ms + random() * toxic.jitterMs;
+      case 'black_hole':
+        hits += 1;
+        return 'drop';
+      case 'cut_after':
+        if (direction === 'request') return 0;
+        pair.replied += chunk.length;
+        return pair.replied > toxic.bytes ? cut(pair) : 0;
+      case 'lose_commit_reply':
+        return direction === 'reply' && isCommitReply(chunk) && random() < toxic.probability ? cut(pair) : 0;
+      case 'none':
+      case 'reset':
+      case 'refuse':
+        return 0;
+    }
+  }
+
+  function cut(pair: Pair): 'drop' {
+    hits += 1;
+    pair.client.resetAndDestroy();
+    pair.server.destroy();
+    return 'drop';
+  }
+
+  function forward(pair: Pair, from: Socket, to: Socket, judge: (chunk: Buffer) => number | 'drop'): void {
+    let held = Promise.resolve();
+    from.on('data', (chunk) => {
+      const verdict = judge(chunk);
+      if (verdict === 'drop') return;
+      from.pause();
+      held = held
+        .then(() => delay(verdict))
+        .then(() => {
+          if (!to.destroyed && !to.write(chunk)) to.once('drain', () => from.resume());
+          else from.resume();
+        });
+    });
+    const over = () => {
+      pairs.delete(pair);
+      void held.then(() => to.destroy());
+    };
+    from
+      .on('end', () => void held.then(() => to.end()))
+      .on('error', over)
+      .on('close', over);
+  }
+
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (listener.address() as AddressInfo).port,
+    hits: () => hits,
+    set: (next) => {
+      // Nothing that fell into the hole comes back: its connection is as good as dead.
+      if (toxic.kind === 'black_hole' || next.kind === 'reset' || next.kind === 'refuse') {
+        for (const pair of pairs) cut(pair);
+      }
+      toxic = next;
+    },
+    close: () => {
+      for (const { client, server } of pairs) {
+        client.destroy();
+        server.destroy();
+      }
+      return closed(listener);
+    },
+  };
+}
+
+/** CommandComplete with the tag COMMIT, somewhere in what the server sends. */
+function isCommitReply(chunk: Buffer): boolean {
+  return chunk.includes('COMMIT\0');
+}
+
+function delay(ms: number): Promise<void> {
+  return ms <= 0 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}

@@ -60,7 +60,7 @@ const INT8 = 20;
 // int8 arrives as text by default; ids and counts of this system fit a number, anything larger becomes a bigint instead of a wrong number.
 function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === INT8 && format !== 'binary') return parseInt8;
-  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown;
+  return (pg.types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown)(oid, format);
 }
 
 function parseInt8(value: string): number | bigint {

@@ -54,7 +54,7 @@ async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Pr
     // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
     if (failures > 0)
       await delay(backoff(failures, options.maxBackoffMs ?? 10_000), undefined, { signal }).catch(() => undefined);
-    else if (did === 0 && !signal.aborted) await bell.wait(options.intervalMs);
+    else if (did === 0) await bell.wait(options.intervalMs);
   }
 }
 

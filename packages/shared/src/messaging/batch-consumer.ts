@@ -101,19 +101,19 @@ interface Decoded {
 }
 
 async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
-  const { batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale } = payload;
+  const { batch } = payload;
   const size = batches.chunkSize ?? 500;
   for (let from = 0; from < batch.messages.length; from += size) {
-    if (!isRunning() || isStale() || batches.signal.aborted) return;
+    if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
     const chunk = batch.messages.slice(from, from + size);
     await applyChunk(
       batches,
       payload,
       chunk.map((message) => decode(batches, message)),
     );
-    resolveOffset((chunk.at(-1) as KafkaMessage).offset);
-    await heartbeat();
-    await commitOffsetsIfNecessary();
+    payload.resolveOffset((chunk.at(-1) as KafkaMessage).offset);
+    await payload.heartbeat();
+    await payload.commitOffsetsIfNecessary();
     // Decoding a full fetch in one go would hold up everything else in the process.
     await breathe();
   }
@@ -140,17 +140,22 @@ async function applySingly(batches: Batches, payload: EachBatchPayload, events: 
   }
 }
 
-async function attempt(batches: Batches, { batch, heartbeat }: EachBatchPayload, decoded: Decoded[]) {
+async function attempt(batches: Batches, payload: EachBatchPayload, decoded: Decoded[]) {
   const events = decoded.flatMap(({ event }) => event ?? []);
-  const meta = { topic: batches.topic, partition: batch.partition, signal: batches.signal };
+  const meta = { topic: batches.topic, partition: payload.batch.partition, signal: batches.signal };
   return persist(() => batches.handle(events, meta), {
     maxAttempts: events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
-    heartbeat,
+    heartbeat: () => payload.heartbeat(),
     signal: batches.signal,
-    onRetry: (error, { isOutage }) => {
-      batches.signals.retried(isOutage);
-      const facts = { group: batches.groupId, topic: batches.topic, partition: batch.partition, events: events.length };
-      batches.kafka.logger.warn({ ...facts, outage: isOutage, err: error }, 'a batch is tried again');
+    onRetry: (error, { outages }) => {
+      batches.signals.retried(outages > 0);
+      const facts = {
+        group: batches.groupId,
+        topic: batches.topic,
+        partition: payload.batch.partition,
+        events: events.length,
+      };
+      batches.kafka.logger[outages > 1 ? 'debug' : 'warn']({ ...facts, outages, err: error }, 'a batch is tried again');
     },
   });
 }
@@ -175,17 +180,17 @@ function decode({ byType }: Batches, message: KafkaMessage): Decoded {
 
 async function aside(
   batches: Batches,
-  { batch, heartbeat }: EachBatchPayload,
+  payload: EachBatchPayload,
   decoded: Decoded,
   why: DeadLetterReason,
 ): Promise<void> {
   const failed = {
     topic: batches.topic,
-    partition: batch.partition,
+    partition: payload.batch.partition,
     groupId: batches.groupId,
     message: decoded.message,
   };
-  await putAside({ ...batches, heartbeat }, failed, why);
+  await putAside({ ...batches, heartbeat: () => payload.heartbeat() }, failed, why);
   settle(batches, decoded, 'dead-lettered');
 }
 

@@ -116,16 +116,18 @@ async function dispatch(
   return handle(delivery, payload, { subscription, run: prepared.run, headers });
 }
 
+interface Matched {
+  subscription: Subscription;
+  run: (meta: DeliveryMeta) => Promise<void>;
+  headers: EventHeaders;
+}
+
 async function handle(
   delivery: Delivery,
   payload: EachMessagePayload,
-  {
-    subscription,
-    run,
-    headers,
-  }: { subscription: Subscription; run: (meta: DeliveryMeta) => Promise<void>; headers: EventHeaders },
+  { subscription, run, headers }: Matched,
 ): Promise<Outcome> {
-  const { partition, message, heartbeat } = payload;
+  const { partition, message } = payload;
   const { topic } = subscription.definition;
   const facts = {
     group: delivery.groupId,
@@ -139,15 +141,16 @@ async function handle(
     (attempt) => run({ topic, partition, offset: message.offset, attempt, signal: delivery.signal }),
     {
       maxAttempts: subscription.onFailure === 'block' ? Infinity : subscription.maxAttempts,
-      heartbeat,
+      heartbeat: () => payload.heartbeat(),
       signal: delivery.signal,
-      onRetry: (error, { attempt, isOutage }) => {
-        delivery.signals.retried(isOutage);
-        const isBlocked = !isOutage && attempt > subscription.maxAttempts;
-        if (isBlocked) delivery.signals.blocked();
-        const log = delivery.kafka.logger;
-        if (isBlocked) log.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
-        else log.warn({ ...facts, attempt, outage: isOutage, err: error }, 'an event is tried again');
+      onRetry: (error, { attempt, outages }) => {
+        const { logger } = delivery.kafka;
+        delivery.signals.retried(outages > 0);
+        if (outages === 0 && attempt > subscription.maxAttempts) {
+          delivery.signals.blocked();
+          logger.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
+        } else
+          logger[outages > 1 ? 'debug' : 'warn']({ ...facts, attempt, outages, err: error }, 'an event is tried again');
       },
     },
   );
@@ -155,13 +158,10 @@ async function handle(
   return aside(delivery, payload, handlerFailed(failed.failure));
 }
 
-async function aside(
-  delivery: Delivery,
-  { topic, partition, message, heartbeat }: EachMessagePayload,
-  why: DeadLetterReason,
-): Promise<Outcome> {
+async function aside(delivery: Delivery, payload: EachMessagePayload, why: DeadLetterReason): Promise<Outcome> {
+  const { topic, partition, message } = payload;
   const failed = { topic: delivery.topicOf.get(topic) ?? topic, partition, groupId: delivery.groupId, message };
-  await putAside({ ...delivery, heartbeat }, failed, why);
+  await putAside({ ...delivery, heartbeat: () => payload.heartbeat() }, failed, why);
   return 'dead-lettered';
 }
 

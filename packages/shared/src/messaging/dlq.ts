@@ -34,6 +34,7 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
       { groupId, topic: client.nameOf(dlqTopic(topic)), ranges, commit: false },
       async (partition, message) => {
         letters.push(toDeadLetter(partition, message));
+        return undefined;
       },
     );
     await admin.deleteGroups([groupId]).catch(() => undefined);
@@ -90,7 +91,7 @@ const IDLE_LIMIT_MS = 30_000;
 async function readRanges(
   client: KafkaClient,
   { groupId, topic, ranges, commit }: ReadOptions,
-  each: (partition: number, message: KafkaMessage) => Promise<'enough' | undefined | void>,
+  each: (partition: number, message: KafkaMessage) => Promise<'enough' | undefined>,
 ): Promise<void> {
   const left = new Map(ranges.filter(({ from, to }) => from < to).map((range) => [range.partition, range]));
   if (left.size === 0) return;

@@ -39,14 +39,8 @@ export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: Kaf
 // kafkajs calls "error" what its own retries heal; only what this process must act on stays an error, and that is decided
 // in the consumer and the relay. The one exception is a lost position: records were skipped or will be read again.
 function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
-  const {
-    message,
-    timestamp: _timestamp,
-    logger: _logger,
-    stack: _stack,
-    error,
-    ...rest
-  } = log as LogEntry['log'] & Record<string, unknown>;
+  const content: Record<string, unknown> & { message: string } = log;
+  const { message, timestamp: _timestamp, logger: _logger, stack: _stack, error, ...rest } = content;
   const facts = {
     ...rest,
     namespace,

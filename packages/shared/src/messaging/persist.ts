@@ -11,7 +11,14 @@ export interface PersistOptions {
   heartbeat: () => Promise<void>;
   signal: AbortSignal;
   /** Told before each pause. */
-  onRetry: (error: unknown, retry: { attempt: number; isOutage: boolean }) => void;
+  onRetry: (error: unknown, retry: Retry) => void;
+}
+
+export interface Retry {
+  /** Number of the next try. */
+  attempt: number;
+  /** How many failures in a row were an outage, this one included; 0 when it was none. */
+  outages: number;
 }
 
 /**
@@ -34,9 +41,9 @@ export async function persist(
       if (options.signal.aborted) throw stopping();
       const isOutage = asUnavailable(error) !== undefined || (error instanceof AppError && error.isRetriable);
       if (!isOutage && attempt >= options.maxAttempts) return { failure: error };
-      if (isOutage) outages += 1;
-      else attempt += 1;
-      options.onRetry(error, { attempt, isOutage });
+      outages = isOutage ? outages + 1 : 0;
+      if (!isOutage) attempt += 1;
+      options.onRetry(error, { attempt, outages });
       await pause(backoff(isOutage ? outages : attempt, 10_000), options);
     }
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { KafkaJSError } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { backoff } from '../db/poller.ts';
 import { asUnavailable } from '../db/unavailable.ts';
 import { AppError } from '../errors.ts';
@@ -51,7 +51,8 @@ export async function persist(
 
 /** A stop in the middle of a delivery, in the one form that makes the library leave quietly without resolving the offset. */
 export function stopping(): Error {
-  return new KafkaJSError('the consumer is stopping', { retriable: true });
+  // Node sees only some names of this CommonJS library as exports; the errors are not among them.
+  return new kafkajs.KafkaJSError('the consumer is stopping', { retriable: true });
 }
 
 const HEARTBEAT_MS = 3_000;

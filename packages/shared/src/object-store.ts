@@ -1,0 +1,269 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { open, rm } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Client } from 'minio';
+import type { ItemBucketMetadata } from 'minio';
+import { asAppError, fail } from './errors.ts';
+import { createS3Transport } from './object-store-transport.ts';
+import type { S3Call } from './object-store-transport.ts';
+
+export interface ObjectStoreOptions {
+  /** `http(s)://host:port` */
+  endpoint: string;
+  region: string;
+  bucket: string;
+  accessKey: string;
+  secretKey: string;
+  /** Connections kept to the store. */
+  maxSockets?: number;
+  /** Longest silence on a connection. */
+  idleMs?: number;
+  /** Longest time of a call that carries no body of unknown length. */
+  deadlineMs?: number;
+}
+
+export interface StoredObject {
+  key: string;
+  bytes: number;
+  modifiedAt: Date;
+}
+
+export interface PutRequest {
+  key: string;
+  body: Buffer | Readable;
+  contentType: string;
+  /** Ends the upload and undoes what was sent of it; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when the store does
+ * not answer or refuses, `not_found` with reason `object_not_found` where an object was asked for and is not there.
+ */
+export interface ObjectStore {
+  readonly bucket: string;
+  /**
+   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 8 MiB, one in
+   * memory at a time. A stream that fails rejects with its own error.
+   */
+  put(request: PutRequest): Promise<void>;
+  /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */
+  getToFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
+  getStream(key: string, signal?: AbortSignal): Promise<Readable>;
+  /** Size and date, undefined when there is no such object. */
+  stat(key: string): Promise<StoredObject | undefined>;
+  /** Removes objects; those that are not there count as removed. */
+  remove(keys: string[]): Promise<void>;
+  /** Objects below a prefix in key order, page by page. */
+  list(prefix: string): AsyncIterable<StoredObject>;
+  /** Ends multipart uploads below a prefix that were begun longer ago than `olderThanMs`; returns how many. */
+  abortIncomplete(prefix: string, olderThanMs: number): Promise<number>;
+  /** Creates the bucket when it is missing. */
+  ensureBucket(): Promise<void>;
+  /** Resolves when the bucket answers within 2 s. */
+  ping(): Promise<void>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+export const PART_BYTES = 8 * 1024 * 1024;
+const PING_MS = 2_000;
+
+/** Connects lazily: nothing is sent before the first call. */
+export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
+  const calls = new AsyncLocalStorage<S3Call>();
+  const { client, close } = createClient(options, calls);
+  const context: Context = { client, calls, bucket: options.bucket, deadlineMs: options.deadlineMs ?? 30_000 };
+  return {
+    bucket: options.bucket,
+    put: (request) => put(context, request),
+    getToFile: (key, path, signal) => getToFile(context, { key, path, signal }),
+    getStream: (key, signal) => getStream(context, key, signal),
+    stat: (key) => stat(context, key),
+    remove: (keys) => remove(context, keys),
+    list: (prefix) => list(context, prefix),
+    abortIncomplete: (prefix, olderThanMs) => abortIncomplete(context, prefix, olderThanMs),
+    ensureBucket: () =>
+      answered(context, {}, async () => {
+        if (!(await client.bucketExists(options.bucket))) await client.makeBucket(options.bucket, options.region);
+      }),
+    ping: () =>
+      answered(context, { deadlineMs: PING_MS }, async () => {
+        if (!(await client.bucketExists(options.bucket))) throw new Error('the bucket does not exist');
+      }),
+    close,
+  };
+}
+
+interface Context {
+  client: Client;
+  calls: AsyncLocalStorage<S3Call>;
+  bucket: string;
+  deadlineMs: number;
+}
+
+function createClient(options: ObjectStoreOptions, calls: AsyncLocalStorage<S3Call>) {
+  const endpoint = new URL(options.endpoint);
+  const useSSL = endpoint.protocol === 'https:';
+  const { transport, agent } = createS3Transport(calls, {
+    useSSL,
+    maxSockets: options.maxSockets ?? 32,
+    idleMs: options.idleMs ?? 20_000,
+  });
+  const client = new Client({
+    endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(endpoint.port) || (useSSL ? 443 : 80),
+    useSSL,
+    accessKey: options.accessKey,
+    secretKey: options.secretKey,
+    // Without a region the client asks for it with a call that not every server has.
+    region: options.region,
+    pathStyle: true,
+    partSize: PART_BYTES,
+    // Its retries would send a stream that is already used up.
+    retryOptions: { disableRetry: true },
+    transport,
+    transportAgent: agent,
+  });
+  return { client, close: () => agent.destroy() };
+}
+
+interface CallLimits {
+  signal?: AbortSignal | undefined;
+  /** false: only the idle limit applies. */
+  deadlineMs?: number | false;
+}
+
+/** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
+async function answered<T>({ calls, deadlineMs }: Context, limits: CallLimits, work: () => Promise<T>): Promise<T> {
+  limits.signal?.throwIfAborted();
+  const controller = new AbortController();
+  const ms = limits.deadlineMs ?? deadlineMs;
+  const timer = ms === false ? undefined : setTimeout(() => controller.abort(timedOut(ms)), ms);
+  const onAbort = () => controller.abort(limits.signal?.reason);
+  limits.signal?.addEventListener('abort', onAbort, { once: true });
+  const aborted = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
+  });
+  aborted.catch(() => undefined);
+  try {
+    // The race matters: the client can wait for ever on a body that was given up.
+    return await Promise.race([calls.run({ signal: controller.signal }, work), aborted]);
+  } catch (error) {
+    throw limits.signal?.aborted ? limits.signal.reason : unavailable(error);
+  } finally {
+    clearTimeout(timer);
+    limits.signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+async function put(context: Context, { key, body, contentType, signal }: PutRequest): Promise<void> {
+  const { client, bucket } = context;
+  const headers: ItemBucketMetadata = { 'Content-Type': contentType };
+  if (Buffer.isBuffer(body)) {
+    await answered(context, { signal }, () => client.putObject(bucket, key, body, body.length, headers));
+    return;
+  }
+  const source = new PassThrough();
+  const broken = new AbortController();
+  const feeding = pipeline(body, source).catch((error: unknown) => broken.abort(error));
+  const ended = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
+  try {
+    await answered(context, { signal: ended, deadlineMs: false }, () =>
+      client.putObject(bucket, key, source, undefined, headers),
+    );
+  } catch (error) {
+    body.destroy();
+    await abortIncomplete(context, key, 0).catch(() => undefined);
+    throw error;
+  } finally {
+    source.destroy();
+    await feeding;
+  }
+}
+
+async function getToFile(
+  context: Context,
+  { key, path, signal }: { key: string; path: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await answered(context, { signal, deadlineMs: false }, async () => {
+      await pipeline(await context.client.getObject(context.bucket, key), file.createWriteStream());
+    });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function getStream(context: Context, key: string, signal?: AbortSignal): Promise<Readable> {
+  const { client, bucket, calls } = context;
+  signal?.throwIfAborted();
+  try {
+    // The stream outlives this call, so only the idle limit and the caller's signal may end it.
+    return await calls.run({ signal }, () => client.getObject(bucket, key));
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : unavailable(error);
+  }
+}
+
+async function stat(context: Context, key: string): Promise<StoredObject | undefined> {
+  try {
+    const found = await answered(context, {}, () => context.client.statObject(context.bucket, key));
+    return { key, bytes: found.size, modifiedAt: found.lastModified };
+  } catch (error) {
+    if (asAppError(error)?.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+async function remove(context: Context, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const failures = await answered(context, {}, () => context.client.removeObjects(context.bucket, keys));
+  const [first] = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
+  if (first !== undefined && first !== 'NoSuchKey') throw unavailable(new Error(`remove refused: ${first}`));
+}
+
+async function* list(context: Context, prefix: string): AsyncGenerator<StoredObject> {
+  let token = '';
+  for (;;) {
+    const page = await answered(context, {}, () =>
+      context.client.listObjectsV2Query(context.bucket, prefix, token, '', 1000, ''),
+    );
+    for (const item of page.objects) {
+      if (item.name !== undefined) yield { key: item.name, bytes: item.size, modifiedAt: item.lastModified };
+    }
+    if (!page.isTruncated) return;
+    token = page.nextContinuationToken;
+  }
+}
+
+async function abortIncomplete(context: Context, prefix: string, olderThanMs: number): Promise<number> {
+  const { client, bucket } = context;
+  const cutOff = Date.now() - olderThanMs;
+  let aborted = 0;
+  const page = await answered(context, {}, () => client.listIncompleteUploadsQuery(bucket, prefix, '', '', ''));
+  for (const upload of page.uploads) {
+    if (upload.initiated.getTime() > cutOff) continue;
+    await answered(context, {}, () => client.abortMultipartUpload(bucket, upload.key, upload.uploadId));
+    aborted += 1;
+  }
+  return aborted;
+}
+
+function unavailable(error: unknown): Error {
+  const known = asAppError(error);
+  if (known) return known;
+  const { code } = error as { code?: unknown };
+  if (code === 'NoSuchKey' || code === 'NotFound') return fail.notFound('There is no such object.', 'object_not_found');
+  return fail.sysUnavailable('object_store_unavailable', error);
+}
+
+function timedOut(ms: number): Error {
+  return Object.assign(new Error(`the object store did not answer within ${ms} ms`), { code: 'ETIMEDOUT' });
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createObjectStore, PART_BYTES } from '../src/object-store.ts';
+import type { ObjectStore } from '../src/object-store.ts';
+
+const prefix = `test-object-store/${randomUUID()}/`;
+let store: ObjectStore;
+let folder: string;
+
+beforeAll(async () => {
+  store = createObjectStore(settings(process.env['TEST_S3_ENDPOINT'] ?? ''));
+  folder = await mkdtemp(join(tmpdir(), 'object-store-'));
+  await store.ensureBucket();
+});
+
+afterAll(async () => {
+  await store.remove((await all(store.list(prefix))).map(({ key }) => key));
+  store.close();
+  await rm(folder, { recursive: true });
+});
+
+test('a buffer of exactly one part comes back as it was', async () => {
+  const body = randomBytes(PART_BYTES);
+  await store.put({ key: `${prefix}buffer`, body, contentType: 'image/png' });
+  expect((await buffer(await store.getStream(`${prefix}buffer`))).equals(body)).toBe(true);
+  expect(await store.stat(`${prefix}buffer`)).toMatchObject({ key: `${prefix}buffer`, bytes: PART_BYTES });
+});
+
+test('a stream of several parts comes back as it was and can be read into a file', async () => {
+  const body = randomBytes(2 * PART_BYTES + 12_345);
+  await store.put({ key: `${prefix}stream`, body: Readable.from(chunksOf(body)), contentType: 'video/mp4' });
+  const path = join(folder, 'stream');
+  await store.getToFile(`${prefix}stream`, path);
+  expect((await readFile(path)).equals(body)).toBe(true);
+});
+
+test('a stream that breaks in the middle rejects with its own error and leaves nothing behind', async () => {
+  const key = `${prefix}broken`;
+  const broken = Readable.from(
+    (async function* () {
+      yield randomBytes(PART_BYTES + 1);
+      await Promise.resolve();
+      throw new Error('the client went away');
+    })(),
+  );
+  await expect(store.put({ key, body: broken, contentType: 'video/mp4' })).rejects.toThrow('the client went away');
+  expect(await store.stat(key)).toBeUndefined();
+  expect(await store.abortIncomplete(key, 0)).toBe(0);
+});
+
+test('an aborted upload rejects with the reason of the signal', async () => {
+  const controller = new AbortController();
+  const endless = new Readable({ read: () => undefined });
+  endless.push(randomBytes(100));
+  const upload = store.put({
+    key: `${prefix}aborted`,
+    body: endless,
+    contentType: 'video/mp4',
+    signal: controller.signal,
+  });
+  controller.abort(new Error('enough'));
+  await expect(upload).rejects.toThrow('enough');
+  expect(endless.destroyed).toBe(true);
+});
+
+test('what was asked for and is not there is said so, and its file is not left', async () => {
+  const path = join(folder, 'missing');
+  await expect(store.getToFile(`${prefix}missing`, path)).rejects.toMatchObject({ reason: 'object_not_found' });
+  await expect(store.getStream(`${prefix}missing`)).rejects.toMatchObject({ kind: 'not_found' });
+  expect(await store.stat(`${prefix}missing`)).toBeUndefined();
+  expect(await readdir(folder)).not.toContain('missing');
+});
+
+test('removing takes objects away, and those that are gone already do not disturb it', async () => {
+  const keys = ['a', 'b', 'c'].map((name) => `${prefix}remove/${name}`);
+  for (const key of keys.slice(0, 2)) await store.put({ key, body: Buffer.from('x'), contentType: 'text/plain' });
+  expect((await all(store.list(`${prefix}remove/`))).map(({ key }) => key)).toEqual(keys.slice(0, 2));
+  await store.remove(keys);
+  await store.remove(keys);
+  expect(await all(store.list(`${prefix}remove/`))).toEqual([]);
+});
+
+test('a wrong secret is an unavailable store, not a fault of the caller', async () => {
+  const other = createObjectStore({ ...settings(process.env['TEST_S3_ENDPOINT'] ?? ''), secretKey: 'wrong-secret' });
+  await expect(other.ping()).rejects.toMatchObject({ code: 'OP-SYS-UNAVAILABLE', reason: 'object_store_unavailable' });
+  other.close();
+});
+
+test('a store that accepts and says nothing is given up after the deadline', async () => {
+  const server = createServer((socket) => void socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const silent = createObjectStore({
+    ...settings(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    idleMs: 200,
+  });
+  const refusal = { code: 'OP-SYS-UNAVAILABLE', reason: 'object_store_unavailable' };
+  await expect(silent.stat('x')).rejects.toMatchObject(refusal);
+  const body = Readable.from([Buffer.from('x')]);
+  await expect(silent.put({ key: 'x', body, contentType: 'text/plain' })).rejects.toMatchObject(refusal);
+  silent.close();
+  server.close();
+});
+
+function settings(endpoint: string) {
+  return {
+    endpoint,
+    region: process.env['TEST_S3_REGION'] ?? 'us-east-1',
+    bucket: process.env['TEST_S3_BUCKET'] ?? 'vision',
+    accessKey: process.env['TEST_S3_ACCESS_KEY'] ?? '',
+    secretKey: process.env['TEST_S3_SECRET_KEY'] ?? '',
+  };
+}
+
+function* chunksOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += 65_536) yield body.subarray(at, at + 65_536);
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}

@@ -100,7 +100,7 @@ function isLocalName(host: string): boolean {
 
 async function lookupAll(host: string): Promise<string[]> {
   try {
-    return (await systemLookup(host, { all: true, verbatim: true })).map((entry) => entry.address);
+    return (await systemLookup(host, { all: true, order: 'verbatim' })).map((entry) => entry.address);
   } catch (error) {
     throw new AddressError('name_unknown', error);
   }

@@ -1,0 +1,131 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { until } from '../testing/until.ts';
+import { createBreaker } from './breaker.ts';
+import type { Breaker, Settled, Verdict } from './breaker.ts';
+
+const made: Breaker[] = [];
+afterEach(() => made.splice(0).forEach((breaker) => breaker.shutdown()));
+
+const breakerOf = (resetMs = 20) => {
+  const breaker = createBreaker({ name: 'test', resetMs });
+  made.push(breaker);
+  return breaker;
+};
+const judge = (settled: Settled<Verdict>): Verdict => ('value' in settled ? settled.value : 'fault');
+const say = (breaker: Breaker, verdict: Verdict) => breaker.run(async () => verdict, judge);
+const times = async (count: number, act: () => Promise<unknown>) => {
+  for (let index = 0; index < count; index += 1) await act().catch(() => undefined);
+};
+const broken = (breaker: Breaker) => times(10, () => say(breaker, 'fault'));
+const halfOpen = (breaker: Breaker) => until(() => breaker.state() === 'half-open', { intervalMs: 2 });
+const held = () => {
+  let release: (verdict: Verdict) => void = () => undefined;
+  const work = new Promise<Verdict>((resolve) => {
+    release = resolve;
+  });
+  return { work: () => work, release };
+};
+
+test('a single failure does not open it, ten do', async () => {
+  const breaker = breakerOf();
+  await times(9, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+  await say(breaker, 'fault');
+  expect(breaker.state()).toBe('open');
+});
+
+test('errors that are thrown count like results that are judged a fault, and reach the caller', async () => {
+  const breaker = breakerOf();
+  const crash = () => breaker.run(() => Promise.reject(new Error('reset')), judge);
+  await expect(crash()).rejects.toThrow('reset');
+  await times(9, crash);
+  expect(breaker.state()).toBe('open');
+});
+
+test('half of the calls may fail, more may not', async () => {
+  const breaker = breakerOf();
+  await times(10, () => say(breaker, 'ok'));
+  await times(10, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+  await say(breaker, 'fault');
+  expect(breaker.state()).toBe('open');
+});
+
+test('neutral outcomes neither open it nor dilute the error rate', async () => {
+  const breaker = breakerOf();
+  await times(50, () => say(breaker, 'neutral'));
+  expect(breaker.state()).toBe('closed');
+  await broken(breaker);
+  expect(breaker.state()).toBe('open');
+});
+
+test('open: no call is made and the answer names the seconds until one may try', async () => {
+  const breaker = breakerOf(60_000);
+  await broken(breaker);
+  let called = false;
+  const refused = breaker.run(async () => {
+    called = true;
+    return 'ok' as const;
+  }, judge);
+  await expect(refused).rejects.toMatchObject({
+    code: 'OP-TASK-BREAKER-OPEN',
+    reason: 'breaker_open',
+    retryAfterS: 60,
+  });
+  expect(called).toBe(false);
+  expect(() => breaker.assertAccepting()).toThrow();
+});
+
+test('half-open: one call tries, the others are refused, and its success closes it', async () => {
+  const breaker = breakerOf();
+  await broken(breaker);
+  await halfOpen(breaker);
+  breaker.assertAccepting();
+  const probe = held();
+  const probing = breaker.run(probe.work, judge);
+  await expect(say(breaker, 'ok')).rejects.toMatchObject({ code: 'OP-TASK-BREAKER-OPEN', retryAfterS: 1 });
+  probe.release('ok');
+  await probing;
+  expect(breaker.state()).toBe('closed');
+});
+
+test('half-open: a failure opens it again', async () => {
+  const breaker = breakerOf();
+  await broken(breaker);
+  await halfOpen(breaker);
+  await say(breaker, 'fault');
+  expect(breaker.state()).toBe('open');
+});
+
+test('half-open: a neutral outcome does not close it, and the next call may try', async () => {
+  const breaker = breakerOf();
+  await broken(breaker);
+  await halfOpen(breaker);
+  await say(breaker, 'neutral');
+  expect(breaker.state()).toBe('half-open');
+  await say(breaker, 'ok');
+  expect(breaker.state()).toBe('closed');
+});
+
+test('a call that began before it opened does not close or re-open it later', async () => {
+  const breaker = breakerOf();
+  const [early, alsoEarly] = [held(), held()];
+  const first = breaker.run(early.work, judge);
+  const second = breaker.run(alsoEarly.work, judge);
+  await broken(breaker);
+  await halfOpen(breaker);
+  early.release('ok');
+  alsoEarly.release('fault');
+  await Promise.all([first, second]);
+  expect(breaker.state()).toBe('half-open');
+});
+
+test('refused calls do not keep it open: only calls that were made count', async () => {
+  const breaker = breakerOf();
+  await broken(breaker);
+  await times(100, () => say(breaker, 'ok'));
+  await halfOpen(breaker);
+  await say(breaker, 'ok');
+  await times(9, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+});

@@ -54,7 +54,7 @@ export class Caller {
   send(
     method: string,
     path: string,
-    init: { body?: NonNullable<RequestInit['body']>; headers?: Record<string, string> } = {},
+    init: { body?: NonNullable<RequestInit['body']>; headers?: Record<string, string>; signal?: AbortSignal } = {},
   ): Promise<Answer> {
     return exchange(system.baseUrl + path, method, {
       ...init,
@@ -66,19 +66,25 @@ export class Caller {
     return this.send('GET', path);
   }
 
-  createStream(body: unknown, idempotencyKey: string = randomUUID()): Promise<Answer> {
+  createStream(body: unknown, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
     return this.send('POST', '/v1/vision/tasks', {
+      ...(signal ? { signal } : {}),
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
     });
   }
 
-  createUpload(form: FormData, idempotencyKey: string = randomUUID()): Promise<Answer> {
-    return this.send('POST', '/v1/vision/video-tasks', { body: form, headers: { 'idempotency-key': idempotencyKey } });
+  createUpload(form: FormData, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
+    return this.send('POST', '/v1/vision/video-tasks', {
+      ...(signal ? { signal } : {}),
+      body: form,
+      headers: { 'idempotency-key': idempotencyKey },
+    });
   }
 
-  detect(form: FormData, idempotencyKey: string = randomUUID()): Promise<Answer> {
+  detect(form: FormData, idempotencyKey: string = randomUUID(), signal?: AbortSignal): Promise<Answer> {
     return this.send('POST', '/v1/vision/image-detections', {
+      ...(signal ? { signal } : {}),
       body: form,
       headers: { 'idempotency-key': idempotencyKey },
     });

@@ -1,0 +1,142 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInferenceClient } from './inference-client.ts';
+import type { InferenceClient } from './inference-client.ts';
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+const newJob = {
+  job_id: 'a',
+  scene_code: 'ship',
+  lower_bound: 0.3,
+  source: { kind: 'object', bucket: 'b', key: 'k' },
+} as const;
+const image = { sceneCode: 'ship', minScore: 0.3, bytes: Buffer.from('x'), contentType: 'image/png' } as const;
+
+async function clientTo(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<InferenceClient> {
+  const server: Server = createServer((req, res) => {
+    req.resume();
+    answer(req, res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return clientAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+function clientAt(baseUrl: string | undefined): InferenceClient {
+  const client = createInferenceClient({
+    baseUrl,
+    token: 'secret',
+    breakerResetMs: 60_000,
+    submitTimeoutMs: 150,
+    detectTimeoutMs: 150,
+  });
+  open.push(client.close);
+  return client;
+}
+
+const json = (status: number, body: unknown) => (_req: IncomingMessage, res: ServerResponse) =>
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+test.each([
+  ['201 with the job', json(201, { job_id: 'a', status: 'queued', frames_published: 0 }), 'accepted'],
+  ['200 with the job', json(200, { job_id: 'a', status: 'running', frames_published: 3 }), 'accepted'],
+  ['200 with another job', json(200, { job_id: 'b', status: 'running', frames_published: 0 }), 'unknown'],
+  ['202 with the job', json(202, { job_id: 'a', status: 'queued', frames_published: 0 }), 'unknown'],
+  ['201 without the contract', json(201, { ok: true }), 'unknown'],
+  ['409 with a refusal', json(409, { reason: 'other content' }), 'refused'],
+  ['422 with a refusal', json(422, { reason: 'no video track' }), 'refused'],
+  ['422 of somebody else', json(422, { detail: 'no' }), 'unknown'],
+  ['503 with a refusal', json(503, { reason: 'no capacity' }), 'not_created'],
+  ['503 of a proxy', json(503, '<html>'), 'unknown'],
+  ['400', json(400, { reason: 'bad' }), 'unknown'],
+  ['404', json(404, {}), 'unknown'],
+  ['500', json(500, {}), 'unknown'],
+  ['a reset', (req: IncomingMessage) => req.socket.destroy(), 'unknown'],
+  ['silence', () => undefined, 'unknown'],
+])('a submit answered by %s is judged', async (_name, answer, outcome) => {
+  const client = await clientTo(answer);
+  expect((await client.submitJob(newJob)).outcome).toBe(outcome);
+});
+
+test('a closed port surely created nothing: the backend is down', async () => {
+  const outcome = await clientAt('http://127.0.0.1:1').submitJob(newJob);
+  expect(outcome).toMatchObject({ outcome: 'not_created', error: { code: 'OP-TASK-UPSTREAM-DOWN' } });
+});
+
+test.each([undefined, 'http://inference.invalid'])('a backend at %s is not wired up', async (baseUrl) => {
+  const client = clientAt(baseUrl);
+  const unavailable = { code: 'OP-SYS-UNAVAILABLE' };
+  expect(await client.submitJob(newJob)).toMatchObject({ outcome: 'not_created', error: unavailable });
+  await expect(client.detect(image)).rejects.toMatchObject(unavailable);
+  await expect(client.readJobs(['a'])).rejects.toMatchObject(unavailable);
+});
+
+test('refusals never open the breaker, failures do, and then nothing is sent', async () => {
+  let mode = json(422, { reason: 'no' });
+  let calls = 0;
+  const client = await clientTo((req, res) => {
+    calls += 1;
+    mode(req, res);
+  });
+  for (let index = 0; index < 20; index += 1) await client.submitJob(newJob);
+  mode = json(503, { reason: 'no capacity' });
+  for (let index = 0; index < 20; index += 1) await client.submitJob(newJob);
+  client.assertAccepting('submit');
+  mode = json(500, {});
+  for (let index = 0; index < 10; index += 1) await client.submitJob(newJob);
+  expect(() => client.assertAccepting('submit')).toThrow();
+  const outcome = await client.submitJob(newJob);
+  expect(outcome).toMatchObject({ outcome: 'not_created', error: { code: 'OP-TASK-BREAKER-OPEN' } });
+  expect(calls).toBe(50);
+  client.assertAccepting('detect');
+});
+
+test('an image the backend cannot decode is the fault of the image and does not open the breaker', async () => {
+  const client = await clientTo(json(422, { reason: 'not an image' }));
+  for (let index = 0; index < 12; index += 1) {
+    await expect(client.detect(image)).rejects.toMatchObject({ reason: 'image_unreadable', kind: 'invalid' });
+  }
+  client.assertAccepting('detect');
+});
+
+test('an overloaded backend fails the image and opens the breaker of detect only', async () => {
+  const client = await clientTo(json(503, { reason: 'overloaded' }));
+  for (let index = 0; index < 10; index += 1) {
+    await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });
+  }
+  await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-BREAKER-OPEN' });
+  client.assertAccepting('submit');
+});
+
+test('a client that leaves ends the call with its own reason and does not count', async () => {
+  const client = await clientTo(() => undefined);
+  for (let index = 0; index < 11; index += 1) {
+    const controller = new AbortController();
+    const gone = Object.assign(new Error('gone'), { name: 'ClientGoneError' });
+    const detecting = client.detect({ ...image, signal: controller.signal });
+    controller.abort(gone);
+    await expect(detecting).rejects.toBe(gone);
+  }
+  client.assertAccepting('detect');
+});
+
+test('jobs are read in one request with the token, and stopped by id', async () => {
+  const seen: string[] = [];
+  const client = await clientTo((req, res) => {
+    seen.push(`${req.method ?? ''} ${req.url ?? ''} ${req.headers.authorization ?? ''}`);
+    const one = { job_id: 'a', status: 'stopped', frames_published: 1 };
+    json(200, req.method === 'GET' ? { jobs: [one] } : one)(req, res);
+  });
+  expect(await client.readJobs(['a', 'b'])).toHaveLength(1);
+  expect((await client.stopJob('a')).status).toBe('stopped');
+  expect(seen).toEqual(['GET /v1/jobs?ids=a,b Bearer secret', 'POST /v1/jobs/a/stop Bearer secret']);
+});

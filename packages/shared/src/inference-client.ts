@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { httpUrl, millis } from './config.ts';
+import { detection, healthReply, job, jobList, refusal } from './contracts/inference.ts';
+import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
+import { AppError, fail } from './errors.ts';
+import { createBreaker } from './http/breaker.ts';
+import type { Breaker, Settled, Verdict } from './http/breaker.ts';
+import { bodyAs, call, CallError } from './http/call.ts';
+import type { CallReply, CallRequest } from './http/call.ts';
+
+/** Settings of the services that call the inference backend. */
+export const inferenceClientConfig = {
+  INFERENCE_URL: httpUrl()
+    .optional()
+    .describe('Address of the inference backend; without it creates answer OP-SYS-UNAVAILABLE'),
+  INFERENCE_TOKEN: z.string().optional().describe('Bearer token sent to the inference backend'),
+  BREAKER_RESET_MS: millis(5_000).describe('Time from the opening of a circuit breaker until one call may try again'),
+  SUBMIT_TIMEOUT_MS: millis(5_000).describe('Longest wait for the answer to a submitted job'),
+  DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),
+};
+
+/**
+ * What a submit means, judged by what was sent and by what came back:
+ * - `accepted`: the backend has the job, in the state it gives.
+ * - `refused`: 409 or 422 with a Refusal; nothing was created and it never will be.
+ * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is what the caller is told.
+ * - `unknown`: anything else; the backend may have the job.
+ */
+export type SubmitOutcome =
+  | { outcome: 'accepted'; job: Job }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'not_created'; error: AppError }
+  | { outcome: 'unknown'; reason: string };
+
+export interface DetectInput {
+  sceneCode: string;
+  minScore: number;
+  bytes: Buffer;
+  contentType: 'image/jpeg' | 'image/png' | 'image/webp';
+  signal?: AbortSignal | undefined;
+}
+
+export interface InferenceClient {
+  submitJob: (job: NewJob) => Promise<SubmitOutcome>;
+  /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
+  readJobs: (ids: readonly string[]) => Promise<Job[]>;
+  /** Asks for a stop; resolves once the backend acknowledged it. @throws AppError of kind `unavailable`. */
+  stopJob: (id: string) => Promise<Job>;
+  /**
+   * @throws AppError OP-TASK-REQUEST-INVALID `image_unreadable` when the picture is at fault; of kind `unavailable`
+   * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the reason of `signal` when aborted.
+   */
+  detect: (input: DetectInput) => Promise<Detection>;
+  /** @throws AppError of kind `unavailable` when the backend is not ready. */
+  readHealth: () => Promise<HealthReply>;
+  /** @throws AppError OP-TASK-BREAKER-OPEN when work of this kind would be refused now, OP-SYS-UNAVAILABLE without a backend. */
+  assertAccepting: (operation: 'submit' | 'detect') => void;
+  /** Ends the timers of the breakers. */
+  close: () => void;
+}
+
+export interface InferenceClientOptions {
+  baseUrl: string | undefined;
+  token?: string | undefined;
+  breakerResetMs: number;
+  submitTimeoutMs?: number | undefined;
+  detectTimeoutMs?: number | undefined;
+  readTimeoutMs?: number | undefined;
+}
+
+/** Calls to the inference backend, each operation behind a breaker of its own. */
+export function createInferenceClient(options: InferenceClientOptions): InferenceClient {
+  const { submitTimeoutMs = 5_000, detectTimeoutMs = 20_000, readTimeoutMs = 5_000 } = options;
+  const breakerFor = (name: string) => createBreaker({ name: `inference.${name}`, resetMs: options.breakerResetMs });
+  const breakers = {
+    submit: breakerFor('submit'),
+    read: breakerFor('read'),
+    stop: breakerFor('stop'),
+    detect: breakerFor('detect'),
+  };
+  const exchange = exchangeFor(options);
+  const ask = (breaker: Breaker, request: Exchange) => breaker.run(() => exchange(request), judgeReply);
+  return {
+    submitJob: (newJob) =>
+      submit(breakers.submit, newJob, () =>
+        exchange({ method: 'POST', path: '/v1/jobs', json: newJob, timeoutMs: submitTimeoutMs }),
+      ),
+    async readJobs(ids) {
+      if (ids.length === 0) return [];
+      const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
+      return expectBody(
+        jobList,
+        await unavailableOn(ask(breakers.read, { method: 'GET', path, timeoutMs: readTimeoutMs })),
+      ).jobs;
+    },
+    async stopJob(id) {
+      const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
+      return expectBody(
+        job,
+        await unavailableOn(ask(breakers.stop, { method: 'POST', path, timeoutMs: readTimeoutMs })),
+      );
+    },
+    detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
+    async readHealth() {
+      return expectBody(
+        healthReply,
+        await unavailableOn(exchange({ method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
+      );
+    },
+    assertAccepting(operation) {
+      if (options.baseUrl === undefined) throw notConfigured();
+      breakers[operation].assertAccepting();
+    },
+    close: () => Object.values(breakers).forEach((breaker) => breaker.shutdown()),
+  };
+}
+
+type Exchange = Pick<CallRequest, 'method' | 'json' | 'bytes' | 'signal' | 'headers' | 'timeoutMs'> & { path: string };
+
+function exchangeFor({ baseUrl, token }: InferenceClientOptions) {
+  return async ({ path, headers, ...request }: Exchange): Promise<CallReply> => {
+    if (baseUrl === undefined) throw notConfigured();
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return call({ ...request, url: baseUrl + path, headers: { ...authorization, ...headers } });
+  };
+}
+
+const notConfigured = () => fail.sysUnavailable('inference_not_configured');
+
+/** 4xx and refusals for lack of room are answers of a healthy backend; a client that left says nothing about it. */
+function judgeReply(settled: Settled<CallReply>): Verdict {
+  if ('error' in settled) {
+    const { error } = settled;
+    return error instanceof AppError || (error instanceof CallError && error.reason === 'aborted')
+      ? 'neutral'
+      : 'fault';
+  }
+  const { status } = settled.value;
+  if (status < 300) return 'ok';
+  return status >= 400 && status < 500 ? 'neutral' : 'fault';
+}
+
+async function submit(breaker: Breaker, newJob: NewJob, send: () => Promise<CallReply>): Promise<SubmitOutcome> {
+  const judge = (settled: Settled<CallReply>): Verdict => {
+    if ('error' in settled) return judgeReply(settled);
+    const { outcome } = outcomeOf(settled.value, newJob);
+    return outcome === 'accepted' ? 'ok' : outcome === 'unknown' && settled.value.status >= 500 ? 'fault' : 'neutral';
+  };
+  try {
+    return outcomeOf(await breaker.run(send, judge), newJob);
+  } catch (error) {
+    if (error instanceof AppError) return { outcome: 'not_created', error };
+    if (error instanceof CallError && error.surelyNotSent)
+      return { outcome: 'not_created', error: asUnavailableError(error) };
+    return { outcome: 'unknown', reason: error instanceof CallError ? error.reason : 'call_failed' };
+  }
+}
+
+function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitOutcome {
+  const accepted = reply.status === 200 || reply.status === 201 ? bodyAs(job, reply) : undefined;
+  if (accepted?.job_id === job_id) return { outcome: 'accepted', job: accepted };
+  const refused = [409, 422, 503].includes(reply.status) ? bodyAs(refusal, reply) : undefined;
+  if (!refused) return { outcome: 'unknown', reason: `status_${reply.status}` };
+  if (reply.status !== 503) return { outcome: 'refused', reason: refused.reason.slice(0, 500) };
+  return {
+    outcome: 'not_created',
+    error: fail.upstreamDown('inference_no_capacity', new Error(refused.reason.slice(0, 500))),
+  };
+}
+
+async function detect(
+  input: DetectInput,
+  ask: (request: Omit<Exchange, 'timeoutMs'>) => Promise<CallReply>,
+): Promise<Detection> {
+  const path = `/v1/detect?${new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) }).toString()}`;
+  const headers = { 'content-type': input.contentType };
+  const request = { method: 'POST' as const, path, bytes: input.bytes, headers, signal: input.signal };
+  const reply = await unavailableOn(ask(request), input.signal);
+  if (reply.status === 422) {
+    throw fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');
+  }
+  return expectBody(detection, reply);
+}
+
+/** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */
+async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSignal): Promise<CallReply> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw error instanceof CallError ? asUnavailableError(error) : error;
+  }
+}
+
+function asUnavailableError(error: CallError): AppError {
+  if (error.reason === 'name_unknown') return fail.sysUnavailable('inference_name_unknown', error);
+  return fail.upstreamDown('inference_unreachable', error);
+}
+
+function expectBody<T>(schema: z.ZodType<T>, reply: CallReply): T {
+  const body = reply.status < 300 ? bodyAs(schema, reply) : undefined;
+  if (body === undefined) throw fail.upstreamDown('inference_answer_unexpected', new Error(`status ${reply.status}`));
+  return body;
+}

@@ -55,7 +55,10 @@ export class VisionClient {
     return new VisionClient(access.baseUrl, key);
   }
 
-  async detect(files: { name: string; type: string; bytes: Uint8Array<ArrayBuffer> }[], sceneCode: string): Promise<ImageCall> {
+  async detect(
+    files: { name: string; type: string; bytes: Uint8Array<ArrayBuffer> }[],
+    sceneCode: string,
+  ): Promise<ImageCall> {
     const form = new FormData();
     form.set('scene_code', sceneCode);
     for (const { name, type, bytes } of files) form.append('files', new Blob([bytes], { type }), name);

@@ -19,7 +19,11 @@ export async function followVideo(client: VisionClient, video: string, out: stri
   printTracks(frames);
   const step = Math.max(1, Math.floor(frames.length / PICTURES));
   for (const frame of frames.filter((_frame, index) => index % step === 0).slice(0, PICTURES)) {
-    await annotate(await frameAt(video, frame.frame_time_ms), frame.objects, join(out, `street-mp4-${frame.frame_time_ms}.png`));
+    await annotate(
+      await frameAt(video, frame.frame_time_ms),
+      frame.objects,
+      join(out, `street-mp4-${frame.frame_time_ms}.png`),
+    );
   }
   console.log(`  the task ended as ${(await client.task(task.task_id)).status}`);
 }
@@ -54,6 +58,8 @@ function printTracks(frames: Frame[]): void {
     }
   }
   for (const [id, { label, from, to, frames: count, best }] of tracks) {
-    console.log(`  track ${id.padEnd(8)} ${label.padEnd(10)} ${(from / 1000).toFixed(1)}–${(to / 1000).toFixed(1)} s  ${count} frames  best ${best.toFixed(2)}`);
+    console.log(
+      `  track ${id.padEnd(8)} ${label.padEnd(10)} ${(from / 1000).toFixed(1)}–${(to / 1000).toFixed(1)} s  ${count} frames  best ${best.toFixed(2)}`,
+    );
   }
 }

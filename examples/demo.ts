@@ -15,7 +15,9 @@ await detectPictures();
 await followVideo(client, join(here, 'street.mp4'), out);
 await watchLiveStream(client, join(here, 'street.mp4'));
 const usage = await client.usage();
-console.log(`\nUsage today: ${usage.video.used}/${usage.video.limit} video tasks, ${usage.image.used}/${usage.image.limit} images`);
+console.log(
+  `\nUsage today: ${usage.video.used}/${usage.video.limit} video tasks, ${usage.image.used}/${usage.image.limit} images`,
+);
 console.log(`Annotated pictures: ${out}`);
 
 async function detectPictures(): Promise<void> {

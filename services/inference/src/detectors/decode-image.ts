@@ -1,0 +1,72 @@
+import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { RgbImage } from '../domain/rgb-image.ts';
+import { sniffImageType } from '../domain/sniff-image-type.ts';
+import { createGate } from './gate.ts';
+import { MAX_PIXELS, sharp } from './sharp-limits.ts';
+
+export type ImageFault = 'not_an_image' | 'too_many_pixels' | 'not_decodable';
+
+/** The picture itself is at fault: another try with the same bytes fails again. */
+export class ImageRefusedError extends Error {
+  override readonly name = 'ImageRefusedError';
+  readonly reason: ImageFault;
+
+  constructor(reason: ImageFault, cause?: unknown) {
+    super(`image refused: ${reason}`, { cause });
+    this.reason = reason;
+  }
+}
+
+export interface DecodedImage {
+  /** Size of the picture as a person sees it, after orientation. */
+  original: ImageSize;
+  /** Scaled to what `fit` asked for. */
+  image: RgbImage;
+}
+
+const LARGE_PIXELS = 12_000_000;
+const DECODE_SECONDS = 20;
+// Interlaced and progressive pictures are unpacked whole (up to 400 MB at the pixel limit), so large ones take turns.
+const largeImages = createGate({ concurrency: 1, queue: 1000 });
+
+/**
+ * Decodes JPEG, PNG or WebP by its leading bytes: first frame, EXIF orientation applied, transparency on white, 8-bit sRGB,
+ * scaled while decoding to the size that `fit` returns for the oriented size, so memory follows the model, not the picture.
+ * @throws ImageRefusedError for anything that is no complete picture of these types within 50 megapixels.
+ */
+export async function decodeImage(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize): Promise<DecodedImage> {
+  if (sniffImageType(bytes) === undefined) throw new ImageRefusedError('not_an_image');
+  const original = await orientedSize(bytes);
+  const pixels = original.width * original.height;
+  if (pixels > MAX_PIXELS) throw new ImageRefusedError('too_many_pixels');
+  const decode = () => decodeScaled(bytes, fit(original));
+  return { original, image: await (pixels > LARGE_PIXELS ? largeImages.run(decode) : decode()) };
+}
+
+/** Size from the header; nothing is unpacked for it. */
+async function orientedSize(bytes: Uint8Array): Promise<ImageSize> {
+  try {
+    const { width, height, pageHeight, autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
+    return { width: autoOrient.width || width, height: pageHeight ?? (autoOrient.height || height) };
+  } catch (cause) {
+    throw new ImageRefusedError('not_decodable', cause);
+  }
+}
+
+async function decodeScaled(bytes: Uint8Array, { width, height }: ImageSize): Promise<RgbImage> {
+  try {
+    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error', sequentialRead: true })
+      .timeout({ seconds: DECODE_SECONDS })
+      .autoOrient()
+      .resize(width, height, { fit: 'fill', kernel: 'linear' })
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .removeAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer();
+    if (data.length !== width * height * 3) throw new Error(`decoded to ${data.length} bytes`);
+    return { width, height, data };
+  } catch (cause) {
+    throw new ImageRefusedError('not_decodable', cause);
+  }
+}

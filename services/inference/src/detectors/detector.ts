@@ -1,0 +1,23 @@
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { RgbImage } from '../domain/rgb-image.ts';
+
+export interface DetectOptions {
+  /** Objects below it are not returned, 0..1. */
+  minScore: number;
+  /** Words of the scene; other classes of the model are ignored. */
+  labels: readonly string[];
+  signal?: AbortSignal | undefined;
+}
+
+/** Finds objects in one picture. Shared by image calls and video jobs; safe to call concurrently. */
+export interface Detector {
+  /** Name and version, as health reports it. */
+  readonly model: string;
+  /** The size to which a decoder should scale a picture of this size, so that nothing is scaled twice. */
+  fit(original: ImageSize): ImageSize;
+  /**
+   * Objects at or above `minScore`, highest score first. A picture of another size than `fit` says is scaled first.
+   * @throws AppError of kind unavailable when the model does not answer.
+   */
+  detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
+}

@@ -1,0 +1,31 @@
+import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
+import { placeImage } from '../domain/placement.ts';
+import type { Detector } from './detector.ts';
+import { scaleTo } from './scale-to.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** Longest side of pictures for the chromatic detector: it measures texture in pixels, so the scale must not vary much. */
+const CHROMATIC_SIDE = 320;
+
+/** A detector that computes in the threads of this process. */
+export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpec, pool: WorkerPool): Detector {
+  const fit = spec.kind === 'onnx' ? fitOnnx(spec) : fitChromatic;
+  return {
+    model: `${name}:${spec.version}`,
+    fit,
+    detect: async (image, { minScore, labels, signal }) =>
+      pool.detect({ detector: name, image: await scaleTo(image, fit(image)), minScore, labels, signal }),
+  };
+}
+
+const fitOnnx =
+  (spec: OnnxSpec): Detector['fit'] =>
+  (original) => {
+    const { width, height } = placeImage(original, spec.input);
+    return { width, height };
+  };
+
+const fitChromatic: Detector['fit'] = ({ width, height }) => {
+  const scale = Math.min(1, CHROMATIC_SIDE / Math.max(width, height));
+  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+};

@@ -1,0 +1,141 @@
+import { Worker } from 'node:worker_threads';
+import type { DetectedObject } from '@vision/shared/contracts/detection';
+import { fail } from '@vision/shared/errors';
+import type { Logger } from '@vision/shared/logger';
+import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
+
+type Job = Omit<WorkerRequest, 'id'> & { signal?: AbortSignal | undefined };
+
+export interface WorkerPoolOptions {
+  threads: number;
+  setup: WorkerSetup;
+  logger: Logger;
+}
+
+interface Pending {
+  job: Job;
+  resolve: (objects: DetectedObject[]) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  current?: (Pending & { id: number }) | undefined;
+}
+
+const RESTART_MS = 1000;
+// Sources run in development and in tests, compiled files in production; the extension of this module tells which.
+const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+
+/** Threads that detect, each with its own copy of the models; one that dies is replaced. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #threads = new Set<Thread>();
+  readonly #idle: Thread[] = [];
+  readonly #queue: Pending[] = [];
+  #lastId = 0;
+  #stopped = false;
+  #starting: Promise<void> = Promise.resolve();
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Loads the models in every thread. @throws when a model cannot be loaded. */
+  async start(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#options.threads }, () => this.#add()));
+  }
+
+  /** Threads that can detect now. */
+  get alive(): number {
+    return this.#threads.size;
+  }
+
+  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable when detection failed. */
+  detect(job: Job): Promise<DetectedObject[]> {
+    if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ job, resolve, reject });
+      this.#pump();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#refuseQueue('stopping');
+    // A thread that is loading its models joins the others before it can be ended.
+    await this.#starting;
+    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+  }
+
+  #pump(): void {
+    while (this.#idle.length > 0 && this.#queue.length > 0) {
+      const { job, resolve, reject } = this.#queue.shift() as Pending;
+      const { signal, ...request } = job;
+      if (signal?.aborted) {
+        reject(signal.reason);
+        continue;
+      }
+      const thread = this.#idle.shift() as Thread;
+      this.#lastId += 1;
+      thread.current = { job, resolve, reject, id: this.#lastId };
+      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies WorkerRequest);
+    }
+  }
+
+  #finish(thread: Thread, reply: WorkerReply): void {
+    const { current } = thread;
+    if ('ready' in reply || current?.id !== reply.id) return;
+    thread.current = undefined;
+    if ('objects' in reply) current.resolve(reply.objects);
+    else current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
+    this.#idle.push(thread);
+    this.#pump();
+  }
+
+  #lose(thread: Thread, error: unknown): void {
+    if (!this.#threads.delete(thread)) return;
+    if (this.#idle.includes(thread)) this.#idle.splice(this.#idle.indexOf(thread), 1);
+    thread.current?.reject(fail.upstreamDown('detector_lost', error));
+    if (this.#stopped) return;
+    this.#options.logger.error({ err: error }, 'detection thread lost; starting another');
+    if (this.alive === 0) this.#refuseQueue('detector_lost');
+    this.#revive();
+  }
+
+  #revive(): void {
+    setTimeout(() => {
+      this.#starting = this.#add().catch((error: unknown) => {
+        this.#options.logger.error({ err: error }, 'detection thread did not start; trying again');
+        this.#revive();
+      });
+    }, RESTART_MS).unref();
+  }
+
+  async #add(): Promise<void> {
+    if (this.#stopped) return;
+    const worker = await startWorker(this.#options.setup);
+    const thread: Thread = { worker };
+    this.#threads.add(thread);
+    worker.on('message', (reply: WorkerReply) => this.#finish(thread, reply));
+    worker.on('error', (error) => this.#lose(thread, error));
+    worker.on('exit', (code) => this.#lose(thread, new Error(`exit code ${code}`)));
+    this.#idle.push(thread);
+    this.#pump();
+  }
+
+  #refuseQueue(reason: string): void {
+    for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
+  }
+}
+
+async function startWorker(setup: WorkerSetup): Promise<Worker> {
+  // Without flags of its own the thread would run the telemetry preload of the process again.
+  const worker = new Worker(script, { workerData: setup, execArgv: [] });
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the detection thread ended with code ${code}`)));
+  }).finally(() => worker.removeAllListeners());
+  return worker;
+}

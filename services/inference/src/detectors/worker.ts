@@ -1,0 +1,67 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { OnnxSpec } from '@vision/shared/contracts/scenes';
+import ort from 'onnxruntime-node';
+import type { OutputTensor } from '../domain/candidate.ts';
+import { decodeOutputs } from '../domain/decode-outputs.ts';
+import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
+import { placeImage } from '../domain/placement.ts';
+import { toTensor } from '../domain/to-tensor.ts';
+import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
+
+/**
+ * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the main
+ * thread stays free for requests. Imports only relative modules and packages: the thread starts without loader flags.
+ */
+type Detect = (request: WorkerRequest) => Promise<DetectedObject[]> | DetectedObject[];
+
+const setup = workerData as WorkerSetup;
+const port = parentPort;
+if (port === null) throw new Error('started outside a worker thread');
+
+const detectors = new Map<string, Detect>();
+for (const [name, entry] of Object.entries(setup.detectors)) {
+  detectors.set(name, 'path' in entry ? await onnxDetect(entry.spec, entry.path) : detectFireAndSmoke);
+}
+
+port.on('message', (request: WorkerRequest) => {
+  void answer(request).then((reply) => port.postMessage(reply));
+});
+port.postMessage({ ready: true } satisfies WorkerReply);
+
+async function answer(request: WorkerRequest): Promise<WorkerReply> {
+  try {
+    const detect = detectors.get(request.detector);
+    if (!detect) throw new Error(`there is no detector ${request.detector}`);
+    return { id: request.id, objects: await detect(request) };
+  } catch (error) {
+    return { id: request.id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
+  const session = await ort.InferenceSession.create(path, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: setup.intraOpThreads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: 'all',
+    // Spinning threads win a millisecond on an idle machine and starve the neighbours on a busy one.
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  });
+  return async ({ image, minScore, labels }) => {
+    const placement = placeImage(image, spec.input);
+    const tensor = toTensor(image, placement, spec.input);
+    const input = new ort.Tensor(tensor.dataType, tensor.data, tensor.shape);
+    const results = await session.run({ [spec.input.name]: input });
+    const outputs: Record<string, OutputTensor> = {};
+    for (const [name, result] of Object.entries(results))
+      outputs[name] = { shape: result.dims, data: asNumbers(result.data) };
+    return decodeOutputs(outputs, spec, { placement, minScore, labels });
+  };
+}
+
+function asNumbers(data: ort.Tensor['data']): ArrayLike<number> {
+  return data instanceof BigInt64Array || data instanceof BigUint64Array
+    ? Float64Array.from(data, Number)
+    : (data as Float32Array);
+}

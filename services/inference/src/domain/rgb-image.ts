@@ -1,0 +1,6 @@
+import type { ImageSize } from '@vision/shared/contracts/detection';
+
+/** Pixels row by row, three bytes each (red, green, blue), no padding between rows. */
+export interface RgbImage extends ImageSize {
+  data: Uint8Array;
+}

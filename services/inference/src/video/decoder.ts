@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { deferred } from './deferred.ts';
+import { type Geometry, createMessageReader } from './ffmpeg-reasons.ts';
+import { createPuller } from './pull.ts';
+import { type SandboxPlan, sandboxed } from './sandbox.ts';
+import { SourceError, type SourceReason } from './source-error.ts';
+
+/** One sampled picture. */
+export interface DecodedFrame {
+  /** Presentation time on the source's own clock, milliseconds. */
+  ptsMs: number;
+  /** Size of the picture before scaling, after rotation. */
+  image: { width: number; height: number };
+  /** RGB, 8 bits each, row by row without padding. */
+  pixels: { width: number; height: number; data: Buffer };
+}
+
+export interface Decoder {
+  stdin: Writable;
+  /** Frames as they are pulled: ffmpeg waits while nobody pulls. Ends when ffmpeg ends; see `outcome`. */
+  frames: () => AsyncGenerator<DecodedFrame, void>;
+  /** Settles when the process is gone; undefined when it ended well. */
+  outcome: Promise<SourceReason | undefined>;
+  /** SIGTERM to the process group, SIGKILL after the grace. Settles when the process is gone. */
+  stop: () => Promise<void>;
+}
+
+export interface DecoderOptions {
+  sandbox: SandboxPlan;
+  killGraceMs: number;
+}
+
+/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`, in its own process group and with an empty environment. */
+export async function startDecoder(args: readonly string[], options: DecoderOptions): Promise<Decoder> {
+  const [command, argv] = await sandboxed(options.sandbox, 'ffmpeg', args);
+  const child = spawn(command, argv, {
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },
+  });
+  const geometry = deferred<Geometry | undefined>();
+  const messages = createMessageReader(geometry.resolve);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
+  child.stdin.on('error', () => undefined);
+  child.stdout.on('error', () => undefined);
+  const pull = createPuller(child.stdout);
+  const records = readRecords(child.stdio[3] as Readable);
+
+  const outcome = new Promise<SourceReason | undefined>((resolve) => {
+    child.once('error', () => resolve('decoder_failed'));
+    child.once('close', (code) => resolve(code === 0 ? undefined : (messages.reason() ?? 'decoder_failed')));
+  }).finally(() => geometry.resolve(undefined));
+
+  const signalGroup = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch {
+      // Gone already.
+    }
+  };
+  const stop = async () => {
+    const isGone = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    child.stdout.destroy();
+    child.stdin.destroy();
+    if (!isGone()) {
+      signalGroup('SIGTERM');
+      const timer = setTimeout(() => signalGroup('SIGKILL'), options.killGraceMs);
+      await outcome.finally(() => clearTimeout(timer));
+    }
+    await outcome;
+  };
+
+  return { stdin: child.stdin, frames: () => readFrames(pull, records, geometry.promise), outcome, stop };
+}
+
+async function* readFrames(
+  pull: (size: number) => Promise<Buffer | undefined>,
+  records: RecordQueue,
+  geometry: Promise<Geometry | undefined>,
+): AsyncGenerator<DecodedFrame, void> {
+  const size = await geometry;
+  if (size === undefined) return;
+  const { width, height, scaledWidth, scaledHeight } = size;
+  for (let isFirst = true; ; isFirst = false) {
+    const record = await records.next();
+    if (record === undefined) return;
+    // A number 0 in the middle means that ffmpeg rebuilt its filters: the source changed size, so may the frames.
+    if (record.number === 0 && !isFirst) throw new SourceError('format_changed');
+    const data = await pull(scaledWidth * scaledHeight * 3);
+    if (data === undefined) return;
+    yield { ptsMs: record.ptsMs, image: { width, height }, pixels: { width: scaledWidth, height: scaledHeight, data } };
+  }
+}
+
+/** The records of descriptor 3. They are a few bytes each and cannot run ahead of the pixels by more than a pipe. */
+function readRecords(stream: Readable): RecordQueue {
+  const waiting: FrameRecord[] = [];
+  let rest = '';
+  let wake = deferred<undefined>();
+  let isEnded = false;
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const found = /^frame:(\d+)\s+pts:(-?\d+)\s/.exec(line);
+      if (found) waiting.push({ number: Number(found[1]), ptsMs: Number(found[2]) });
+    }
+    wake.resolve(undefined);
+  });
+  const end = () => {
+    isEnded = true;
+    wake.resolve(undefined);
+  };
+  stream.on('end', end).on('close', end).on('error', end);
+  return {
+    next: async () => {
+      while (waiting.length === 0 && !isEnded) {
+        wake = deferred();
+        await wake.promise;
+      }
+      return waiting.shift();
+    },
+  };
+}
+
+interface FrameRecord {
+  number: number;
+  ptsMs: number;
+}
+
+interface RecordQueue {
+  next: () => Promise<FrameRecord | undefined>;
+}

@@ -1,0 +1,92 @@
+/** Which frames are taken from a video and how large they come. */
+export interface Sampling {
+  /** Frames a second of video time: the first frame of every 1/fps interval is taken. */
+  fps: number;
+  /** Longest side of a decoded frame in pixels; larger ones are scaled down, so memory is bounded. */
+  maxSide: number;
+}
+
+export interface FileSampling extends Sampling {
+  /** Size of the scaled frames; fixed, so a change of size inside the file cannot change it. */
+  scaled: { width: number; height: number };
+  /** Takes only frames of intervals after the one this time lies in; milliseconds. */
+  afterMs?: number | undefined;
+}
+
+export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
+
+// Bound what a hostile file can ask for: frame area (8192×4320), single allocations, streams looked at.
+const LIMITS = ['-max_pixels', '35389440', '-max_streams', '16'];
+const COMMON = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', '-max_alloc', '536870912'];
+// Half a millisecond of tolerance: timestamps are rounded to the time base of the container.
+const ROUNDING_S = 0.0005;
+
+/**
+ * Arguments that read a file and write sampled frames: pixels to descriptor 1, one record per frame to descriptor 3.
+ * Timestamps are the file's own (`-copyts`), so a sample has the same time whether or not the start was skipped.
+ */
+export function fileArguments(path: string, sampling: FileSampling): string[] {
+  const { fps, scaled, afterMs } = sampling;
+  const bucket = intervalOf('t', fps);
+  const before = afterMs === undefined ? '-1e15' : String(Math.floor(fps * (afterMs / 1000 + ROUNDING_S)));
+  const select = `gt(${bucket},if(isnan(prev_selected_t),${before},${intervalOf('prev_selected_t', fps)}))`;
+  const seek = afterMs === undefined ? [] : ['-noaccurate_seek', '-seek_timestamp', '1', '-ss', seconds(afterMs)];
+  return [
+    ...COMMON,
+    '-copyts',
+    ...seek,
+    ...LIMITS,
+    ...['-protocol_whitelist', 'file', '-format_whitelist', 'mov', '-codec_whitelist', VIDEO_DECODERS],
+    ...['-threads', '2', '-i', `file:${path}`],
+    ...outputArguments(select, `w=${scaled.width}:h=${scaled.height}`),
+  ];
+}
+
+/** The same for a live source; `input` ends with `-i` and what to open. Timestamps are the stream's own. */
+export function liveArguments(input: readonly string[], sampling: Sampling): string[] {
+  const { fps, maxSide } = sampling;
+  const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
+  const side = (name: string) => `max(1,trunc(${name}*min(1,${maxSide}/max(iw,ih))))`;
+  return [
+    ...COMMON,
+    ...LIMITS,
+    ...['-codec_whitelist', VIDEO_DECODERS, '-fflags', '+discardcorrupt', '-flags', 'low_delay', '-threads', '1'],
+    ...input,
+    ...outputArguments(select, `w='${side('iw')}':h='${side('ih')}'`),
+  ];
+}
+
+/** Size of a frame scaled down so that its longest side is at most `maxSide`. */
+export function scaledSize(image: { width: number; height: number }, maxSide: number) {
+  const factor = Math.min(1, maxSide / Math.max(image.width, image.height));
+  const side = (value: number) => Math.max(1, Math.trunc(value * factor));
+  return { width: side(image.width), height: side(image.height) };
+}
+
+/**
+ * `0:V:0` is the first video stream that is no cover picture. The pixels and the record of a frame cannot part: the
+ * record is written by the last filter, and nothing behind it adds or drops frames (`-fps_mode passthrough`). A key of
+ * our own is printed and no other, so the stream's metadata cannot write records.
+ */
+function outputArguments(select: string, scale: string): string[] {
+  const filters = [
+    `select='${select}'`,
+    `scale=${scale}:flags=area`,
+    'format=rgb24',
+    'settb=1/1000',
+    'metadata=mode=add:key=sample:value=1',
+    'metadata=mode=print:key=sample:direct=1:file=pipe\\\\:3',
+  ];
+  return [
+    ...['-map', '0:V:0', '-an', '-sn', '-dn', '-vf', filters.join(','), '-filter_threads', '1'],
+    ...['-fps_mode', 'passthrough', '-c:v', 'rawvideo', '-f', 'rawvideo', '-flush_packets', '1', 'pipe:1'],
+  ];
+}
+
+function intervalOf(time: string, fps: number): string {
+  return `floor(${fps}*(${time}+${ROUNDING_S}))`;
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(3);
+}

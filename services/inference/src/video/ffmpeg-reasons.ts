@@ -1,0 +1,52 @@
+import type { SourceReason } from './source-error.ts';
+
+// In order of how much they explain: ffmpeg prints several lines for one failure.
+const PATTERNS: readonly [RegExp, SourceReason][] = [
+  [/matches no streams/, 'no_video_track'],
+  [/401 Unauthorized|403 Forbidden|method \w+ failed: 40[13]|[Aa]uthori[sz]ation failed/, 'auth_failed'],
+  [/404 Not Found|method \w+ failed: 404|StreamNotFound|NetStream\.Play\.Failed/, 'not_found'],
+  [/Error while opening decoder for input stream|Decoder \(codec [^)]*\) not found for input/, 'codec_unsupported'],
+  [/moov atom not found|Invalid data found when processing input|Format not on whitelist/, 'unreadable'],
+  [/could not find codec parameters|Could not find codec parameters/, 'unreadable'],
+  [/timed out/, 'timeout'],
+  [
+    /Connection refused|Connection reset|unreachable|No route to host|Broken pipe|Input\/output error/,
+    'connection_failed',
+  ],
+];
+
+const MAX_LINE = 4096;
+
+/** Size of a picture before and after scaling. */
+export interface Geometry {
+  width: number;
+  height: number;
+  scaledWidth: number;
+  scaledHeight: number;
+}
+
+/**
+ * Reads ffmpeg's messages for two things, the scaler's sizes and why it failed, and keeps nothing else: the text may
+ * quote addresses and titles of the source.
+ */
+export function createMessageReader(onGeometry: (geometry: Geometry) => void) {
+  let rest = '';
+  let rank = PATTERNS.length;
+  const readLine = (line: string) => {
+    const sizes = /^\[Parsed_scale_\d+ @ .*\bw:(\d+) h:(\d+) fmt:\S+ .*-> w:(\d+) h:(\d+) fmt:rgb24/.exec(line);
+    if (sizes) {
+      const [width = 0, height = 0, scaledWidth = 0, scaledHeight = 0] = sizes.slice(1).map(Number);
+      onGeometry({ width, height, scaledWidth, scaledHeight });
+    }
+    const found = PATTERNS.findIndex(([pattern]) => pattern.test(line));
+    if (found >= 0) rank = Math.min(rank, found);
+  };
+  return {
+    push: (text: string) => {
+      const lines = (rest + text).split(/[\r\n]/);
+      rest = (lines.pop() ?? '').slice(-MAX_LINE);
+      lines.forEach((line) => readLine(line.slice(0, MAX_LINE)));
+    },
+    reason: (): SourceReason | undefined => PATTERNS[rank]?.[1],
+  };
+}

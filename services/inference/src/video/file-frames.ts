@@ -1,0 +1,72 @@
+import { type DecodedFrame, type Decoder, startDecoder } from './decoder.ts';
+import { type Sampling, fileArguments, scaledSize } from './ffmpeg-arguments.ts';
+import type { SandboxMode } from './sandbox.ts';
+import { SourceError } from './source-error.ts';
+
+export interface FileFramesOptions {
+  sampling: Sampling;
+  sandbox: SandboxMode;
+  /** Size of the picture as `probeFile` gave it. */
+  image: { width: number; height: number };
+  /** The last sample that needs no repeating. */
+  after?: { seq: number; ptsMs: number } | undefined;
+  /** Longest time ffmpeg may work on one sample; time the consumer takes does not count. */
+  noFrameMs: number;
+  killGraceMs: number;
+  signal: AbortSignal;
+}
+
+/** One sample of a file: `seq` is its index among the file's samples, wherever reading began. */
+export interface FileFrame {
+  seq: number;
+  timeMs: number;
+  image: { width: number; height: number };
+  pixels: DecodedFrame['pixels'];
+}
+
+/**
+ * Every sampled frame of a local MP4 or MOV file, in order. `timeMs` is the presentation time on the file's own
+ * timeline, edit lists applied, which is what a player's position counts: a file whose first picture comes at 10 s
+ * begins with 10000. ffmpeg decodes one frame ahead and waits while the consumer is slow.
+ *
+ * @throws SourceError when the file gives no frames; a file that breaks off in the middle ends like one that was short
+ */
+export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
+  const { sampling, image, after, signal } = options;
+  const args = fileArguments(path, { ...sampling, scaled: scaledSize(image, sampling.maxSide), afterMs: after?.ptsMs });
+  const sandbox = { mode: options.sandbox, file: path, needsNetwork: false };
+  const decoder = await startDecoder(args, { sandbox, killGraceMs: options.killGraceMs });
+  const frames = decoder.frames();
+  let seq = after?.seq ?? -1;
+  try {
+    let ahead = nextFrame(frames, decoder, options.noFrameMs);
+    for (;;) {
+      ahead.catch(() => undefined);
+      const frame = await ahead;
+      if (frame === undefined || signal.aborted) break;
+      ahead = nextFrame(frames, decoder, options.noFrameMs);
+      seq += 1;
+      yield { seq, timeMs: Math.max(0, frame.ptsMs), image, pixels: frame.pixels };
+    }
+    const reason = signal.aborted ? undefined : await decoder.outcome;
+    if (reason !== undefined) throw new SourceError(reason);
+    if (seq < 0 && !signal.aborted) throw new SourceError('unreadable');
+  } finally {
+    await decoder.stop();
+  }
+}
+
+async function nextFrame(frames: AsyncGenerator<DecodedFrame, void>, decoder: Decoder, noFrameMs: number) {
+  const watch = { isLate: false };
+  const timer = setTimeout(() => {
+    watch.isLate = true;
+    void decoder.stop();
+  }, noFrameMs);
+  try {
+    const { value } = await frames.next();
+    if (value === undefined && watch.isLate) throw new SourceError('timeout');
+    return value ?? undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type FileFrame, type FileFramesOptions, readFileFrames } from '../src/video/file-frames.ts';
+import { probeFile } from '../src/video/probe-file.ts';
+import { SourceError } from '../src/video/source-error.ts';
+import { presentationTimes, videoDirectory } from './support/videos.ts';
+
+const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
+const clip = (rate: number, seconds: number) => ['-f', 'lavfi', '-i', `testsrc2=s=320x240:r=${rate}:d=${seconds}`];
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+let videos: Awaited<ReturnType<typeof videoDirectory>>;
+
+beforeAll(async () => {
+  videos = await videoDirectory();
+});
+afterAll(() => videos.remove());
+
+async function optionsFor(path: string, more: Partial<FileFramesOptions> = {}): Promise<FileFramesOptions> {
+  const probe = await probeFile(path, { timeoutMs: 5000, sandbox: 'auto' });
+  if (!probe.isReadable) throw new SourceError(probe.reason);
+  return {
+    sampling: { fps: 5, maxSide: 1280 },
+    sandbox: 'auto',
+    image: { width: probe.width, height: probe.height },
+    noFrameMs: 20_000,
+    killGraceMs: 3000,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+async function readAll(path: string, more: Partial<FileFramesOptions> = {}): Promise<FileFrame[]> {
+  const frames: FileFrame[] = [];
+  for await (const frame of readFileFrames(path, await optionsFor(path, more))) frames.push(frame);
+  return frames;
+}
+
+const digest = (frame: FileFrame | undefined) =>
+  createHash('sha1')
+    .update(frame?.pixels.data ?? '')
+    .digest('hex');
+
+/** The first presentation time of every fifth of a second, computed without ffmpeg's filters. */
+function sampledTimes(times: number[]): number[] {
+  const intervals = times.map((time) => Math.floor((time + 0.5) / 200));
+  return times.filter((_, index) => index === 0 || intervals[index] !== intervals[index - 1]);
+}
+
+test('a file of 10 frames a second gives every second frame with its presentation time', async () => {
+  const frames = await readAll(street);
+  expect(frames.map((frame) => frame.timeMs)).toEqual(Array.from({ length: 60 }, (_, i) => i * 200));
+  expect(frames.map((frame) => frame.seq)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+  expect(frames[0]?.image).toEqual({ width: 768, height: 576 });
+  expect(frames[0]?.pixels.data).toHaveLength(768 * 576 * 3);
+});
+
+test('frames and times never part: the grey level painted into each frame is the one its time calls for', async () => {
+  const path = await videos.make(
+    'levels.mp4',
+    ...['-f', 'lavfi', '-i', "color=black:s=64x64:r=25:d=8,geq=lum='mod(N,200)+16':cb=128:cr=128"],
+    ...[...h264, '-qp', '0', '-color_range', 'tv'],
+  );
+  for (const frame of await readAll(path)) {
+    const frameNumber = Math.round(frame.timeMs / 40);
+    const level = ((frameNumber % 200) * 255) / 219;
+    expect(Math.abs((frame.pixels.data[32 * 64 * 3 + 96] ?? 0) - Math.min(255, level))).toBeLessThan(4);
+  }
+});
+
+test('a file with a variable frame rate keeps its own times', async () => {
+  const times = 'if(lt(N,20),N*0.033,if(lt(N,30),0.66+(N-20)*0.45,5.16+(N-30)*0.071))';
+  const path = await videos.make(
+    'vfr.mp4',
+    ...clip(25, 4),
+    '-vf',
+    `settb=1/90000,setpts='${times}/TB'`,
+    '-vsync',
+    'vfr',
+    ...h264,
+  );
+  const own = await presentationTimes(path);
+  expect(new Set(own.slice(1).map((time, index) => time - (own[index] ?? 0))).size).toBeGreaterThan(2);
+  expect((await readAll(path)).map((frame) => frame.timeMs)).toEqual(sampledTimes(own));
+});
+
+test('a file whose first picture comes at 10 s begins with 10000', async () => {
+  const path = await videos.make('late.mp4', ...clip(25, 2), '-output_ts_offset', '10', ...h264);
+  const frames = await readAll(path);
+  expect((await presentationTimes(path))[0]).toBe(10_000);
+  expect(frames.map((frame) => frame.timeMs)).toEqual([
+    10_000, 10_200, 10_400, 10_600, 10_800, 11_000, 11_200, 11_400, 11_600, 11_800,
+  ]);
+});
+
+test.each([23.976, 29.97, 50, 3])('%d frames a second are sampled on the same grid', async (rate) => {
+  const path = await videos.make(`rate-${rate}.mov`, ...clip(rate, 4), ...h264);
+  expect((await readAll(path)).map((frame) => frame.timeMs)).toEqual(sampledTimes(await presentationTimes(path)));
+});
+
+test('a turned video comes upright, with the size a viewer sees', async () => {
+  const flat = await videos.make('flat.mp4', ...clip(10, 1), ...h264);
+  const path = await videos.make('turned.mp4', '-i', flat, '-c', 'copy', '-metadata:s:v:0', 'rotate=90');
+  const [frame] = await readAll(path);
+  expect(frame?.image).toEqual({ width: 240, height: 320 });
+  expect(frame?.pixels).toMatchObject({ width: 240, height: 320 });
+});
+
+test('a large picture is scaled down and keeps its size in image', async () => {
+  const path = await videos.make('large.mp4', '-f', 'lavfi', '-i', 'testsrc2=s=1920x1080:r=5:d=1', ...h264);
+  const [frame] = await readAll(path, { sampling: { fps: 5, maxSide: 640 } });
+  expect(frame?.image).toEqual({ width: 1920, height: 1080 });
+  expect(frame?.pixels).toMatchObject({ width: 640, height: 360 });
+  expect(frame?.pixels.data).toHaveLength(640 * 360 * 3);
+});
+
+test.each([0, 7, 31, 58])('reading on after sample %d gives the same frames as reading all', async (seq) => {
+  const all = await readAll(street);
+  const rest = await readAll(street, { after: { seq, ptsMs: all[seq]?.timeMs ?? 0 } });
+  expect(rest.map(({ seq: number, timeMs }) => ({ number, timeMs }))).toEqual(
+    all.slice(seq + 1).map(({ seq: number, timeMs }) => ({ number, timeMs })),
+  );
+  expect(digest(rest[0])).toBe(digest(all[seq + 1]));
+});
+
+test('reading on after the last sample ends at once', async () => {
+  expect(await readAll(street, { after: { seq: 59, ptsMs: 11_800 } })).toEqual([]);
+});
+
+test('a slow consumer slows ffmpeg and is never taken for a silent file', async () => {
+  let count = 0;
+  for await (const frame of readFileFrames(street, await optionsFor(street, { noFrameMs: 2000 }))) {
+    if (frame.seq === 20) await new Promise((resolve) => setTimeout(resolve, 2500));
+    count += 1;
+  }
+  expect(count).toBe(60);
+});
+
+test('a reader that leaves early takes ffmpeg with it', async () => {
+  for await (const frame of readFileFrames(street, await optionsFor(street))) if (frame.seq === 3) break;
+  const ended = new AbortController();
+  const frames: number[] = [];
+  for await (const frame of readFileFrames(street, await optionsFor(street, { signal: ended.signal }))) {
+    frames.push(frame.seq);
+    if (frame.seq === 2) ended.abort();
+  }
+  expect(frames).toEqual([0, 1, 2]);
+});
+
+test('a file with sound only has no video track, nor has one with a cover picture', async () => {
+  const tone = ['-f', 'lavfi', '-i', 'sine=d=1'];
+  const audio = await videos.make('audio.mp4', ...tone, '-c:a', 'aac');
+  const cover = await videos.make('cover.png', '-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1');
+  const covered = await videos.make(
+    'covered.mp4',
+    ...['-i', audio, '-i', cover, '-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'],
+  );
+  const limits = { timeoutMs: 5000, sandbox: 'auto' } as const;
+  expect(await probeFile(audio, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
+  expect(await probeFile(covered, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
+});
+
+test('text, a playlist, a truncated file and an empty one cannot be read', async () => {
+  const secret = join(videos.directory, 'secret.ts');
+  await writeFile(secret, 'secret');
+  const truncated = join(videos.directory, 'truncated.mp4');
+  await copyFile(await videos.make('moov-at-end.mp4', ...clip(25, 2), ...h264), truncated);
+  await truncate(truncated, Math.floor((await readFile(truncated)).length / 2));
+  const bad: Record<string, string> = {
+    'text.mp4': 'this is no video',
+    'playlist.mp4': `#EXTM3U\n#EXTINF:1,\nfile://${secret}\n`,
+    'empty.mp4': '',
+  };
+  for (const [name, content] of Object.entries(bad)) await writeFile(join(videos.directory, name), content);
+  for (const name of [...Object.keys(bad), 'truncated.mp4']) {
+    const probe = await probeFile(join(videos.directory, name), { timeoutMs: 5000, sandbox: 'auto' });
+    expect({ name, probe }).toEqual({ name, probe: { isReadable: false, reason: 'unreadable' } });
+  }
+});
+
+test('the size of the street clip is read in well under three seconds', async () => {
+  const before = performance.now();
+  expect(await probeFile(street, { timeoutMs: 3000, sandbox: 'auto' })).toEqual({
+    ...{ isReadable: true, width: 768, height: 576, durationMs: 12_000, codec: 'h264' },
+  });
+  expect(performance.now() - before).toBeLessThan(3000);
+});

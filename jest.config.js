@@ -7,7 +7,7 @@ const common = {
       { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  testEnvironmentOptions: { exportConditions: ['@vision/source', 'node', 'node-addons'] },
+  testEnvironmentOptions: { customExportConditions: ['@vision/source', 'node', 'node-addons'] },
   modulePathIgnorePatterns: ['/dist/', '/.local/'],
 };
 

@@ -1,0 +1,81 @@
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { looksLikeStream } from '../domain/stream-content.ts';
+import { ProbeError } from './probe-socket.ts';
+import type { ProbeTarget } from './stream-probe.ts';
+
+/** First bytes that are looked at. */
+const SNIFF_BYTES = 512;
+
+/**
+ * One GET with credentials as Basic authentication: a status below 300 and a beginning that is a stream or a playlist.
+ * A redirect is refused: it leads to an address that nobody checked, and the backend does not follow it either.
+ */
+export async function probeHttp(target: ProbeTarget): Promise<void> {
+  const sending = send(target);
+  sending.on('error', () => undefined);
+  const connectTimer = setTimeout(() => sending.destroy(new ProbeError('connect_failed')), target.connectMs);
+  const onAbort = () => sending.destroy(target.signal.reason as Error);
+  target.signal.addEventListener('abort', onAbort, { once: true });
+  sending.on('socket', (socket) => {
+    socket.once(target.url.scheme === 'https' ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer));
+  });
+  try {
+    const reply = await replyOf(sending);
+    checkStatus(reply.statusCode ?? 0);
+    const type = reply.headers['content-type'];
+    if (!looksLikeStream(await firstBytes(reply), type)) throw new ProbeError('not_a_stream');
+  } finally {
+    clearTimeout(connectTimer);
+    target.signal.removeEventListener('abort', onAbort);
+    sending.destroy();
+  }
+}
+
+function send({ url, address }: ProbeTarget): ClientRequest {
+  const start = url.scheme === 'https' ? httpsRequest : httpRequest;
+  const host = url.host.includes(':') ? `[${url.host}]` : url.host;
+  const hasCredentials = url.user !== '' || url.password !== '';
+  const sending = start({
+    // The address that was checked; the name appears only in Host and in the TLS handshake.
+    host: address,
+    port: url.port,
+    path: url.pathAndQuery,
+    method: 'GET',
+    agent: false,
+    ...(url.scheme === 'https' && isIP(url.host) === 0 ? { servername: url.host.replace(/\.$/, '') } : {}),
+    headers: { host: `${host}:${url.port}`, accept: '*/*', 'user-agent': 'vision', connection: 'close' },
+    ...(hasCredentials ? { auth: `${url.user}:${url.password}` } : {}),
+  });
+  sending.end();
+  return sending;
+}
+
+function replyOf(sending: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sending.once('response', resolve);
+    sending.once('error', (error: NodeJS.ErrnoException) => {
+      if (error instanceof ProbeError) reject(error);
+      else if (error.code === 'ECONNREFUSED') reject(new ProbeError('connect_failed', error));
+      else reject(new ProbeError(error.code?.startsWith('HPE_') ? 'not_a_stream' : 'connection_lost', error));
+    });
+  });
+}
+
+function checkStatus(status: number): void {
+  if (status >= 300 && status < 400) throw new ProbeError('redirected');
+  if (status < 200 || status >= 400) throw new ProbeError('refused');
+}
+
+async function firstBytes(reply: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of reply as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= SNIFF_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, SNIFF_BYTES);
+}

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { until } from '@vision/shared/testing/until';
+import { parseStreamUrl } from '../domain/stream-url.ts';
+import { createStreamProbe } from './stream-probe.ts';
+
+const policy = createAddressPolicy(['127.0.0.0/8']);
+const sockets = new Set<Socket>();
+let server: Server | undefined;
+let heard = '';
+
+beforeEach(() => {
+  heard = '';
+});
+afterEach(async () => {
+  sockets.forEach((socket) => socket.destroy());
+  await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  server = undefined;
+});
+
+/** A peer that calls `reply` with everything it has heard so far on the connection. */
+async function peer(reply: (heard: Buffer, socket: Socket) => void): Promise<number> {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    let received = Buffer.alloc(0);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      heard += chunk.toString('latin1');
+      reply(received, socket);
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const probe = (url: string, limits: { connectMs?: number; totalMs?: number } = {}) =>
+  createStreamProbe({ policy, connectMs: limits.connectMs ?? 300, totalMs: limits.totalMs ?? 300 })(
+    parseStreamUrl(url, policy),
+  );
+
+const http =
+  (head: string, body: string | Buffer = '') =>
+  (_heard: Buffer, socket: Socket) => {
+    socket.write(`HTTP/1.1 ${head}\r\nConnection: close\r\n\r\n`);
+    socket.end(body);
+  };
+const rtsp = (options: string, describe: string) => (received: Buffer, socket: Socket) => {
+  const text = received.toString('latin1');
+  const asked = text.split('\r\n\r\n').length - 1;
+  const status = asked === 1 ? options : describe;
+  if (status !== '') socket.write(`RTSP/1.0 ${status}\r\nCSeq: ${asked}\r\n\r\n`);
+};
+const handshake = (version: number, bytes: number) => (received: Buffer, socket: Socket) => {
+  if (received.length >= 1537) socket.write(Buffer.concat([Buffer.from([version]), Buffer.alloc(bytes)]));
+};
+const ts = Buffer.alloc(376);
+ts[0] = 0x47;
+ts[188] = 0x47;
+
+test.each([
+  ['http', 'an MPEG-TS', http('200 OK\r\nContent-Type: video/mp2t', ts)],
+  ['http', 'an HLS playlist', http('200 OK\r\nContent-Type: text/plain', '#EXTM3U\n')],
+  ['http', 'motion JPEG', http('200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=x', '--x\r\n')],
+  ['http', 'an MP4', http('206 Partial Content', Buffer.from('\0\0\0\x20ftypisom'))],
+  ['rtsp', 'a camera', rtsp('200 OK', '200 OK')],
+  ['rtsp', 'a camera that wants credentials', rtsp('401 Unauthorized', '401 Unauthorized')],
+  [
+    'rtsp',
+    'a camera that leaves DESCRIBE alone',
+    (received: Buffer, socket: Socket) => {
+      if (received.includes('DESCRIBE')) socket.destroy();
+      else rtsp('200 OK', '')(received, socket);
+    },
+  ],
+  ['rtmp', 'a server', handshake(3, 3072)],
+])('%s: %s is a stream, and no socket is left', async (scheme, _name, reply) => {
+  const port = await peer(reply);
+  await expect(probe(`${scheme}://127.0.0.1:${port}/live`)).resolves.toEqual({ pinnedAddress: '127.0.0.1' });
+  await until(() => sockets.size === 0);
+});
+
+test.each([
+  ['http', 'an HTML page', http('200 OK\r\nContent-Type: text/html', '<!doctype html><p>hello'), 'not_a_stream'],
+  ['http', 'an HTML page declared as video', http('200 OK\r\nContent-Type: video/mp4', '\n <html>'), 'not_a_stream'],
+  ['http', 'JSON', http('200 OK\r\nContent-Type: application/json', '{"a":1}'), 'not_a_stream'],
+  ['http', 'an empty body', http('200 OK\r\nContent-Type: video/mp4'), 'not_a_stream'],
+  ['http', '404', http('404 Not Found', ts), 'refused'],
+  ['http', '500', http('500 Oops', ts), 'refused'],
+  [
+    'http',
+    'a redirect to a forbidden address',
+    http('302 Found\r\nLocation: http://169.254.169.254/', ts),
+    'redirected',
+  ],
+  ['http', 'garbage', (_h: Buffer, socket: Socket) => socket.end('garbage garbage\r\n\r\n'), 'not_a_stream'],
+  ['http', 'silence', () => undefined, 'timeout'],
+  ['http', 'a reset', (_h: Buffer, socket: Socket) => socket.resetAndDestroy(), 'connection_lost'],
+  ['rtsp', 'no such stream', rtsp('200 OK', '404 Not Found'), 'refused'],
+  ['rtsp', 'a redirect at OPTIONS', rtsp('302 Moved\r\nLocation: rtsp://10.0.0.1/', '200 OK'), 'redirected'],
+  ['rtsp', 'a redirect at DESCRIBE', rtsp('200 OK', '301 Moved\r\nLocation: rtsp://10.0.0.1/'), 'redirected'],
+  ['rtsp', 'garbage', (_h: Buffer, socket: Socket) => socket.write('SSH-2.0-x\r\n'), 'not_a_stream'],
+  [
+    'rtsp',
+    'an endless answer',
+    (_h: Buffer, socket: Socket) => socket.write(`RTSP/1.0 200 OK\r\n${'x'.repeat(70_000)}`),
+    'not_a_stream',
+  ],
+  ['rtsp', 'a drip of one byte', (_h: Buffer, socket: Socket) => socket.write('R'), 'timeout'],
+  ['rtsp', 'silence', () => undefined, 'timeout'],
+  ['rtsp', 'a reset', (_h: Buffer, socket: Socket) => socket.resetAndDestroy(), 'connection_lost'],
+  ['rtmp', 'another version', handshake(6, 3072), 'not_a_stream'],
+  ['rtmp', 'half a handshake', handshake(3, 100), 'timeout'],
+  ['rtmp', 'an HTTP server', (_h: Buffer, socket: Socket) => socket.end('HTTP/1.1 400 Bad\r\n\r\n'), 'not_a_stream'],
+  ['rtmp', 'silence', () => undefined, 'timeout'],
+])('%s: %s is refused, and no socket is left', async (scheme, _name, reply, fault) => {
+  const port = await peer(reply);
+  await expect(probe(`${scheme}://127.0.0.1:${port}/live`)).rejects.toMatchObject({ fault });
+  await until(() => sockets.size === 0);
+});
+
+test.each(['http', 'https', 'rtsp', 'rtmp'])('%s: a closed port is refused', async (scheme) => {
+  await expect(probe(`${scheme}://127.0.0.1:1/`)).rejects.toMatchObject({ fault: 'connect_failed' });
+});
+
+test('credentials go to an HTTP server as Basic, and never into an RTSP probe', async () => {
+  const port = await peer(http('200 OK', ts));
+  await probe(`http://us%40er:pass@127.0.0.1:${port}/a?b=c`);
+  expect(heard).toContain(`authorization: Basic ${Buffer.from('us@er:pass').toString('base64')}`.replace('a', 'A'));
+  expect(heard).toContain('GET /a?b=c HTTP/1.1');
+  const second = server;
+  heard = '';
+  const other = await peer(rtsp('401 Unauthorized', '401 Unauthorized'));
+  await probe(`rtsp://user:canary@127.0.0.1:${other}/a`);
+  expect(heard).not.toContain('canary');
+  expect(heard).toContain(`OPTIONS rtsp://127.0.0.1:${other}/a RTSP/1.0`);
+  second?.close();
+});
+
+test('a name is resolved once and the connection goes to the address that was checked', async () => {
+  let asked = 0;
+  const lookup = async () => {
+    asked += 1;
+    return ['127.0.0.1'];
+  };
+  const port = await peer(handshake(3, 3072));
+  const run = createStreamProbe({ policy, connectMs: 300, totalMs: 300, lookup });
+  await run(parseStreamUrl(`rtmp://camera.example.org:${port}/`, policy));
+  expect(asked).toBe(1);
+});
+
+test('a name that leads to a forbidden address is never connected to', async () => {
+  let hits = 0;
+  const port = await peer(() => undefined);
+  server?.on('connection', () => (hits += 1));
+  const run = createStreamProbe({
+    policy: createAddressPolicy(),
+    connectMs: 300,
+    totalMs: 300,
+    lookup: async () => ['8.8.8.8', '127.0.0.1'],
+  });
+  await expect(run(parseStreamUrl(`http://camera.example.org:${port}/`, policy))).rejects.toMatchObject({
+    fault: 'address_forbidden',
+  });
+  expect(hits).toBe(0);
+});

@@ -1,0 +1,61 @@
+import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+import type { JobFacts, Move, Task } from './task.ts';
+import { longestRunEnds } from './task.ts';
+
+/** What to do with a task after the backend was asked about its job. */
+export type Verdict =
+  | { do: 'move'; move: Move; reason?: string | undefined; alarm?: 'results_late' | undefined }
+  /** Ask the backend to stop the job (again). */
+  | { do: 'stop' }
+  | { do: 'wait' };
+
+export interface ProgressRules {
+  /** After the backend's end the frames may take this long to become readable. */
+  resultsGraceMs: number;
+}
+
+const endMoves: Partial<Record<JobStatus, Move>> = {
+  stopped: 'end_stopped',
+  succeeded: 'end_succeeded',
+  failed: 'end_failed',
+};
+
+/** The next step of a task whose job the backend has. `facts` already hold this answer. */
+export function judgeFound(task: Task, job: Job, now: Date, rules: ProgressRules): Verdict {
+  if (task.status === 'submitting' || task.status === 'resolving') return { do: 'move', move: 'find' };
+  const move = endMoves[job.status];
+  if (move) return judgeEnd(task.job, { move, job, now, rules });
+  if (task.status === 'stopping') return { do: 'stop' };
+  if (task.stopRequestedAt !== null || now >= longestRunEnds(task)) return { do: 'move', move: 'stop' };
+  return { do: 'wait' };
+}
+
+/** A task ends when its frames can be read: end mark stored, nothing published at all, or the grace is over. */
+function judgeEnd(
+  facts: JobFacts,
+  { move, job, now, rules }: { move: Move; job: Job; now: Date; rules: ProgressRules },
+): Verdict {
+  const reason = move === 'end_failed' ? (job.error ?? 'job_failed') : undefined;
+  if (facts.resultsCompletedAt !== null || job.frames_published === 0) return { do: 'move', move, reason };
+  const endedAt = facts.endedAt ?? now;
+  if (now.getTime() - endedAt.getTime() < rules.resultsGraceMs) return { do: 'wait' };
+  return { do: 'move', move, reason, alarm: 'results_late' };
+}
+
+/** Of the running jobs that were asked for, the share above which missing ones say more about the backend than about them. */
+const MASS_SHARE = 1 / 5;
+
+/**
+ * Whether missing jobs may be counted as vanished at all: not when more than a fifth of those asked for is missing at once
+ * (a restored or emptied backend). A single missing job is never a mass.
+ */
+export function isMassVanishing(askedFor: number, missing: number): boolean {
+  return missing > 1 && missing > askedFor * MASS_SHARE;
+}
+
+/** A job that was seen before and is missing for at least `vanishMs` has vanished. */
+export function hasVanished(task: Task, now: Date, vanishMs: number): boolean {
+  const { seenAt, missingSince } = task.job;
+  const asked = task.status === 'running' || task.status === 'stopping';
+  return asked && seenAt !== null && missingSince !== null && now.getTime() - missingSince.getTime() >= vanishMs;
+}

@@ -4,7 +4,7 @@ SHELL := /bin/sh
 NODE := node_modules/.bin/node --conditions=@vision/source --disable-warning=TimeoutNegativeWarning
 LOCAL := $(NODE) deploy/local/main.ts
 
-.PHONY: help packages infra down test-infra test-down
+.PHONY: help packages up down status logs restart clean infra test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
@@ -12,14 +12,32 @@ help: ## this list
 packages:
 	@node scripts/ensure-packages.js
 
-infra: packages ## start only Kafka, PostgreSQL, Redis and S3
-	@$(LOCAL) infra
+up: packages ## start the system in the background; TRACES=1 adds a trace viewer
+	@$(LOCAL) up
 
 down: packages ## stop what `make up` and `make infra` started
 	@$(LOCAL) down
 
-test-infra: packages ## start the copy for tests; its addresses are in .local/test/env
+status: packages ## what runs
+	@$(LOCAL) status
+
+logs: packages ## follow the logs; SERVICE=name for one of them
+	@$(LOCAL) logs
+
+restart: packages ## start one service anew: SERVICE=name
+	@$(LOCAL) restart
+
+clean: packages ## stop everything and remove its data
+	@$(LOCAL) clean
+
+infra: packages ## start only Kafka, PostgreSQL, Redis and S3
+	@$(LOCAL) infra
+
+test-infra: packages ## start the same for tests; the addresses are in .local/test/env
 	@$(LOCAL) test-infra
 
-test-down: packages ## stop the copy for tests
+test-up: packages ## start a whole system for tests, apart from that of `make up`
+	@$(LOCAL) test-up
+
+test-down: packages ## stop what runs for tests
 	@$(LOCAL) test-down

@@ -12,7 +12,11 @@ if (!isCurrent()) {
   // npm would otherwise remove the very node it runs on.
   const path = (process.env.PATH ?? '').split(delimiter).filter((dir) => resolve(dir) !== bin);
   const env = { ...process.env, PATH: path.join(delimiter) };
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, env, stdio: 'inherit' });
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
   process.exitCode = npm.status ?? 1;
 }
 
@@ -23,7 +27,9 @@ function isCurrent() {
   const installed = packagesOf(installedLock);
   return (
     Object.entries(wanted).every(([path, entry]) =>
-      installed[path] ? same(installed[path], entry) : path === '' || entry.optional === true || entry.devOptional === true,
+      installed[path]
+        ? same(installed[path], entry)
+        : path === '' || entry.optional === true || entry.devOptional === true,
     ) && Object.keys(installed).every((path) => wanted[path] !== undefined)
   );
 }

@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { say, type Settings } from './settings.ts';
 import { becomesTrue, isPortFree } from './wait.ts';
@@ -39,21 +49,27 @@ export async function ensureRunning(settings: Settings, program: Program): Promi
 }
 
 function launch(settings: Settings, program: Program) {
-  const log = logFile(settings, program.name);
-  mkdirSync(join(settings.localDir, 'log'), { recursive: true });
+  const log = startLog(settings, program.name);
   mkdirSync(join(settings.localDir, 'run'), { recursive: true });
-  if (existsSync(log)) renameSync(log, `${log}.1`);
-  const output = openSync(log, 'w', 0o600);
   const child = spawn(program.command, program.args, {
     cwd: program.cwd ?? '/',
     env: program.env ?? process.env,
     detached: true,
-    stdio: ['ignore', output, output],
+    stdio: ['ignore', log.output, log.output],
     ...program.user,
   });
-  closeSync(output);
+  log.close();
   if (child.pid !== undefined) writeFileSync(pidFile(settings, program.name), `${child.pid} ${startTime(child.pid)}`);
   return child;
+}
+
+/** Opens `log/<name>.log` anew; the one before stays as `.log.1`. */
+export function startLog(settings: Settings, name: string) {
+  const file = logFile(settings, name);
+  mkdirSync(join(settings.localDir, 'log'), { recursive: true });
+  if (existsSync(file)) renameSync(file, `${file}.1`);
+  const output = openSync(file, 'w', 0o600);
+  return { file, output, close: () => closeSync(output), tail: () => tailOf(file) };
 }
 
 /** The pid of a program that this copy started and that still runs. A recycled pid has another start time. */
@@ -74,7 +90,12 @@ export function startedPrograms(settings: Settings): string[] {
 }
 
 /** Asks the program to end, insists after `graceMs`, and forgets it. */
-export async function stopProgram(settings: Settings, name: string, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+export async function stopProgram(
+  settings: Settings,
+  name: string,
+  signal: NodeJS.Signals,
+  graceMs: number,
+): Promise<void> {
   const pid = runningPid(settings, name);
   if (pid !== undefined) {
     kill(pid, signal);
@@ -100,7 +121,9 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 function startTime(pid: number): string {
   if (existsSync('/proc/self/stat')) {
     try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
       return fields[0] === 'Z' ? '' : (fields[19] ?? '');
     } catch {
       return '';
@@ -109,7 +132,7 @@ function startTime(pid: number): string {
   return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
 }
 
-export function logFile(settings: Settings, name: string): string {
+function logFile(settings: Settings, name: string): string {
   return join(settings.localDir, 'log', `${name}.log`);
 }
 
@@ -119,6 +142,9 @@ function pidFile(settings: Settings, name: string): string {
 
 function failureText(settings: Settings, name: string, ended: boolean): string {
   const file = logFile(settings, name);
-  const tail = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').slice(-20).join('\n') : '(no log)';
-  return `${name} ${ended ? 'ended while starting' : 'did not become ready'}. The last lines of ${file}:\n${tail}`;
+  return `${name} ${ended ? 'ended while starting' : 'did not become ready'}. The last lines of ${file}:\n${tailOf(file)}`;
+}
+
+function tailOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').slice(-20).join('\n') : '(no log)';
 }

@@ -12,10 +12,12 @@ const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces'];
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {
   const names = startedPrograms(settings);
-  const stop = (name: string) => {
-    const { signal, graceMs } = manners[name] ?? { signal: 'SIGTERM' as const, graceMs: 30_000 };
-    return stopProgram(settings, name, signal, graceMs);
-  };
-  await Promise.all(names.filter((name) => !infrastructure.includes(name)).map(stop));
-  await Promise.all(names.filter((name) => infrastructure.includes(name)).map(stop));
+  const isBelow = (name: string) => infrastructure.includes(name);
+  await Promise.all(names.filter((name) => !isBelow(name)).map((name) => stopOne(settings, name)));
+  await Promise.all(names.filter((name) => isBelow(name)).map((name) => stopOne(settings, name)));
+}
+
+export async function stopOne(settings: Settings, name: string): Promise<void> {
+  const { signal, graceMs } = manners[name] ?? { signal: 'SIGTERM' as const, graceMs: 30_000 };
+  await stopProgram(settings, name, signal, graceMs);
 }

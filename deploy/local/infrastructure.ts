@@ -82,15 +82,23 @@ function withGivenAddresses(local: Infrastructure, env: NodeJS.ProcessEnv): Infr
     databaseUrl: env['DATABASE_URL'] || local.databaseUrl,
     redisUrl: env['REDIS_URL'] || local.redisUrl,
     brokers: env['KAFKA_BROKERS'] || local.brokers,
-    objectStore: endpoint && endpoint !== local.objectStore.endpoint ? givenObjectStore(env, endpoint) : local.objectStore,
+    objectStore:
+      endpoint && endpoint !== local.objectStore.endpoint ? givenObjectStore(env, endpoint) : local.objectStore,
     secrets: local.secrets,
   };
 }
 
 function givenObjectStore(env: NodeJS.ProcessEnv, endpoint: string): ObjectStore {
   const { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = env;
-  if (!accessKey || !secretKey) throw new Error('S3_ENDPOINT is given: S3_ACCESS_KEY and S3_SECRET_KEY are needed with it.');
-  return { endpoint, region: env['S3_REGION'] || 'us-east-1', bucket: env['S3_BUCKET'] || 'vision', accessKey, secretKey };
+  if (!accessKey || !secretKey)
+    throw new Error('S3_ENDPOINT is given: S3_ACCESS_KEY and S3_SECRET_KEY are needed with it.');
+  return {
+    endpoint,
+    region: env['S3_REGION'] || 'us-east-1',
+    bucket: env['S3_BUCKET'] || 'vision',
+    accessKey,
+    secretKey,
+  };
 }
 
 /** Lets every start finish, so that none is left half way when another one fails. */

@@ -16,11 +16,21 @@ export function jarsOf(settings: Settings, part: string): string {
   say(part, 'downloading its jars (only once)');
   const fresh = `${dir}.${process.pid}`;
   mkdirSync(settings.cacheDir, { recursive: true });
-  const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${fresh}`];
+  const args = [
+    '-q',
+    '-B',
+    '-f',
+    pom,
+    'dependency:copy-dependencies',
+    '-DincludeScope=runtime',
+    `-DoutputDirectory=${fresh}`,
+  ];
   const maven = spawnSync('mvn', args, { encoding: 'utf8', cwd: '/' });
   if (maven.status !== 0) {
     rmSync(fresh, { recursive: true, force: true });
-    throw new Error(`Maven could not fetch the jars of ${part}:\n${maven.stdout.trim().split('\n').slice(-5).join('\n')}`);
+    throw new Error(
+      `Maven could not fetch the jars of ${part}:\n${maven.stdout.trim().split('\n').slice(-5).join('\n')}`,
+    );
   }
   try {
     renameSync(fresh, dir);

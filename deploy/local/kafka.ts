@@ -25,23 +25,29 @@ export async function ensureKafka(settings: Settings): Promise<void> {
     command: 'java',
     args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
     port: portOf(settings, 'kafka'),
-    ready: () => withAdmin(localBrokers(settings), async (admin) => (await admin.describeCluster()).brokers.length > 0),
+    ready: () => answers(localBrokers(settings)),
     readyTimeoutMs: 90_000,
   });
 }
 
 /** Creates the topics that are missing; an existing topic is left as it is. */
 export async function ensureTopics(brokers: string): Promise<void> {
-  await withAdmin(brokers, (admin) =>
-    admin.createTopics({
+  await withAdmin({ brokers, retries: 5 }, async (admin) => {
+    // Asking for a group makes the broker create its offsets topic, so the first consumer does not find it missing.
+    await admin.fetchOffsets({ groupId: 'vision-local' });
+    await admin.createTopics({
       waitForLeaders: true,
       topics: topicDefinitions.map((topic) => ({
         topic: topic.name,
         numPartitions: topic.partitions,
         configEntries: [{ name: 'retention.ms', value: String(topic.retentionMs) }],
       })),
-    }),
-  );
+    });
+  });
+}
+
+async function answers(brokers: string): Promise<boolean> {
+  return withAdmin({ brokers, retries: 0 }, async (admin) => (await admin.describeCluster()).brokers.length > 0);
 }
 
 const logOptions = [
@@ -50,13 +56,16 @@ const logOptions = [
   "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
 ];
 
-async function withAdmin<T>(brokers: string, use: (admin: Admin) => Promise<T>): Promise<T> {
+async function withAdmin<T>(
+  { brokers, retries }: { brokers: string; retries: number },
+  use: (admin: Admin) => Promise<T>,
+): Promise<T> {
   const kafka = new Kafka({
     clientId: 'vision-local',
     brokers: brokers.split(','),
     logLevel: logLevel.NOTHING,
     connectionTimeout: 1000,
-    retry: { retries: 0 },
+    retry: { retries },
   });
   const admin = kafka.admin();
   try {
@@ -82,7 +91,18 @@ function format(jars: string, properties: string, dir: string): void {
   rmSync(join(dir, 'log'), { recursive: true, force: true });
   // The first byte is kept small: an id that begins with a dash would be read as an option.
   const id = Buffer.concat([Buffer.from([1]), randomBytes(15)]).toString('base64url');
-  const args = ['-Xmx128m', ...logOptions, '-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', properties];
+  const args = [
+    '-Xmx128m',
+    ...logOptions,
+    '-cp',
+    jars,
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    id,
+    '-c',
+    properties,
+  ];
   const tool = spawnSync('java', args, { encoding: 'utf8' });
   if (tool.status !== 0) throw new Error(`Kafka's storage could not be formatted:\n${tool.stdout}${tool.stderr}`);
   writeFileSync(join(dir, 'formatted'), `${id}\n`);

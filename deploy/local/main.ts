@@ -1,34 +1,52 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { stopAll } from './down.ts';
-import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
-import { writeEnvFile } from './secrets.ts';
-import { readSettings, say, type Settings } from './settings.ts';
-import { testSettings, testVariables } from './test-copy.ts';
+import { clean } from './clean.ts';
+import { stopAll, stopOne } from './down.ts';
+import { withLock } from './lock.ts';
+import { followLogs, printStatus } from './look.ts';
+import { serviceNames, type ServiceName } from './services.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { startTestInfrastructure, startTestSystem, testSettings } from './test-copy.ts';
+import { startInfrastructure, startSystem } from './up.ts';
 
-const databases = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'].map((name) => `vision_${name}`);
+const env = process.env;
 
-const commands: Record<string, (settings: Settings) => Promise<void>> = {
-  infra: async (settings) => {
-    const infra = await ensureInfrastructure(settings, process.env, databases);
-    writeEnvFile(join(settings.localDir, 'env'), addressesOf(infra));
-  },
+const commands: Record<string, (settings: Settings) => Promise<unknown>> = {
+  infra: (settings) => withLock(settings, () => startInfrastructure(settings, env)),
+  up: (settings) => withLock(settings, () => startSystem(settings, env)),
+  down: (settings) => withLock(settings, () => stopAll(settings)),
+  restart: (settings) =>
+    withLock(settings, async () => {
+      await stopOne(settings, namedService());
+      await startSystem(settings, env);
+    }),
+  status: printStatus,
+  logs: (settings) => followLogs(settings, env['SERVICE']),
+  clean,
   'test-infra': async (settings) => {
-    const copy = await testSettings(settings, process.env);
-    const infra = await ensureInfrastructure(copy, {}, databases);
-    const file = join(copy.localDir, 'env');
-    writeEnvFile(file, testVariables(infra), 'export ');
-    say('tests', `read their addresses from ${file}`);
+    const copy = await testSettings(settings, env);
+    return withLock(copy, () => startTestInfrastructure(copy));
   },
-  'test-down': async (settings) => stopAll(await testSettings(settings, process.env)),
-  down: stopAll,
+  'test-up': async (settings) => {
+    const copy = await testSettings(settings, env);
+    return withLock(copy, () => startTestSystem(copy, env));
+  },
+  'test-down': async (settings) => {
+    const copy = await testSettings(settings, env);
+    return withLock(copy, () => stopAll(copy));
+  },
 };
 
-const command = commands[process.argv[2] ?? ''];
-if (command === undefined) throw new Error(`One of: ${Object.keys(commands).join(', ')}`);
-const settings = readSettings();
-mkdirSync(settings.localDir, { recursive: true });
+function namedService(): ServiceName {
+  const name = serviceNames.find((known) => known === env['SERVICE']);
+  if (name === undefined) throw new Error(`Which one? make restart SERVICE=${serviceNames.join('|')}`);
+  return name;
+}
+
 try {
+  const command = commands[process.argv[2] ?? ''];
+  if (command === undefined) throw new Error(`One of: ${Object.keys(commands).join(', ')}`);
+  const settings = readSettings();
+  mkdirSync(settings.localDir, { recursive: true });
   await command(settings);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

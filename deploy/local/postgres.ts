@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { ensureRunning } from './background.ts';
@@ -31,7 +40,13 @@ export async function ensurePostgres(settings: Settings, secrets: Secrets): Prom
   await ensureRunning(settings, {
     name: 'postgres',
     command: program,
-    args: ['-D', dir, '-p', String(port), ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      dir,
+      '-p',
+      String(port),
+      ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     port,
     user,
     ready: () => answersQuery(localDatabaseUrl(settings, secrets)),
@@ -109,7 +124,18 @@ function initialise(initdb: string, dir: string, secrets: Secrets, user: User | 
   mkdirSync(fresh, { mode: 0o700 });
   writeFileSync(passwordFile, secrets.POSTGRES_PASSWORD, { mode: 0o600 });
   if (user !== undefined) for (const path of [fresh, passwordFile]) chownSync(path, user.uid, user.gid);
-  const args = ['-D', fresh, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  const args = [
+    '-D',
+    fresh,
+    '-U',
+    'postgres',
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+  ];
   const made = spawnSync(initdb, args, { cwd: '/', encoding: 'utf8', ...user });
   rmSync(passwordFile);
   if (made.status !== 0) throw new Error(`initdb failed:\n${made.stderr}`);

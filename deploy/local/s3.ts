@@ -41,7 +41,11 @@ export async function ensureS3(settings: Settings, secrets: Secrets): Promise<vo
     DATA: objects,
   };
   const template = readFileSync(join(root, 'deploy/local/s3/s3proxy.conf'), 'utf8');
-  writeFileSync(conf, template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? ''), { mode: 0o600 });
+  writeFileSync(
+    conf,
+    template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? ''),
+    { mode: 0o600 },
+  );
   await ensureRunning(settings, {
     name: 's3',
     command: 'java',

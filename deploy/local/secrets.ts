@@ -8,7 +8,6 @@ const generators = {
   ADMIN_TOKEN: () => randomBytes(32).toString('base64url'),
   API_KEY_PEPPERS: () => `1:${randomBytes(32).toString('base64')}`,
   STREAM_URL_KEY: () => randomBytes(32).toString('base64'),
-  INFERENCE_TOKEN: () => randomBytes(32).toString('base64url'),
   POSTGRES_PASSWORD: () => randomBytes(18).toString('hex'),
   SERVICE_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
   S3_ACCESS_KEY: () => randomBytes(10).toString('hex'),

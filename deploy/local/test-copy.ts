@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPid, startedPrograms } from './background.ts';
 import { addressesOf, type Infrastructure } from './infrastructure.ts';
-import { offsets, type Settings } from './settings.ts';
+import { writeEnvFile } from './secrets.ts';
+import { offsets, say, type Settings } from './settings.ts';
+import { bringUpInfrastructure, bringUpSystem, type Variables } from './up.ts';
 import { isPortFree } from './wait.ts';
 
 /**
@@ -32,7 +34,34 @@ async function firstFreeBlock(preferred: number): Promise<number> {
   throw new Error('No free block of ports for the tests; set VISION_TEST_PORT_BASE.');
 }
 
-/** What integration tests read; named apart from the addresses of a running system. */
-export function testVariables(infrastructure: Infrastructure): Record<string, string> {
-  return Object.fromEntries(Object.entries(addressesOf(infrastructure)).map(([name, value]) => [`TEST_${name}`, value]));
+/** The infrastructure that integration tests run on. Returns what they read. */
+export async function startTestInfrastructure(copy: Settings): Promise<Variables> {
+  const infrastructure = await bringUpInfrastructure(copy, {});
+  return announce(copy, testVariables(infrastructure));
+}
+
+/** The whole system for end-to-end tests, never on infrastructure that the environment names. Returns what they read. */
+export async function startTestSystem(copy: Settings, env: NodeJS.ProcessEnv): Promise<Variables> {
+  const { infrastructure, variables } = await bringUpSystem(copy, withoutAddresses(env));
+  return announce(copy, { ...testVariables(infrastructure), ...variables });
+}
+
+/** A shell reads the file with `source`, so its lines export. */
+function announce(copy: Settings, variables: Variables): Variables {
+  const file = join(copy.localDir, 'env');
+  writeEnvFile(file, variables, 'export ');
+  say('tests', `read their addresses from ${file}`);
+  return variables;
+}
+
+/** Named apart from the addresses of a running system, so that a shell which has both never mixes them. */
+function testVariables(infrastructure: Infrastructure): Variables {
+  return Object.fromEntries(
+    Object.entries(addressesOf(infrastructure)).map(([name, value]) => [`TEST_${name}`, value]),
+  );
+}
+
+function withoutAddresses(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const addresses = /^(DATABASE_URL|REDIS_URL|KAFKA_BROKERS|S3_.*|INFERENCE_URL|INFERENCE_TOKEN)$/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !addresses.test(name)));
 }

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureRunning, runningPid, startLog } from './background.ts';
+import { addressesOf, allOrFirstError, type Infrastructure } from './infrastructure.ts';
+import { portOf, root, say, urlOf, type PortName, type Settings } from './settings.ts';
+import { answersOk } from './wait.ts';
+
+export const serviceNames = ['quota', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+/** The database of a service, which is also the name of its role. */
+export const databaseOf = (service: ServiceName) => `vision_${service}`;
+
+interface Launch {
+  settings: Settings;
+  infrastructure: Infrastructure;
+  /** Variables of the caller; what is set there and not decided here reaches the services. */
+  env: NodeJS.ProcessEnv;
+}
+
+const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
+
+/** Migrates and starts the services that do not run yet; returns those that exist when all of them are ready. */
+export async function ensureServices(launch: Launch, names: readonly ServiceName[]): Promise<ServiceName[]> {
+  const present = names.filter((name) => isPresent(name));
+  const fresh = present.filter((name) => runningPid(launch.settings, name) === undefined);
+  await allOrFirstError(fresh.map((name) => migrate(launch, name)));
+  await allOrFirstError(present.map((name) => ensureService(launch, name)));
+  return present;
+}
+
+/** Inference may be named by the environment, and a part that is not built yet is left out with a word. */
+export function wantedServices(env: NodeJS.ProcessEnv, settings: Settings): ServiceName[] {
+  const ownUrl = urlOf(settings, 'inference');
+  const elsewhere = env['INFERENCE_URL'] && env['INFERENCE_URL'] !== ownUrl;
+  return serviceNames.filter((name) => name !== 'inference' || !elsewhere);
+}
+
+function isPresent(name: ServiceName): boolean {
+  const present = existsSync(join(root, 'services', name, 'src/main.ts'));
+  if (!present) say(name, 'skipped: it has no src/main.ts');
+  return present;
+}
+
+async function migrate(launch: Launch, name: ServiceName): Promise<void> {
+  const log = startLog(launch.settings, `${name}-migrate`);
+  const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', 'migrate'], {
+    cwd: join(root, 'services', name),
+    env: environmentOf(launch, name),
+    stdio: ['ignore', log.output, log.output],
+  });
+  const code = await new Promise((done) => child.once('close', done).once('error', done));
+  log.close();
+  if (code !== 0) throw new Error(`The migration of ${name} failed. The last lines of ${log.file}:\n${log.tail()}`);
+}
+
+async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
+  const health = urlOf(launch.settings, `${name}Health`);
+  await ensureRunning(launch.settings, {
+    name,
+    command: process.execPath,
+    args: [...nodeFlags, '--import', './src/telemetry.ts', 'src/main.ts'],
+    port: portOf(launch.settings, name),
+    cwd: join(root, 'services', name),
+    env: environmentOf(launch, name),
+    ready: () => answersOk(`${health}/health/ready`),
+  });
+}
+
+function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceName): NodeJS.ProcessEnv {
+  const { secrets } = infrastructure;
+  const tracesUrl = settings.traces ? { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(settings, 'traces') } : {};
+  return {
+    SCENES_FILE: join(root, 'config/scenes.json'),
+    // Test and demo streams come from this machine; anywhere else such addresses are refused.
+    STREAM_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+    INFERENCE_URL: urlOf(settings, 'inference'),
+    ...tracesUrl,
+    ...env,
+    ...addressesOf(infrastructure),
+    HOST: '127.0.0.1',
+    PORT: String(portOf(settings, name)),
+    HEALTH_PORT: String(portOf(settings, `${name}Health`)),
+    DATABASE_URL: databaseUrl(infrastructure, name),
+    ...urlsOf(settings, ['tasks', 'images', 'results', 'quota']),
+    INTERNAL_TOKEN_KEY: secrets.INTERNAL_TOKEN_KEY,
+    ...(name === 'gateway' ? gatewayVariables(settings, infrastructure) : {}),
+    ...(name === 'tasks' || name === 'inference' ? { STREAM_URL_KEY: secrets.STREAM_URL_KEY } : {}),
+  };
+}
+
+function gatewayVariables(settings: Settings, { secrets }: Infrastructure): NodeJS.ProcessEnv {
+  return {
+    ADMIN_PORT: String(portOf(settings, 'admin')),
+    ADMIN_TOKEN: secrets.ADMIN_TOKEN,
+    API_KEY_PEPPERS: secrets.API_KEY_PEPPERS,
+  };
+}
+
+function urlsOf(settings: Settings, names: (ServiceName & PortName)[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_URL`, urlOf(settings, name)]));
+}
+
+function databaseUrl(infrastructure: Infrastructure, name: ServiceName): string {
+  const url = new URL(infrastructure.databaseUrl);
+  url.username = databaseOf(name);
+  url.password = infrastructure.secrets.SERVICE_DATABASE_PASSWORD;
+  url.pathname = `/${databaseOf(name)}`;
+  return url.toString();
+}

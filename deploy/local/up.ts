@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { ensureApiKey } from './api-key.ts';
+import { installMissing } from './host-programs.ts';
+import { addressesOf, ensureInfrastructure, type Infrastructure } from './infrastructure.ts';
+import { readEnvFile, writeEnvFile } from './secrets.ts';
+import { databaseOf, ensureServices, serviceNames, wantedServices } from './services.ts';
+import { say, urlOf, type Settings } from './settings.ts';
+
+export type Variables = Record<string, string>;
+
+const envFile = (settings: Settings) => join(settings.localDir, 'env');
+
+/** Only what the services stand on; the env file then holds its addresses. */
+export async function startInfrastructure(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
+  const infrastructure = await bringUpInfrastructure(settings, env);
+  writeEnvFile(envFile(settings), { ...readEnvFile(envFile(settings)), ...addressesOf(infrastructure) });
+}
+
+/** The whole system; the env file then holds everything that a caller of it needs. */
+export async function startSystem(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
+  const { infrastructure, variables } = await bringUpSystem(settings, env);
+  writeEnvFile(envFile(settings), { ...variables, ...addressesOf(infrastructure) });
+  say('system', `${urlOf(settings, 'gateway')} (addresses and API key are in ${envFile(settings)})`);
+}
+
+export async function bringUpInfrastructure(settings: Settings, env: NodeJS.ProcessEnv): Promise<Infrastructure> {
+  return ensureInfrastructure(settings, env, serviceNames.map(databaseOf));
+}
+
+/** Returns the infrastructure and, under the names callers know, the addresses and keys of the system on it. */
+export async function bringUpSystem(
+  settings: Settings,
+  env: NodeJS.ProcessEnv,
+): Promise<{ infrastructure: Infrastructure; variables: Variables }> {
+  const services = wantedServices(env, settings);
+  if (services.includes('inference')) installMissing(['ffmpeg', 'bwrap']);
+  const infrastructure = await bringUpInfrastructure(settings, env);
+  const started = await ensureServices({ settings, infrastructure, env }, services);
+  const gateway = {
+    url: urlOf(settings, 'gateway'),
+    adminUrl: urlOf(settings, 'admin'),
+    adminToken: infrastructure.secrets.ADMIN_TOKEN,
+  };
+  const variables = {
+    BASE_URL: gateway.url,
+    ...(started.includes('gateway') ? { API_KEY: await ensureApiKey(settings, gateway) } : {}),
+    ADMIN_URL: gateway.adminUrl,
+    ADMIN_TOKEN: gateway.adminToken,
+    INFERENCE_URL: env['INFERENCE_URL'] || urlOf(settings, 'inference'),
+    ...(settings.traces ? { TRACES_URL: urlOf(settings, 'traces') } : {}),
+  };
+  return { infrastructure, variables };
+}

@@ -1,0 +1,28 @@
+/** One measured number. Ratios are taken within one run, so that the speed of the machine cancels out. */
+export interface Figure {
+  name: string;
+  value: number;
+  unit: string;
+  /** What it should reach, as text for the table: `≥ 0.85`. */
+  target?: string;
+}
+
+export interface Bench {
+  name: string;
+  run: () => Promise<{ figures: Figure[] }>;
+}
+
+/** The value below which this share of the samples lies; `share` in [0, 1]. */
+export function quantile(samples: number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+export const median = (samples: number[]) => quantile(samples, 0.5);
+
+/** Milliseconds that `work` takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const localDir = join(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
+
+/** Resident memory in MiB of a program that `make up` started. */
+export function residentMiB(program: string): number {
+  const pid = readFileSync(join(localDir, 'run', `${program}.pid`), 'utf8').split(' ')[0] ?? '';
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib) / 1024;
+}
+
+/** Runs `work` and returns the highest resident memory of each program seen meanwhile, sampled every 50 ms, in MiB. */
+export async function peakMiB(programs: string[], work: () => Promise<unknown>): Promise<Map<string, number>> {
+  const peaks = new Map(programs.map((program) => [program, residentMiB(program)]));
+  const sampler = setInterval(() => {
+    for (const [program, peak] of peaks) peaks.set(program, Math.max(peak, residentMiB(program)));
+  }, 50);
+  try {
+    await work();
+  } finally {
+    clearInterval(sampler);
+  }
+  return peaks;
+}

@@ -9,12 +9,18 @@ import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AlwaysOffSampler, NoopSpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Attributes, Span } from '@opentelemetry/api';
+import { IncomingMessage } from 'node:http';
+import type { ClientRequest, ServerResponse } from 'node:http';
 import { register } from 'node:module';
+import { edgePropagator, linkOutsideTrace } from './edge-trace.ts';
 
 export interface TelemetryOptions {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
   name: string;
+  /** True for the service that callers from outside reach: their trace is linked, never continued. */
+  edge?: boolean;
 }
 
 let sdk: NodeSDK | undefined;
@@ -27,7 +33,7 @@ let prometheus: PrometheusExporter | undefined;
  * Spans are exported by OTLP (http/protobuf) when OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant is set; metrics are
  * read from `/metrics` of the health listener.
  */
-export function startTelemetry({ name }: TelemetryOptions): void {
+export function startTelemetry({ name, edge = false }: TelemetryOptions): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
   const env = process.env;
   const exports = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
@@ -36,9 +42,16 @@ export function startTelemetry({ name }: TelemetryOptions): void {
     serviceName: env['OTEL_SERVICE_NAME'] ?? name,
     resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
     metricReaders: [prometheus],
-    ...(exports ? { traceExporter: new OTLPTraceExporter() } : { spanProcessors: [] }),
+    // Without a collector nothing is recorded, but every request still has a trace id to be named by.
+    ...(exports
+      ? { traceExporter: new OTLPTraceExporter() }
+      : { spanProcessors: [new NoopSpanProcessor()], sampler: new AlwaysOffSampler() }),
+    ...(edge ? { textMapPropagator: edgePropagator } : {}),
     instrumentations: [
-      new HttpInstrumentation({ ignoreIncomingRequestHook: isProbe }),
+      new HttpInstrumentation({
+        ignoreIncomingRequestHook: isProbe,
+        ...(edge ? { requestHook: linkIncoming, startIncomingSpanHook: withoutQuery } : {}),
+      }),
       new ExpressInstrumentation(),
       new UndiciInstrumentation(),
       new PgInstrumentation({ requireParentSpan: true }),
@@ -65,4 +78,14 @@ export const meter = (service: string) => metrics.getMeter(`vision.${service}`);
 
 function isProbe(req: IncomingMessage): boolean {
   return /^\/(health\/|metrics)/.test(req.url ?? '');
+}
+
+function linkIncoming(span: Span, request: ClientRequest | IncomingMessage): void {
+  if (request instanceof IncomingMessage) linkOutsideTrace(span, request.headers);
+}
+
+/** Some callers put their key into the query, where it is never read; it must not end up in a trace either. */
+function withoutQuery(request: IncomingMessage): Attributes {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  return request.url?.includes('?') ? { 'url.query': '***', 'http.target': path, 'http.url': path } : {};
 }

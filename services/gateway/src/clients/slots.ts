@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@vision/shared/logger';
+import type { RedisGuard } from './redis.ts';
+
+/** Kinds of requests of which a subject may have only some at once; the names of the limits. */
+export type SlotKind = 'image_calls' | 'video_uploads';
+
+export interface Slot {
+  /** Others that may start now. */
+  remaining: number;
+  /** Gives the slot back; cheap, never fails. */
+  release: () => void;
+}
+
+export interface Slots {
+  /** Undefined when all slots of the subject are taken. */
+  take: (subject: string, kind: SlotKind, limit: number) => Promise<Slot | undefined>;
+  stop: () => void;
+}
+
+export interface SlotOptions {
+  guard: RedisGuard;
+  leaseMs: number;
+  logger: Logger;
+}
+
+/**
+ * Slots are leases in a sorted set per subject and kind, scored with their end. They are renewed while the request lives;
+ * those of a dead gateway run out. While Redis is away the slots of this process count alone.
+ */
+export function createSlots({ guard, leaseMs, logger }: SlotOptions): Slots {
+  const held = new Map<string, Set<string>>();
+  const timer = setInterval(() => {
+    renewAll(guard, held, leaseMs).catch((error: unknown) => logger.error({ err: error }, 'slots were not renewed'));
+  }, leaseMs / 3);
+  timer.unref();
+  return {
+    take: async (subject, kind, limit) => {
+      const key = `slots:${kind}:${subject}`;
+      const lease = randomUUID();
+      const taken = await guard.attempt(
+        (redis) => redis.eval(TAKE, 1, key, lease, limit, leaseMs) as Promise<[number, number]>,
+      );
+      const own = held.get(key) ?? new Set<string>();
+      const [isTaken, remaining] = taken ?? [own.size < limit ? 1 : 0, limit - own.size - 1];
+      if (isTaken !== 1) return undefined;
+      held.set(key, own.add(lease));
+      return { remaining, release: () => release(guard, held, { key, lease }) };
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function release(
+  guard: RedisGuard,
+  held: Map<string, Set<string>>,
+  { key, lease }: { key: string; lease: string },
+): void {
+  const own = held.get(key);
+  if (!own?.delete(lease)) return;
+  if (own.size === 0) held.delete(key);
+  void guard.attempt((redis) => redis.zrem(key, lease));
+}
+
+async function renewAll(guard: RedisGuard, held: Map<string, Set<string>>, leaseMs: number): Promise<void> {
+  if (held.size === 0) return;
+  await guard.attempt(async (redis) => {
+    const pipeline = redis.pipeline();
+    // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas from then on.
+    for (const [key, leases] of held) pipeline.eval(RENEW, 1, key, leaseMs, ...leases);
+    await pipeline.exec();
+  });
+}
+
+const NOW = `local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** ARGV: lease, limit, milliseconds. Returns whether it was taken and how many are left. */
+const TAKE = `${NOW}
+redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+local left = tonumber(ARGV[2]) - redis.call('zcard', KEYS[1])
+if left <= 0 then return {0, 0} end
+redis.call('zadd', KEYS[1], now + ARGV[3], ARGV[1])
+redis.call('pexpire', KEYS[1], ARGV[3])
+return {1, left - 1}
+`;
+
+/** ARGV: milliseconds, leases. */
+const RENEW = `${NOW}
+for index = 2, #ARGV do redis.call('zadd', KEYS[1], now + ARGV[1], ARGV[index]) end
+redis.call('pexpire', KEYS[1], ARGV[1])
+`;

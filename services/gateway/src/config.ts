@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import {
+  count,
+  databaseConfig,
+  httpUrl,
+  internalTokenConfig,
+  list,
+  loadConfig,
+  millis,
+  port,
+  serviceConfig,
+} from '@vision/shared/config';
+import { parsePeppers } from './domain/peppers.ts';
+
+export const configSchema = z.object({
+  ...serviceConfig,
+  ...databaseConfig,
+  ...internalTokenConfig,
+  ADMIN_PORT: port(8081).describe('Port of the admin API; never exposed through the ingress'),
+  ADMIN_TOKEN: z.string().min(16).describe('Bearer token of the admin API, at least 16 characters'),
+  API_KEY_PEPPERS: z
+    .string()
+    .transform(parsePeppers)
+    .describe(
+      'Peppers of the API key digests, "<version>:<base64 of 32 bytes>", comma separated, the first is current',
+    ),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis for rate limits and in-flight slots'),
+  REDIS_TIMEOUT_MS: millis(250).describe('Longest wait for Redis before the local limits take over'),
+  REDIS_COOLDOWN_MS: millis(1000).describe('Time on local limits after Redis failed, before it is asked again'),
+  TASKS_URL: httpUrl().describe('Address of the tasks service'),
+  IMAGES_URL: httpUrl().describe('Address of the images service'),
+  RESULTS_URL: httpUrl().describe('Address of the results service'),
+  QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  SCENES_FILE: z.string().min(1).describe('The registry of scenes'),
+  OPENAPI_FILE: z
+    .string()
+    .default(new URL('../../../docs/openapi/public.json', import.meta.url).pathname)
+    .describe('The OpenAPI document served at /openapi.json'),
+  KEY_CACHE_MS: millis(5000)
+    .refine((value) => value <= 10_000, 'revocation has to work within 10 s')
+    .describe('Longest time a key is accepted without asking the database again'),
+  SETTINGS_POLL_MS: count(1000).describe('Interval at which maintenance and changed limits are read'),
+  AUTH_FAILURES_PER_MINUTE: count(120).describe('Wrong keys one remote address may present in a minute'),
+  TRUSTED_PROXIES: list('loopback, linklocal, uniquelocal').describe(
+    'Addresses whose X-Forwarded-For is believed (CIDRs or the names loopback, linklocal, uniquelocal)',
+  ),
+  SLOT_LEASE_MS: millis(15_000).describe('Time after which the in-flight slots of a dead gateway free themselves'),
+  CONNECT_TIMEOUT_MS: millis(3000).describe('Longest wait for a connection to a service'),
+  UPSTREAM_IDLE_MS: millis(120_000).describe('Longest silence of a service before its call is given up'),
+  ADMIN_CALL_TIMEOUT_MS: millis(60_000).describe('Deadline of a call that an operator makes through the admin API'),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  return loadConfig(configSchema, env);
+}

@@ -1,0 +1,108 @@
+import type { Knex } from 'knex';
+import type { KeyDigest } from '../domain/api-key.ts';
+import type { LimitOverrides } from '../domain/limits.ts';
+
+/** A key as the operator sees it; never its digest. */
+export interface ApiKey {
+  key_id: string;
+  subject: string;
+  name: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
+/** What authentication needs to know about a key that is in force. */
+export interface KeyRecord extends KeyDigest {
+  subject: string;
+  /** Milliseconds until the key expires; undefined when it does not. */
+  expiresInMs: number | undefined;
+  overrides: LimitOverrides;
+}
+
+const SHOWN = ['key_id', 'subject', 'name', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
+const LISTED_AT_MOST = 10_000;
+
+export async function insertKey(
+  db: Knex,
+  key: { keyId: string; subject: string; name: string } & KeyDigest,
+): Promise<ApiKey> {
+  const row = {
+    key_id: key.keyId,
+    subject: key.subject,
+    name: key.name,
+    digest: key.digest,
+    pepper_version: key.pepperVersion,
+  };
+  const [inserted] = (await db('api_keys').insert(row, SHOWN)) as [ApiKey];
+  return inserted;
+}
+
+/** The key when it exists and is neither revoked nor expired, with the limits of its subject. */
+export async function findKeyInForce(db: Knex, keyId: string): Promise<KeyRecord | undefined> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
+    `select k.subject, k.digest, k.pepper_version, l.overrides,
+            (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms
+       from api_keys k left join subject_limits l on l.subject = k.subject
+      where k.key_id = :keyId and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+    { keyId },
+  );
+  const row = rows[0];
+  if (!row) return undefined;
+  return {
+    subject: row.subject,
+    digest: row.digest,
+    pepperVersion: row.pepper_version,
+    overrides: row.overrides ?? {},
+    expiresInMs: row.expires_in_ms ?? undefined,
+  };
+}
+
+export async function listKeys(db: Knex, subject: string | undefined): Promise<ApiKey[]> {
+  const query = db('api_keys').select<ApiKey[]>(SHOWN).orderBy('created_at', 'desc').limit(LISTED_AT_MOST);
+  return subject === undefined ? query : query.where({ subject });
+}
+
+/** The key under a row lock, for a change in the same transaction. */
+export async function lockKey(tx: Knex, keyId: string): Promise<(ApiKey & { isInForce: boolean }) | undefined> {
+  const { rows } = await tx.raw<{ rows: (ApiKey & { is_in_force: boolean })[] }>(
+    `select ${SHOWN.join(', ')}, revoked_at is null and (expires_at is null or expires_at > now()) as is_in_force
+       from api_keys where key_id = :keyId for update`,
+    { keyId },
+  );
+  const row = rows[0];
+  return row && { ...row, isInForce: row.is_in_force };
+}
+
+/** Returns whether the key was in force until now. */
+export async function markRevoked(db: Knex, keyId: string): Promise<boolean> {
+  return (
+    (await db('api_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: db.fn.now() })) === 1
+  );
+}
+
+/** Lets the key end after the overlap, unless it ends sooner by itself. */
+export async function expireAfter(db: Knex, keyId: string, seconds: number): Promise<void> {
+  await db.raw(
+    `update api_keys set expires_at = least(expires_at, now() + make_interval(secs => :seconds)) where key_id = :keyId`,
+    { keyId, seconds },
+  );
+}
+
+/** Notes the use at most once a minute whatever the number of replicas, and renews a digest made with an older pepper. */
+export async function noteUse(db: Knex, keyId: string, renewed: KeyDigest | undefined): Promise<void> {
+  const change = renewed ? { digest: renewed.digest, pepper_version: renewed.pepperVersion } : {};
+  await db('api_keys')
+    .where({ key_id: keyId })
+    .whereRaw(`(last_used_at is null or last_used_at < now() - interval '1 minute')`)
+    .update({ last_used_at: db.fn.now(), ...change });
+}
+
+interface KeyRow {
+  subject: string;
+  digest: Buffer;
+  pepper_version: number;
+  overrides: LimitOverrides | null;
+  expires_in_ms: number | null;
+}

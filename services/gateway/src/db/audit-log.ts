@@ -1,0 +1,31 @@
+import type { Knex } from 'knex';
+
+/** One act of an operator. `pending` stays when the process died before the outcome was known. */
+export interface AuditEntry {
+  id: number;
+  at: Date;
+  actor: string;
+  action: string;
+  target: string;
+  details: Record<string, unknown>;
+  result: string;
+}
+
+export type Act = Pick<AuditEntry, 'actor' | 'action' | 'target' | 'details'>;
+
+/** Notes an act; inside the transaction of the change when the change is our own. */
+export async function appendAudit(db: Knex, act: Act, result = 'done'): Promise<number> {
+  const row = { ...act, details: JSON.stringify(act.details), result };
+  const [inserted] = (await db('audit_log').insert(row, ['id'])) as [{ id: number }];
+  return inserted.id;
+}
+
+export async function finishAudit(db: Knex, id: number, result: string): Promise<void> {
+  await db('audit_log').where({ id }).update({ result });
+}
+
+/** Newest first; `before` continues after the last id of the page before. */
+export async function listAudit(db: Knex, limit: number, before: number | undefined): Promise<AuditEntry[]> {
+  const query = db('audit_log').select().orderBy('id', 'desc').limit(limit);
+  return (await (before === undefined ? query : query.where('id', '<', before))) as AuditEntry[];
+}

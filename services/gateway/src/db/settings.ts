@@ -1,0 +1,65 @@
+import type { Knex } from 'knex';
+import type { LimitOverrides } from '../domain/limits.ts';
+
+export interface Maintenance {
+  enabled: boolean;
+  reason: string;
+}
+
+interface LimitsRow {
+  subject: string;
+  overrides: LimitOverrides;
+}
+
+export interface RecentChanges {
+  maintenance: Maintenance;
+  /** Subjects whose limits changed a moment ago. */
+  subjects: string[];
+  /** Keys revoked or given an end a moment ago. */
+  keyIds: string[];
+}
+
+/** What every replica has to hear of, in one round trip. The window is wider than the interval of the poll by far. */
+export async function readRecentChanges(db: Knex): Promise<RecentChanges> {
+  const { rows } = await db.raw<{
+    rows: { enabled: boolean; reason: string; subjects: string[]; key_ids: string[] }[];
+  }>(
+    `select m.enabled, m.reason,
+            array(select subject from subject_limits where updated_at > now() - interval '10 seconds') as subjects,
+            array(select key_id from api_keys where revoked_at > now() - interval '10 seconds') as key_ids
+       from maintenance m`,
+  );
+  const row = rows[0];
+  return {
+    maintenance: { enabled: row?.enabled ?? false, reason: row?.reason ?? '' },
+    subjects: row?.subjects ?? [],
+    keyIds: row?.key_ids ?? [],
+  };
+}
+
+export async function readMaintenance(db: Knex): Promise<Maintenance> {
+  const row = await db<Maintenance>('maintenance').first('enabled', 'reason');
+  return row ?? { enabled: false, reason: '' };
+}
+
+export async function writeMaintenance(db: Knex, next: Maintenance): Promise<void> {
+  await db('maintenance').update({ ...next, updated_at: db.fn.now() });
+}
+
+export async function readOverrides(db: Knex, subject: string): Promise<LimitOverrides> {
+  const row = await db<LimitsRow>('subject_limits').where({ subject }).first('overrides');
+  return row?.overrides ?? {};
+}
+
+/** The overrides under a row lock; makes the row when there is none, so that two changes at once do not lose one. */
+export async function lockOverrides(tx: Knex, subject: string): Promise<LimitOverrides> {
+  await tx('subject_limits').insert({ subject, overrides: '{}' }).onConflict('subject').ignore();
+  const row = await tx<LimitsRow>('subject_limits').where({ subject }).forUpdate().first('overrides');
+  return row?.overrides ?? {};
+}
+
+export async function writeOverrides(tx: Knex, subject: string, overrides: LimitOverrides): Promise<void> {
+  await tx('subject_limits')
+    .where({ subject })
+    .update({ overrides: JSON.stringify(overrides), updated_at: tx.raw('clock_timestamp()') });
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { defaultLimits, subjectLimits } from '@vision/shared/contracts/limits';
+import type { SubjectLimits } from '@vision/shared/contracts/limits';
+
+/** What an operator set for a subject; everything else follows the defaults. */
+export type LimitOverrides = Partial<SubjectLimits>;
+
+/** A change by the operator: a number sets, null goes back to the default, absent leaves as it is. */
+export const limitsChange = z.strictObject(
+  Object.fromEntries(
+    Object.entries(subjectLimits.shape).map(([name, bound]) => [name, bound.unwrap().nullable().optional()]),
+  ) as { [K in keyof SubjectLimits]: z.ZodOptional<z.ZodNullable<z.ZodNumber>> },
+);
+export type LimitsChange = z.infer<typeof limitsChange>;
+
+/** Limits in force for a subject with these overrides. */
+export function effectiveLimits(overrides: LimitOverrides): SubjectLimits {
+  return { ...defaultLimits, ...overrides };
+}
+
+/** The overrides after a change. */
+export function changeLimits(overrides: LimitOverrides, change: LimitsChange): LimitOverrides {
+  const next: Record<string, number> = { ...overrides };
+  for (const [name, value] of Object.entries(change)) {
+    if (typeof value === 'number') next[name] = value;
+    if (value === null) Reflect.deleteProperty(next, name);
+  }
+  return next;
+}

@@ -1,0 +1,34 @@
+import type { RequestHandler } from 'express';
+import type { Caller } from '@vision/shared/http/caller';
+import type { Route } from '@vision/shared/http/route';
+import type { Signals } from '../signals.ts';
+
+/** Counts and logs every request once, when its answer is done or cut. Addresses and headers of the client stay out. */
+export function accessLog(signals: Signals): RequestHandler {
+  return (_req, res, next) => {
+    const startedAt = performance.now();
+    res.once('close', () => {
+      signals.served({
+        operation: String(res.locals['operation'] ?? 'none'),
+        status: res.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+        keyId: res.locals['keyId'] as string | undefined,
+        subject: (res.locals['caller'] as Caller | undefined)?.subject,
+        requestId: String(res.getHeader('X-Request-Id') ?? ''),
+        isCut: !res.writableFinished,
+      });
+    });
+    next();
+  };
+}
+
+/** Lets the access log know which operation a request was for. */
+export function named({ definition, handler }: Route): Route {
+  return {
+    definition,
+    handler: (req, res, next) => {
+      res.locals['operation'] = definition.operation;
+      return handler(req, res, next);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Request } from 'express';
+import { z } from 'zod';
+import { fail } from '@vision/shared/errors';
+import type { ApiKey } from '../../db/api-keys.ts';
+
+export const subject = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.@:-]{0,127}$/, 'letters, digits and . _ @ : - only, at most 128')
+  .describe('Whose tasks, quota and limits');
+export const subjectPath = z.object({ subject });
+export const keyPath = z.object({ key_id: z.string().regex(/^[0-9a-f]{16}$/) });
+/** Text for people: no control characters, which would forge lines in logs and terminals. */
+export const words = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[^\p{Cc}]*$/u, 'no control characters');
+
+export const keyView = z.object({
+  key_id: z.string(),
+  subject: z.string(),
+  name: z.string(),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().optional().describe('To the minute'),
+  expires_at: z.iso.datetime().optional(),
+  revoked_at: z.iso.datetime().optional(),
+});
+export const createdKey = keyView.pick({ key_id: true, subject: true, name: true, created_at: true }).extend({
+  key: z.string().describe('Shown here only'),
+});
+
+export function toKeyView(row: ApiKey): z.infer<typeof keyView> {
+  return {
+    key_id: row.key_id,
+    subject: row.subject,
+    name: row.name,
+    created_at: row.created_at.toISOString(),
+    ...timeOf('last_used_at', row.last_used_at),
+    ...timeOf('expires_at', row.expires_at),
+    ...timeOf('revoked_at', row.revoked_at),
+  };
+}
+
+/** Who acts, as the audit log names it: the X-Operator header, which the holder of the admin token is believed. */
+export function actorOf(req: Request): string {
+  const named = req.get('x-operator');
+  if (named === undefined) return 'admin';
+  if (/^[\w.@:-]{1,64}$/.test(named)) return named;
+  throw fail.requestInvalid('operator_invalid', 'X-Operator: letters, digits and . _ @ : - only, at most 64.', {
+    field: 'X-Operator',
+  });
+}
+
+function timeOf<N extends string>(name: N, at: Date | null): Partial<Record<N, string>> {
+  return at === null ? {} : ({ [name]: at.toISOString() } as Record<N, string>);
+}

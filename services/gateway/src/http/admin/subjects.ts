@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { subjectLimits } from '@vision/shared/contracts/limits';
+import { usageReply } from '@vision/shared/contracts/quota';
+import { route } from '@vision/shared/http/route';
+import type { Route } from '@vision/shared/http/route';
+import { readOverrides } from '../../db/settings.ts';
+import { effectiveLimits, limitsChange } from '../../domain/limits.ts';
+import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
+import { setLimits } from '../../use-cases/set-limits.ts';
+import { actorOf, subjectPath } from './schemas.ts';
+
+/** Every limit with its number; the defaults belong to the change, not to the answer. */
+const limitsView = z.object(Object.fromEntries(Object.keys(subjectLimits.shape).map((name) => [name, z.number()])));
+
+export const getLimitsRoute = (deps: OperatorDeps): Route =>
+  route(
+    {
+      operation: 'getLimits',
+      method: 'get',
+      path: '/admin/v1/subjects/{subject}/limits',
+      summary: 'The limits in force for a subject',
+      audience: 'admin',
+      params: subjectPath,
+      responses: { 200: { description: 'All limits', schema: limitsView } },
+    },
+    async ({ params }) => ({ status: 200, body: effectiveLimits(await readOverrides(deps.db, params.subject)) }),
+  );
+
+export const setLimitsRoute = (deps: OperatorDeps): Route =>
+  route(
+    {
+      operation: 'setLimits',
+      method: 'put',
+      path: '/admin/v1/subjects/{subject}/limits',
+      summary: 'Change limits of a subject',
+      description: 'A number sets a limit, null returns it to the default, an absent one stays as it is.',
+      audience: 'admin',
+      params: subjectPath,
+      body: limitsChange,
+      responses: { 200: { description: 'All limits after the change', schema: limitsView } },
+    },
+    async ({ params, body, req }) => ({
+      status: 200,
+      body: await setLimits(deps, { subject: params.subject, change: body, actor: actorOf(req) }),
+    }),
+  );
+
+export const getSubjectUsageRoute = (deps: OperatorDeps): Route =>
+  route(
+    {
+      operation: 'getUsageOfSubject',
+      method: 'get',
+      path: '/admin/v1/subjects/{subject}/usage',
+      summary: "What a subject used of today's quota",
+      audience: 'admin',
+      params: subjectPath,
+      responses: { 200: { description: 'As /v1/vision/usage', schema: usageReply } },
+      errors: ['OP-SYS-UNAVAILABLE'],
+    },
+    async ({ params: { subject }, signal }) => {
+      const limits = effectiveLimits(await readOverrides(deps.db, subject));
+      const path = `/internal/v1/usage?video_limit=${limits.video_tasks_per_day}&image_limit=${limits.images_per_day}`;
+      return { status: 200, body: await deps.owners.quota.call(usageReply, { method: 'GET', path, subject, signal }) };
+    },
+  );

@@ -1,0 +1,62 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { fail } from '@vision/shared/errors';
+import { bearerToken } from '@vision/shared/http/authenticate';
+import type { RateLimiter } from '../clients/rate-limiter.ts';
+import { policyHeader, standingHeader } from '../domain/rate-headers.ts';
+import type { Policy, Standing } from '../domain/rate-headers.ts';
+import type { Signals } from '../signals.ts';
+import { authenticateKey } from '../use-cases/authenticate-key.ts';
+import type { AuthenticateDeps, KeyHolder } from '../use-cases/authenticate-key.ts';
+import type { SettingsWatch } from '../use-cases/watch-settings.ts';
+import { refuseOddExpectation } from './expectation.ts';
+
+export interface AdmissionDeps extends AuthenticateDeps {
+  limiter: RateLimiter;
+  watch: SettingsWatch;
+  signals: Signals;
+}
+
+/** Key, then rate: everything that is asked with a key passes here, whether the address exists or not. */
+export function admit(deps: AdmissionDeps): RequestHandler {
+  return async (req, res, next) => {
+    const holder = await holderOf(deps, req);
+    res.locals['keyId'] = holder.keyId;
+    const maintenance = deps.watch.maintenance();
+    res.locals['caller'] = {
+      subject: holder.subject,
+      issuer: 'gateway',
+      limits: holder.limits,
+      maintenance: maintenance?.enabled ? { reason: maintenance.reason } : undefined,
+    };
+    await takeToken(deps, holder, res);
+    refuseOddExpectation(req);
+    next();
+  };
+}
+
+async function holderOf(deps: AdmissionDeps, req: Request): Promise<KeyHolder> {
+  const presented = bearerToken(req.rawHeaders);
+  if (presented === undefined) {
+    const reason = req.headers.authorization === undefined ? 'api_key_missing' : 'api_key_invalid';
+    deps.signals.refused(reason);
+    throw fail.authRequired(reason);
+  }
+  return authenticateKey(deps, presented, req.ip ?? '');
+}
+
+async function takeToken({ limiter, signals }: AdmissionDeps, { subject, limits }: KeyHolder, res: Response) {
+  const { isAllowed, remaining, waitMs } = await limiter.take(subject, limits);
+  const waitS = Math.max(1, Math.ceil(waitMs / 1000));
+  const windowS = Math.max(1, Math.ceil(limits.burst / limits.requests_per_second));
+  addLimit(res, { name: 'requests', quota: limits.burst, windowS }, { name: 'requests', remaining, resetS: waitS });
+  signals.limitDecided('requests', isAllowed ? 'allowed' : 'refused');
+  if (!isAllowed) throw fail.rateLimited('rate_exceeded', waitS, { limit: 'requests' });
+}
+
+/** Adds one limit to the RateLimit headers of the answer. */
+export function addLimit(res: Response, policy: Policy, standing: Standing): void {
+  const told = (res.locals['limits'] ??= []) as { policy: Policy; standing: Standing }[];
+  told.push({ policy, standing });
+  res.setHeader('RateLimit-Policy', policyHeader(told.map((entry) => entry.policy)));
+  res.setHeader('RateLimit', standingHeader(told.map((entry) => entry.standing)));
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { fail } from '@vision/shared/errors';
+import { toProblem } from '@vision/shared/http/problem';
+import { createHttpServer } from '@vision/shared/http/server';
+import type { HttpServer } from '@vision/shared/http/server';
+
+/**
+ * The public listener. `Expect: 100-continue` is answered after key, rate and slot were checked and not before, and
+ * what is no HTTP at all gets a problem document too.
+ */
+export function createPublicServer(listener: RequestListener, address: { host: string; port: number }): HttpServer {
+  const http = createHttpServer(listener, address);
+  http.server.on('checkContinue', listener);
+  http.server.on('checkExpectation', listener);
+  http.server.on('clientError', (_error, socket) => refuse(socket));
+  return http;
+}
+
+function refuse(socket: Duplex & { bytesWritten?: number }): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = randomUUID();
+  const error = fail.requestInvalid(
+    'request_malformed',
+    'The request is not valid HTTP, or its headers are too large.',
+  );
+  const body = JSON.stringify(toProblem(error, requestId));
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Connection: close',
+      'Content-Type: application/problem+json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

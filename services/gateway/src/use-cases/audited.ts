@@ -1,0 +1,17 @@
+import type { Knex } from 'knex';
+import { AppError } from '@vision/shared/errors';
+import { appendAudit, finishAudit } from '../db/audit-log.ts';
+import type { Act } from '../db/audit-log.ts';
+
+/** Does an act that happens in another service: noted before it is asked for, completed with what came of it. */
+export async function audited<T>(db: Knex, act: Act, perform: () => Promise<T>): Promise<T> {
+  const id = await appendAudit(db, act, 'pending');
+  try {
+    const result = await perform();
+    await finishAudit(db, id, 'done');
+    return result;
+  } catch (error) {
+    await finishAudit(db, id, error instanceof AppError ? `refused: ${error.reason}` : 'failed').catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,21 @@
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/shared/errors';
+import { lockKey, markRevoked } from '../db/api-keys.ts';
+import { appendAudit } from '../db/audit-log.ts';
+import type { OperatorDeps } from './operator-deps.ts';
+
+/** Ends a key for good; revoking it again changes nothing. Other replicas hear of it with their next poll. */
+export async function revokeKey(
+  { db, cache, signals }: Pick<OperatorDeps, 'db' | 'cache' | 'signals'>,
+  { keyId, actor }: { keyId: string; actor: string },
+): Promise<void> {
+  const isNew = await inTransaction(db, async (tx) => {
+    const key = await lockKey(tx, keyId);
+    if (!key) throw fail.notFound('There is no such key.');
+    if (!(await markRevoked(tx, keyId))) return false;
+    await appendAudit(tx, { actor, action: 'key.revoke', target: keyId, details: { subject: key.subject } });
+    return true;
+  });
+  cache.forget({ keyIds: [keyId] });
+  if (isNew) signals.keyRevoked(keyId);
+}

@@ -1,0 +1,28 @@
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/shared/errors';
+import { expireAfter, lockKey, markRevoked } from '../db/api-keys.ts';
+import { appendAudit } from '../db/audit-log.ts';
+import { mintKey } from './create-key.ts';
+import type { CreatedKey } from './create-key.ts';
+import type { OperatorDeps } from './operator-deps.ts';
+
+/** Makes a second key for the same subject and lets the first one end after the overlap. */
+export async function rotateKey(
+  { db, peppers, cache, signals }: Pick<OperatorDeps, 'db' | 'peppers' | 'cache' | 'signals'>,
+  { keyId, overlapS, actor }: { keyId: string; overlapS: number; actor: string },
+): Promise<CreatedKey> {
+  const created = await inTransaction(db, async (tx) => {
+    const old = await lockKey(tx, keyId);
+    if (!old) throw fail.notFound('There is no such key.');
+    if (!old.isInForce) throw fail.conflict('key_ended', 'The key is revoked or expired; create a new one.');
+    const key = await mintKey(tx, peppers, { name: old.name, subject: old.subject });
+    if (overlapS === 0) await markRevoked(tx, keyId);
+    else await expireAfter(tx, keyId, overlapS);
+    const details = { subject: old.subject, new_key_id: key.key_id, overlap_s: overlapS };
+    await appendAudit(tx, { actor, action: 'key.rotate', target: keyId, details });
+    return key;
+  });
+  cache.forget({ keyIds: [keyId] });
+  signals.keyCreated(created.key_id, created.subject);
+  return created;
+}

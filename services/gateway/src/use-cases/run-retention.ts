@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { audited } from './audited.ts';
+import { OPERATOR } from './operator-deps.ts';
+import type { OperatorDeps } from './operator-deps.ts';
+
+const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
+
+/** Lets every service that keeps something for a time remove what is over its time; returns what each of them removed. */
+export async function runRetention(
+  { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
+  actor: string,
+): Promise<Record<string, Record<string, unknown>>> {
+  const act = { actor, action: 'retention.run', target: 'retention', details: {} };
+  return audited(db, act, async () => {
+    const asked = await Promise.allSettled(
+      KEEPERS.map(async (name) => {
+        const removed = await owners[name].call(z.record(z.string(), z.unknown()), {
+          method: 'POST',
+          path: '/internal/v1/retention/run',
+          subject: OPERATOR,
+        });
+        return [name, removed] as const;
+      }),
+    );
+    // All are asked before one that failed is reported: a run may be repeated at any time.
+    const failed = asked.find((answer) => answer.status === 'rejected');
+    if (failed) throw failed.reason;
+    return Object.fromEntries(asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
+  });
+}

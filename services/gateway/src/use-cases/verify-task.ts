@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { audited } from './audited.ts';
+import { OPERATOR } from './operator-deps.ts';
+import type { OperatorDeps } from './operator-deps.ts';
+
+export interface Verification {
+  taskId: string;
+  outcome: 'created' | 'not_created';
+  note: string;
+  actor: string;
+}
+
+/** Passes on what an operator found out about a task whose submission had an unknown outcome. */
+export async function verifyTask(
+  { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
+  { taskId, outcome, note, actor }: Verification,
+): Promise<Record<string, unknown>> {
+  const act = { actor, action: 'task.verify', target: taskId, details: { outcome, note } };
+  return audited(db, act, () =>
+    owners.tasks.call(z.record(z.string(), z.unknown()), {
+      method: 'POST',
+      path: `/internal/v1/tasks/${taskId}/verification`,
+      json: { outcome, note, who: actor },
+      subject: OPERATOR,
+    }),
+  );
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import { taskChanged } from '@vision/shared/contracts/task-events';
+import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
+import { topics } from '@vision/shared/contracts/topics';
+import { startConsumer } from '@vision/shared/messaging/consumer';
+import { listDlq } from '@vision/shared/messaging/dlq';
+import { subscriptions } from '../src/consumers/subscriptions.ts';
+import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
+import type { Reservation } from '../src/db/ledger.ts';
+import { compareCounters } from '../src/db/verification.ts';
+import { createSignals } from '../src/signals.ts';
+import { logger, startQuota } from './support.ts';
+import type { TestQuota } from './support.ts';
+
+let quota: TestQuota;
+beforeAll(async () => {
+  quota = await startQuota();
+  await quota.service.consumer?.joined;
+}, 60_000);
+afterAll(async () => {
+  const { differences } = await compareCounters(quota.database.db, 10);
+  await quota.stop();
+  expect(differences).toEqual([]);
+}, 60_000);
+
+const now = new Date().toISOString();
+const dates = { created_at: now, updated_at: now, result_expires_at: now };
+const task = (one: Reservation, facts: Partial<TaskSnapshot>): TaskSnapshot => ({
+  task_id: one.id.slice(0, 36),
+  version: 1,
+  subject: one.subject,
+  kind: 'stream',
+  request_id: one.idempotencyKey,
+  scene_code: 'ship',
+  status: 'submitting',
+  lower_bound: 0.3,
+  default_min_score: 0.8,
+  attempt: 1,
+  reservation_id: one.id,
+  ...dates,
+  ...facts,
+});
+const imageCall = (one: Reservation, facts: Partial<ImageCallSnapshot>): ImageCallSnapshot => ({
+  task_id: one.id.slice(0, 36),
+  version: 1,
+  subject: one.subject,
+  request_id: one.idempotencyKey,
+  scene_code: 'ship',
+  status: 'succeeded',
+  reservation_id: one.id,
+  images_total: one.units,
+  images_succeeded: one.units,
+  ...dates,
+  ...facts,
+});
+
+/** Publishes events and waits until the service has dealt with every one of them. */
+async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSnapshot })[]) {
+  const outgoing = events.map((event) => {
+    const definition = 'task' in event ? taskChanged : imageCallFinished;
+    const data = 'task' in event ? event.task : event.call;
+    return { ...definition, key: data.task_id, source: 'test', data, id: randomUUID() };
+  });
+  await quota.producer.publish(outgoing);
+  return Promise.all(outgoing.map(({ id }) => quota.service.consumer?.settled(id)));
+}
+
+async function reserved(facts: Partial<Reservation> = {}): Promise<Reservation> {
+  const one = newReservation(facts);
+  await reserveUnits(quota.database.db, one);
+  return one;
+}
+const newReservation = (facts: Partial<Reservation> = {}): Reservation => ({
+  id: `${randomUUID()}/1`,
+  subject: randomUUID(),
+  idempotencyKey: randomUUID(),
+  kind: 'video',
+  units: 1,
+  limit: 100,
+  ...facts,
+});
+const stateOf = (one: Reservation): Promise<{ state: string; charged: number }> =>
+  quota.database.db('reservations').where({ id: one.id }).first('state', 'charged');
+
+test('a refunded task gives its unit back once, however often and in whatever order it is told', async () => {
+  const one = await reserved();
+  const told = [
+    { task: task(one, { version: 3, status: 'refunded' }) },
+    { task: task(one, { version: 1, status: 'submitting' }) },
+    { task: task(one, { version: 2, status: 'resolving' }) },
+    { task: task(one, { version: 3, status: 'refunded' }) },
+  ];
+  expect(await deliver(...told)).toEqual(['handled', 'handled', 'handled', 'handled']);
+  expect(await stateOf(one)).toEqual({ state: 'refunded', charged: 0 });
+  const used = await quota.database.db('quota_days').where({ subject: one.subject }).first('used');
+  expect(used).toEqual({ used: 0 });
+});
+
+test('resolving keeps the unit; an end keeps it for good', async () => {
+  const one = await reserved();
+  await deliver({ task: task(one, { version: 2, status: 'resolving' }) });
+  expect(await stateOf(one)).toEqual({ state: 'open', charged: 1 });
+  await deliver({ task: task(one, { version: 5, status: 'failed' }) });
+  expect(await stateOf(one)).toEqual({ state: 'settled', charged: 1 });
+});
+
+test('an image call charges the images that succeeded; an undone call nothing', async () => {
+  const kept = await reserved({ kind: 'image', units: 10 });
+  const undone = await reserved({ kind: 'image', units: 10 });
+  await deliver(
+    { call: imageCall(kept, { images_succeeded: 7 }) },
+    { call: imageCall(undone, { status: 'refunded' }) },
+  );
+  expect(await stateOf(kept)).toEqual({ state: 'settled', charged: 7 });
+  expect(await stateOf(undone)).toEqual({ state: 'refunded', charged: 0 });
+});
+
+test('an event after the settlement over HTTP changes nothing', async () => {
+  const one = await reserved({ kind: 'image', units: 10 });
+  await closeReservation(quota.database.db, one, { state: 'settled', units: 4 });
+  await deliver({ call: imageCall(one, { images_succeeded: 4 }) }, { call: imageCall(one, { images_succeeded: 4 }) });
+  expect(await stateOf(one)).toEqual({ state: 'settled', charged: 4 });
+});
+
+test('a refund event that overtakes its reserve leaves nothing charged', async () => {
+  const one = newReservation();
+  await deliver({ task: task(one, { version: 2, status: 'refunded' }) });
+  expect(await reserveUnits(quota.database.db, one)).toMatchObject({ outcome: 'closed' });
+  expect(await quota.database.db('quota_days').where({ subject: one.subject })).toEqual([]);
+});
+
+test('an event that cannot be applied goes to the dead letters and the next one is handled', async () => {
+  const one = await reserved({ kind: 'image', units: 2 });
+  const outcomes = await deliver(
+    { call: imageCall(one, { images_succeeded: 3 }) },
+    { call: imageCall(one, { images_succeeded: 2 }) },
+  );
+  expect(outcomes).toEqual(['dead-lettered', 'handled']);
+  expect(await stateOf(one)).toEqual({ state: 'settled', charged: 2 });
+  const letters = await listDlq(quota.kafka.client, topics.images);
+  expect(letters).toMatchObject([{ reason: 'handler_failed', key: one.id.slice(0, 36) }]);
+}, 60_000);
+
+test('both topics again from offset 0 leave the ledger as it is', async () => {
+  const marker = await reserved();
+  await deliver({ task: task(marker, { version: 2, status: 'refunded' }) });
+  const ledger = () => quota.database.db('reservations').select('*').orderBy('id');
+  const counters = () => quota.database.db('quota_days').select('*').orderBy(['subject', 'kind', 'day']);
+  const before = { ledger: await ledger(), counters: await counters() };
+  const replayed = startConsumer({
+    kafka: quota.kafka.client,
+    groupId: 'quota-from-the-start',
+    subscriptions: subscriptions({ db: quota.database.db, signals: createSignals(logger) }),
+    onFatal: (error) => logger.fatal(error),
+  });
+  try {
+    await replayed.joined;
+    const ends = await endOffsets();
+    await Promise.all(ends.map((id) => replayed.settled(id)));
+  } finally {
+    await replayed.stop();
+  }
+  expect({ ledger: await ledger(), counters: await counters() }).toEqual(before);
+}, 60_000);
+
+/** One fresh event behind everything else in each partition; returns their ids. */
+async function endOffsets(): Promise<string[]> {
+  const messages = [topics.tasks, topics.images].flatMap((topic) =>
+    [0, 1].map((partition) => ({ topic, partition, id: randomUUID() })),
+  );
+  await quota.producer.publishRaw(
+    messages.map(({ topic, partition, id }) => ({
+      topic,
+      partition,
+      value: '{}',
+      headers: { ce_id: id, ce_type: 'test.end', ce_source: 'test', ce_specversion: '1.0' },
+    })),
+  );
+  return messages.map(({ id }) => id);
+}

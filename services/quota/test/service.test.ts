@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import { mintServiceToken } from '@vision/shared/http/service-token';
+import { startQuota, tokenKey } from './support.ts';
+import type { TestQuota } from './support.ts';
+
+let quota: TestQuota;
+beforeAll(async () => {
+  quota = await startQuota();
+});
+afterAll(() => quota.stop());
+
+const path = (id: string, action = '') => `/internal/v1/reservations/${encodeURIComponent(id)}${action}`;
+const body = (facts: object = {}) => ({
+  idempotency_key: randomUUID(),
+  kind: 'image',
+  units: 10,
+  limit: 100,
+  ...facts,
+});
+
+test('a call is reserved, settled by what succeeded, and the rest is free at once', async () => {
+  const subject = randomUUID();
+  const id = `${randomUUID()}/1`;
+  const reserved = await quota.call('PUT', path(id), { subject, body: body() });
+  expect(reserved.status).toBe(200);
+  expect(await reserved.json()).toEqual({ outcome: 'granted' });
+  for (let turn = 0; turn < 2; turn += 1) {
+    const settled = await quota.call('POST', path(id, '/settlement'), { subject, body: { units: 7 } });
+    expect(await settled.json()).toEqual({ charged: 7 });
+  }
+  const usage = await quota.call('GET', '/internal/v1/usage?video_limit=5&image_limit=100', { subject });
+  expect(await usage.json()).toMatchObject({
+    video: { limit: 5, used: 0, remaining: 5 },
+    image: { limit: 100, used: 7, remaining: 93 },
+  });
+  const late = await quota.call('POST', path(id, '/refund'), { subject });
+  expect(await late.json()).toEqual({ charged: 7 });
+});
+
+test('more than is left is answered with what is needed to tell the caller', async () => {
+  const subject = randomUUID();
+  await quota.call('PUT', path(randomUUID()), { subject, body: body({ units: 95 }) });
+  const answer = await quota.call('PUT', path(randomUUID()), { subject, body: body() });
+  expect(await answer.json()).toEqual({
+    outcome: 'exhausted',
+    limit: 100,
+    used: 95,
+    requested: 10,
+    resets_at: expect.stringMatching(/T00:00:00\+08:00$/),
+  });
+});
+
+test('the public usage counts against the limits that the gateway vouches for', async () => {
+  const usageWith = async (limits?: typeof defaultLimits) => {
+    const token = await mintServiceToken(
+      { subject: 'limits', issuer: 'gateway', limits },
+      { key: tokenKey, audience: 'quota' },
+    );
+    const url = `http://127.0.0.1:${quota.service.port}/v1/vision/usage`;
+    return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).json();
+  };
+  expect(await usageWith({ ...defaultLimits, video_tasks_per_day: 7 })).toMatchObject({
+    video: { limit: 7, used: 0, remaining: 7 },
+    image: { limit: 100 },
+  });
+  expect(await usageWith()).toMatchObject({ video: { limit: 5 } });
+});
+
+test('an id of another subject and a reservation repeated with other facts are a conflict', async () => {
+  const id = randomUUID();
+  const first = body();
+  await quota.call('PUT', path(id), { subject: 'owner', body: first });
+  expect((await quota.call('POST', path(id, '/refund'), { subject: 'thief' })).status).toBe(409);
+  expect((await quota.call('PUT', path(id), { subject: 'owner', body: { ...first, units: 9 } })).status).toBe(409);
+});
+
+test.each([
+  ['no units', { units: 0 }],
+  ['too many units', { units: 1001 }],
+  ['a broken key', { idempotency_key: 'x' }],
+  ['an unknown kind', { kind: 'audio' }],
+  ['an unknown field', { subject: 'mine' }],
+  ['a negative limit', { limit: -1 }],
+])('%s is refused with 400', async (_what, facts) => {
+  expect((await quota.call('PUT', path(randomUUID()), { body: body(facts) })).status).toBe(400);
+});
+
+test.each(['a b', 'x'.repeat(201), 'ünï', 'nul\u0000'])('the reservation id %j is not found', async (id) => {
+  expect((await quota.call('PUT', path(id), { body: body() })).status).toBe(404);
+});
+
+test('nothing is answered without a token for this service', async () => {
+  const url = `http://127.0.0.1:${quota.service.port}/v1/vision/usage`;
+  expect((await fetch(url)).status).toBe(401);
+  const foreign = await mintServiceToken({ subject: 's', issuer: 'gateway' }, { key: tokenKey, audience: 'results' });
+  expect((await fetch(url, { headers: { authorization: `Bearer ${foreign}` } })).status).toBe(401);
+});
+
+test('verification over HTTP finds a corrupted counter and is clean after it is put right', async () => {
+  const subject = randomUUID();
+  await quota.call('PUT', path(randomUUID()), { subject, body: body() });
+  await quota.database.db('quota_days').where({ subject }).update({ used: 9 });
+  const found = (await (await quota.call('POST', '/internal/v1/verify')).json()) as { differences: unknown[] };
+  expect(found.differences).toMatchObject([{ subject, kind: 'image', used: 9, ledger: 10 }]);
+  await quota.database.db('quota_days').where({ subject }).update({ used: 10 });
+  expect(await (await quota.call('POST', '/internal/v1/verify')).json()).toMatchObject({ differences: [] });
+});
+
+test('retention can be run by hand', async () => {
+  expect(await (await quota.call('POST', '/internal/v1/retention/run')).json()).toEqual({
+    reservations: 0,
+    counters: 0,
+  });
+});
+
+test('the service is ready and alive', async () => {
+  for (const check of ['startup', 'ready', 'live']) {
+    expect((await fetch(`http://127.0.0.1:${quota.service.healthPort}/health/${check}`)).status).toBe(200);
+  }
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { topics } from '@vision/shared/contracts/topics';
+import { mintServiceToken } from '@vision/shared/http/service-token';
+import { createLogger } from '@vision/shared/logger';
+import { createProducer } from '@vision/shared/messaging/producer';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { readConfig } from '../src/config.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+import { createService } from '../src/service.ts';
+import type { QuotaService } from '../src/service.ts';
+
+export const tokenKey = 'test-key-test-key-test-key-test-key-test';
+export const logger = createLogger('quota-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+export const newId = () => `${randomUUID()}/1`;
+
+export const testLedger = () => createTestDatabase(migrations, { poolMax: 20 });
+
+/** Runs `work` with the database clock moved; the shift ends with the transaction. */
+export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await tx.raw(`select set_config('quota.clock_offset', ?, true)`, [offset]);
+    return work(tx);
+  });
+}
+
+/** The shift that makes the database clock show `wanted` (ISO 8601) now. */
+export const offsetTo = (wanted: string) => `${(Date.parse(wanted) - Date.now()) / 1000} seconds`;
+
+export interface TestQuota {
+  database: TestDatabase;
+  kafka: TestKafka;
+  producer: EventProducer;
+  service: QuotaService;
+  call: (method: string, path: string, options?: { subject?: string; body?: unknown }) => Promise<Response>;
+  stop: () => Promise<void>;
+}
+
+/** The service as it is deployed, on a database, topics and ports of its own. */
+export async function startQuota(): Promise<TestQuota> {
+  const database = await testLedger();
+  const kafka = await testKafka({ topics: [topics.tasks, topics.images] });
+  const config = readConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HEALTH_PORT: '0',
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    INTERNAL_TOKEN_KEY: tokenKey,
+    LOG_LEVEL: 'silent',
+  });
+  const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
+  await service.start();
+  const producer = createProducer(kafka.client);
+  return {
+    database,
+    kafka,
+    producer,
+    service,
+    call: async (method, path, { subject = 'subject-a', body } = {}) => {
+      const token = await mintServiceToken({ subject, issuer: 'tasks' }, { key: tokenKey, audience: 'quota' });
+      return fetch(`http://127.0.0.1:${service.port}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    },
+    stop: async () => {
+      await producer.stop();
+      for (const phase of service.stopPhases) await phase.stop();
+      await kafka.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,16 +1,35 @@
-# `make help` lists what there is.
+# `make help` lists what there is. Everything runs on the Node that npm installs, whatever the machine has.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node_modules/.bin/node --conditions=@vision/source --disable-warning=TimeoutNegativeWarning
 LOCAL := $(NODE) deploy/local/main.ts
+TEST := $(NODE) scripts/test.ts
+WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
-.PHONY: help packages up down status logs restart clean infra test-infra test-up test-down
+.PHONY: help packages demo test up down status logs restart clean infra
+.PHONY: lint typecheck deps docs unit integration e2e faults bench test-infra test-up test-down
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 packages:
 	@node scripts/ensure-packages.js
+
+demo: up ## recognise what the examples show through the public API, and draw it
+	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
+
+test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests
+	@$(TEST)
+
+lint typecheck deps docs unit integration e2e: packages
+	@$(TEST) $@
+
+faults: packages ## break things on purpose: SEED=number MINUTES=number
+	@$(TEST) faults
+
+bench: up ## the benchmarks; prints ratios
+	@$(WITH_SYSTEM) $(NODE) bench/run.ts
 
 up: packages ## start the system in the background; TRACES=1 adds a trace viewer
 	@$(LOCAL) up

@@ -11,10 +11,13 @@ const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces'];
 
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {
-  const names = startedPrograms(settings);
-  const isBelow = (name: string) => infrastructure.includes(name);
-  await Promise.all(names.filter((name) => !isBelow(name)).map((name) => stopOne(settings, name)));
-  await Promise.all(names.filter((name) => isBelow(name)).map((name) => stopOne(settings, name)));
+  await stopServices(settings);
+  await Promise.all(startedPrograms(settings).map((name) => stopOne(settings, name)));
+}
+
+export async function stopServices(settings: Settings): Promise<void> {
+  const services = startedPrograms(settings).filter((name) => !infrastructure.includes(name));
+  await Promise.all(services.map((name) => stopOne(settings, name)));
 }
 
 export async function stopOne(settings: Settings, name: string): Promise<void> {

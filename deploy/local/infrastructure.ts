@@ -1,5 +1,5 @@
 import { installMissing, type HostProgram } from './host-programs.ts';
-import { ensureKafka, ensureTopics, localBrokers } from './kafka.ts';
+import { ensureKafka, ensureLocalTopics, localBrokers } from './kafka.ts';
 import { ensureDatabases, ensurePostgres, localDatabaseUrl } from './postgres.ts';
 import { ensureRedis, localRedisUrl } from './redis.ts';
 import { ensureBucket, ensureS3, localObjectStore, type ObjectStore } from './s3.ts';
@@ -45,7 +45,7 @@ export async function ensureInfrastructure(
   await allOrFirstError(starts);
   await Promise.all([
     ensureDatabases(infrastructure.databaseUrl, databases, secrets.SERVICE_DATABASE_PASSWORD),
-    ensureTopics(infrastructure.brokers),
+    ensureLocalTopics(infrastructure.brokers),
     ensureBucket(infrastructure.objectStore),
   ]);
   return infrastructure;

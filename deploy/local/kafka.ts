@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kafka, logLevel, type Admin } from 'kafkajs';
-import { topicDefinitions } from '@vision/shared/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { ensureTopics } from '@vision/shared/messaging/ensure-topics';
+import { createKafka, type KafkaClient } from '@vision/shared/messaging/kafka';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import { dataDir, portOf, root, type Settings } from './settings.ts';
+import { isPortFree } from './wait.ts';
 
 export function localBrokers(settings: Settings): string {
   return `127.0.0.1:${portOf(settings, 'kafka')}`;
@@ -25,29 +27,34 @@ export async function ensureKafka(settings: Settings): Promise<void> {
     command: 'java',
     args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
     port: portOf(settings, 'kafka'),
-    ready: () => answers(localBrokers(settings)),
+    ready: () => answers(portOf(settings, 'kafka')),
     readyTimeoutMs: 90_000,
   });
 }
 
-/** Creates the topics that are missing; an existing topic is left as it is. */
-export async function ensureTopics(brokers: string): Promise<void> {
-  await withAdmin({ brokers, retries: 5 }, async (admin) => {
-    // Asking for a group makes the broker create its offsets topic, so the first consumer does not find it missing.
-    await admin.fetchOffsets({ groupId: 'vision-local' });
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: topicDefinitions.map((topic) => ({
-        topic: topic.name,
-        numPartitions: topic.partitions,
-        configEntries: [{ name: 'retention.ms', value: String(topic.retentionMs) }],
-      })),
-    });
+/** Creates the topics that are missing. */
+export async function ensureLocalTopics(brokers: string): Promise<void> {
+  await ensureTopics(clientOf(brokers));
+}
+
+function clientOf(brokers: string): KafkaClient {
+  return createKafka({
+    brokers: brokers.split(','),
+    clientId: 'vision-local',
+    logger: createLogger('local', 'silent'),
   });
 }
 
-async function answers(brokers: string): Promise<boolean> {
-  return withAdmin({ brokers, retries: 0 }, async (admin) => (await admin.describeCluster()).brokers.length > 0);
+/** The listener opens late in a broker's start, so the question behind it is asked only once or twice. */
+async function answers(port: number): Promise<boolean> {
+  if (await isPortFree(port)) return false;
+  const admin = clientOf(`127.0.0.1:${port}`).kafka.admin();
+  try {
+    await admin.connect();
+    return (await admin.describeCluster()).brokers.length > 0;
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 const logOptions = [
@@ -55,26 +62,6 @@ const logOptions = [
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
   "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
 ];
-
-async function withAdmin<T>(
-  { brokers, retries }: { brokers: string; retries: number },
-  use: (admin: Admin) => Promise<T>,
-): Promise<T> {
-  const kafka = new Kafka({
-    clientId: 'vision-local',
-    brokers: brokers.split(','),
-    logLevel: logLevel.NOTHING,
-    connectionTimeout: 1000,
-    retry: { retries },
-  });
-  const admin = kafka.admin();
-  try {
-    await admin.connect();
-    return await use(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
 
 function serverProperties(settings: Settings, logDir: string): string {
   const values: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { clean } from './clean.ts';
-import { stopAll, stopOne } from './down.ts';
+import { stopAll, stopOne, stopServices } from './down.ts';
 import { withLock } from './lock.ts';
 import { followLogs, printStatus } from './look.ts';
 import { serviceNames, type ServiceName } from './services.ts';
@@ -32,7 +32,7 @@ const commands: Record<string, (settings: Settings) => Promise<unknown>> = {
   },
   'test-down': async (settings) => {
     const copy = await testSettings(settings, env);
-    return withLock(copy, () => stopAll(copy));
+    return withLock(copy, () => (process.argv[3] === 'services' ? stopServices(copy) : stopAll(copy)));
   },
 };
 

@@ -1,0 +1,145 @@
+/**
+ * `node scripts/test.ts [step …]` runs the named steps, or all of them, and goes on after a failed one. Steps that need
+ * infrastructure or the whole system get a copy of their own, which is stopped at the end if it was started here.
+ * Exit code: that of the first failure. Last line: `N passed, N failed`, the tests of all steps together.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { runningPid, startedPrograms } from '../deploy/local/background.ts';
+import { readEnvFile } from '../deploy/local/secrets.ts';
+import { readSettings, root } from '../deploy/local/settings.ts';
+
+interface Step {
+  name: string;
+  needs: 'nothing' | 'infrastructure' | 'system';
+  command: string[];
+}
+
+const localDir = join(readSettings().localDir, 'test');
+const resultsDir = join(localDir, 'results');
+const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
+
+const steps: Step[] = [
+  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'] },
+  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'] },
+  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'] },
+  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'] },
+  { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
+  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2') },
+  // One after the other: these share one system, and some turn its switches.
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand') },
+  // Brings a system of its own, with a fault proxy before every part.
+  { name: 'faults', needs: 'nothing', command: [process.execPath, ...nodeFlags, 'test/faults/run.ts'] },
+];
+
+const started = Date.now();
+const runningBefore = new Set(runningNames());
+const outcome = { passed: 0, failed: 0, exitCode: 0 };
+const run: { child?: ChildProcess; interrupted: boolean } = { interrupted: false };
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    run.interrupted = true;
+    run.child?.kill('SIGTERM');
+  });
+}
+
+try {
+  for (const step of chosenSteps(process.argv.slice(2))) if (!run.interrupted) await runStep(step);
+} finally {
+  await stopWhatWasStarted();
+}
+if (run.interrupted) outcome.exitCode ||= 130;
+console.log(`after ${Math.round((Date.now() - started) / 1000)} s`);
+console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+process.exitCode = outcome.exitCode;
+
+function chosenSteps(names: string[]): Step[] {
+  if (names.length === 0) return steps;
+  return names.map((name) => {
+    const step = steps.find((known) => known.name === name);
+    if (!step) throw new Error(`Steps: ${steps.map((known) => known.name).join(', ')}`);
+    return step;
+  });
+}
+
+async function runStep(step: Step): Promise<void> {
+  const from = Date.now();
+  const results = join(resultsDir, `${step.name}.json`);
+  mkdirSync(resultsDir, { recursive: true });
+  rmSync(results, { force: true });
+  const prepared = await prepare(step.needs);
+  const exitCode = prepared === 0 ? await execute(step.command, { ...process.env, ...testVariables() }) : prepared;
+  const counts = readCounts(results);
+  outcome.passed += counts.passed;
+  // A check that is no test run, or a run that never began, counts as one.
+  outcome.failed += counts.failed || (exitCode === 0 ? 0 : 1);
+  outcome.exitCode ||= exitCode;
+  console.log(
+    `${step.name.padEnd(12)} ${exitCode === 0 ? 'ok' : 'FAILED'} (${Math.round((Date.now() - from) / 1000)} s)`,
+  );
+}
+
+async function prepare(needs: Step['needs']): Promise<number> {
+  if (needs === 'nothing') return 0;
+  if (needs === 'infrastructure') return local('test-infra');
+  // A system that was left from before may run older code.
+  const stopped = await local('test-down', 'services');
+  return stopped || local('test-up');
+}
+
+async function stopWhatWasStarted(): Promise<void> {
+  if (runningNames().some((name) => !runningBefore.has(name))) {
+    await local('test-down', ...(runningBefore.has('postgres') ? ['services'] : []));
+  }
+}
+
+async function local(...args: string[]): Promise<number> {
+  return execute([process.execPath, ...nodeFlags, 'deploy/local/main.ts', ...args], process.env);
+}
+
+async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const path = [join(root, 'node_modules/.bin'), env['PATH']].join(delimiter);
+  const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit' });
+  run.child = child;
+  return new Promise((done) => {
+    child.once('error', () => done(127));
+    child.once('close', (code) => done(code ?? 1));
+  });
+}
+
+function jest(project: string, ...args: string[]): string[] {
+  const flags = [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=TimeoutNegativeWarning',
+  ];
+  const output = `--outputFile=${join(resultsDir, `${project}.json`)}`;
+  return [
+    process.execPath,
+    ...flags,
+    'node_modules/jest/bin/jest.js',
+    '--selectProjects',
+    project,
+    '--json',
+    output,
+    ...args,
+  ];
+}
+
+function readCounts(file: string): { passed: number; failed: number } {
+  if (!existsSync(file)) return { passed: 0, failed: 0 };
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+  const failed = (report['numFailedTests'] ?? 0) + (report['numRuntimeErrorTestSuites'] ?? 0);
+  return { passed: report['numPassedTests'] ?? 0, failed };
+}
+
+function testVariables(): Record<string, string> {
+  return readEnvFile(join(localDir, 'env'));
+}
+
+function runningNames(): string[] {
+  const copy = { ...readSettings(), localDir };
+  return startedPrograms(copy).filter((name) => runningPid(copy, name) !== undefined);
+}

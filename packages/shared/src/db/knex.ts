@@ -40,6 +40,8 @@ export function createDb(options: DbOptions): Knex {
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: options.poolMax ?? 10, idleTimeoutMillis: 30_000 },
     acquireConnectionTimeout: acquireTimeoutMs,
+    // Everything knex would print is also thrown, and is logged where it is caught.
+    log: { debug: quiet, warn: quiet, error: quiet, deprecate: quiet },
   });
 }
 
@@ -54,6 +56,8 @@ export async function pingDb(db: Knex): Promise<void> {
     throw asUnavailable(error) ?? fail.sysUnavailable('database_unavailable', error);
   }
 }
+
+const quiet = () => undefined;
 
 const INT8 = 20;
 

@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { AppError, fail } from '../errors.ts';
 
 /**
@@ -6,7 +7,8 @@ import { AppError, fail } from '../errors.ts';
  * of Kafka and Redis clients. Undefined for everything else, so that `throw asUnavailable(error) ?? error` is safe.
  */
 export function asUnavailable(error: unknown, depth = 0): AppError | undefined {
-  if (!(error instanceof Error) || depth > 3) return undefined;
+  // Not instanceof: Node's own errors belong to another realm when the code runs in a vm context, as tests do.
+  if (!isNativeError(error) || depth > 3) return undefined;
   if (error instanceof AppError) return error.kind === 'unavailable' ? error : undefined;
   const reason = reasonOf(error);
   if (reason) return fail.sysUnavailable(reason, error);

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
 import type { Consumer, ConsumerRunConfig } from 'kafkajs';
 import { backoff } from '../db/poller.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
@@ -147,7 +148,7 @@ function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error:
 
 // Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
 function isOutage(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
+  for (let at = error; isNativeError(at); at = at.cause) {
     if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code)))
       return true;
   }

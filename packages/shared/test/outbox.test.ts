@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createDb } from '../src/db/knex.ts';
+import { inTransaction } from '../src/db/transaction.ts';
+import { fail } from '../src/errors.ts';
+import { createLogger } from '../src/logger.ts';
+import { createKafka } from '../src/messaging/kafka.ts';
+import { appendEvent, outboxMigration } from '../src/messaging/outbox.ts';
+import { createProducer } from '../src/messaging/producer.ts';
+import type { EventProducer, TracedEvent } from '../src/messaging/producer.ts';
+import { startRelay } from '../src/messaging/relay.ts';
+import type { Relay, RelayOptions } from '../src/messaging/relay.ts';
+import { testKafka } from '../src/testing/kafka.ts';
+import type { TestKafka } from '../src/testing/kafka.ts';
+import { createTestDatabase } from '../src/testing/postgres.ts';
+import type { TestDatabase } from '../src/testing/postgres.ts';
+import { until } from '../src/testing/until.ts';
+import { changed, thingChanged, topic } from './support/events.ts';
+import { createGate } from './support/gate.ts';
+import { readTopic } from './support/read-topic.ts';
+
+const logger = createLogger('test', 'silent');
+let database: TestDatabase;
+let kafka: TestKafka;
+const relays: Relay[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase([outboxMigration], { poolMax: 8 });
+  kafka = await testKafka({ topics: [topic] });
+});
+beforeEach(async () => {
+  await database.db('outbox').delete();
+});
+afterEach(async () => {
+  await Promise.all(relays.splice(0).map((relay) => relay.stop()));
+});
+afterAll(async () => {
+  await database.drop();
+  await kafka.close();
+});
+
+/** Stands for Kafka where a test is about the order and number of publications, not about the broker. */
+function recorder(before: (events: TracedEvent[]) => Promise<void> = () => Promise.resolve()) {
+  const published: string[] = [];
+  const producer = {
+    publishTraced: async (events: TracedEvent[]) => {
+      await before(events);
+      published.push(...events.map(({ event }) => nameOf(event.data)));
+    },
+  } as EventProducer;
+  return { producer, published };
+}
+
+const nameOf = (data: unknown) => {
+  const { thing, version } = data as { thing: string; version: number };
+  return `${thing}${version}`;
+};
+const start = (options: Partial<RelayOptions> & { producer: EventProducer }) => {
+  const relay = startRelay({ db: database.db, logger, intervalMs: 20, ...options });
+  relays.push(relay);
+  return relay;
+};
+const append = (thing: string, version: number) =>
+  inTransaction(database.db, (tx) => appendEvent(tx, changed(thing, version)));
+const unpublished = async () =>
+  (await database.db('outbox').whereNull('published_at').pluck<string[]>('event_id')).length;
+
+test('an event of a transaction that commits late with a smaller id is not lost', async () => {
+  const early = await database.db.transaction();
+  await appendEvent(early, changed('late', 1));
+  await append('fast', 1);
+  const { producer, published } = recorder();
+  start({ producer });
+  await until(() => published.includes('fast1'));
+  await early.commit();
+  await until(() => published.includes('late1'));
+  expect(published).toEqual(['fast1', 'late1']);
+});
+
+test('an event of a rolled back transaction is never published, and the transaction of a wrong event fails', async () => {
+  const { producer, published } = recorder();
+  await expect(
+    inTransaction(database.db, async (tx) => {
+      await appendEvent(tx, changed('a', 1));
+      await appendEvent(tx, { ...changed('b', 1), data: { thing: 'b', version: 1.5 } });
+    }),
+  ).rejects.toThrow();
+  const big = { ...changed('big', 1), data: { thing: 'x'.repeat(300_000), version: 1 } };
+  await expect(inTransaction(database.db, (tx) => appendEvent(tx, big))).rejects.toThrow('too many for Kafka');
+  await append('c', 1);
+  start({ producer });
+  await until(() => published.includes('c1'));
+  expect(published).toEqual(['c1']);
+});
+
+test('of two relays one publishes, and the other takes over when the first goes', async () => {
+  const first = recorder();
+  const second = recorder();
+  const one = start({ producer: first.producer });
+  await until(() => one.isActive());
+  const db = createDb({ url: database.url, applicationName: 'other-process' });
+  const two = start({ db, producer: second.producer });
+  for (let version = 1; version <= 20; version += 1) await append('a', version);
+  await until(async () => (await unpublished()) === 0);
+  expect(first.published).toHaveLength(20);
+  expect(second.published).toEqual([]);
+  expect(two.isActive()).toBe(false);
+  await one.stop();
+  await append('b', 1);
+  await until(() => second.published.includes('b1'));
+  await two.stop();
+  await db.destroy();
+});
+
+test('a relay whose connection was killed takes the lock again and goes on', async () => {
+  const { producer, published } = recorder();
+  const relay = start({ producer });
+  await append('a', 1);
+  await until(() => published.includes('a1'));
+  await database.db.raw(`select pg_terminate_backend(l.pid) from pg_locks l where l.locktype = 'advisory'
+    and l.database = (select oid from pg_database where datname = current_database())`);
+  await append('a', 2);
+  await until(() => published.includes('a2'));
+  expect(relay.isActive()).toBe(true);
+});
+
+test('killed between publish and mark: the event comes twice, none is lost', async () => {
+  let kills = 1;
+  const { producer, published } = recorder();
+  const dying: EventProducer = {
+    ...producer,
+    publishTraced: async (events) => {
+      await producer.publishTraced(events);
+      if (events.length > 0 && kills-- > 0) throw fail.sysUnavailable('process_died_here');
+    },
+  };
+  await append('a', 1);
+  await append('a', 2);
+  start({ producer: dying });
+  await until(async () => (await unpublished()) === 0);
+  expect(published).toEqual(['a1', 'a2', 'a1', 'a2']);
+});
+
+test('stop waits for the batch under way and marks it', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let entered = false;
+  const { producer } = recorder(async (events) => {
+    if (events.length === 0) return;
+    entered = true;
+    await held;
+  });
+  const relay = start({ producer });
+  await append('a', 1);
+  await until(() => entered);
+  const stopped = relay.stop();
+  release();
+  await stopped;
+  expect(await unpublished()).toBe(0);
+});
+
+test('published rows are removed after their time', async () => {
+  const { producer, published } = recorder();
+  await append('a', 1);
+  start({ producer, keepPublishedMs: 0 });
+  await until(() => published.includes('a1'));
+  await append('a', 2);
+  await until(async () => (await database.db('outbox').count<[{ count: number }]>()).at(0)?.count === 0);
+});
+
+test('a wake publishes at once, long before the interval is over', async () => {
+  const { producer, published } = recorder();
+  const relay = start({ producer, intervalMs: 60_000 });
+  await until(() => relay.isActive());
+  await append('a', 1);
+  relay.wake();
+  await until(() => published.includes('a1'), { timeoutMs: 2_000 });
+});
+
+test('events of one key arrive on Kafka in the order of their commits, with all event attributes', async () => {
+  const producer = createProducer(kafka.client);
+  start({ producer, batchSize: 7 });
+  for (let version = 1; version <= 30; version += 1) {
+    await Promise.all([append('x', version), append('y', version)]);
+  }
+  const records = await readTopic(kafka.client, topic, 60);
+  for (const thing of ['x', 'y']) {
+    const versions = records
+      .filter(({ key }) => key === thing)
+      .map(({ data }) => (data as { version: number }).version);
+    expect(versions).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
+  }
+  expect(records[0]?.headers).toMatchObject({
+    ce_specversion: '1.0',
+    ce_type: thingChanged.type,
+    ce_source: 'test',
+    'content-type': 'application/json',
+    ce_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ce_time: expect.stringMatching(/Z$/),
+  });
+  await producer.stop();
+});
+
+test('with Kafka away at the start events wait, and go out when it comes', async () => {
+  const gate = await createGate(kafka.brokers[0] ?? '');
+  const client = createKafka({ brokers: [gate.address], clientId: 'gated', logger, topicPrefix: kafka.topicPrefix });
+  const producer = createProducer(client);
+  await append('gated', 1);
+  start({ producer });
+  await expect(producer.publish([changed('direct', 1)])).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await unpublished()).toBe(1);
+  await gate.open();
+  await until(async () => (await unpublished()) === 0, { timeoutMs: 20_000 });
+  await Promise.all(relays.splice(0).map((relay) => relay.stop()));
+  await producer.stop();
+  await gate.close();
+}, 40_000);

@@ -1,0 +1,58 @@
+import { problem } from '@vision/shared/contracts/problem';
+import { bodyAs, call, CallError } from '@vision/shared/http/call';
+import type { CallReply } from '@vision/shared/http/call';
+import type { z } from 'zod';
+import type { Settings } from './config.ts';
+
+/** The admin API refused; the message is what it said. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+/** The admin API gave no answer. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+}
+
+export interface AdminCall {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  json?: unknown;
+}
+
+export interface AdminClient {
+  /** Calls the admin API and parses the answer. */
+  call: <T>(schema: z.ZodType<T>, request: AdminCall) => Promise<T>;
+}
+
+const TIMEOUT_MS = 70_000;
+
+export function createAdminClient(settings: Settings): AdminClient {
+  return {
+    call: async (schema, request) => {
+      const reply = await send(settings, request);
+      if (reply.status >= 400) throw new RefusedError(explain(reply));
+      const parsed = schema.safeParse(reply.body);
+      if (parsed.success) return parsed.data;
+      throw new RefusedError(`${settings.adminUrl()} does not answer like an admin API: ${parsed.error.message}`);
+    },
+  };
+}
+
+async function send(settings: Settings, { method, path, json }: AdminCall): Promise<CallReply> {
+  const url = settings.adminUrl() + path;
+  const headers = { authorization: `Bearer ${settings.adminToken()}`, 'x-operator': settings.operator };
+  try {
+    return await call({ method, url, json, headers, timeoutMs: TIMEOUT_MS });
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    throw new UnreachableError(`${settings.adminUrl()} gave no answer (${error.reason}).`, { cause: error });
+  }
+}
+
+function explain(reply: CallReply): string {
+  const said = bodyAs(problem, reply);
+  if (!said) return `The answer was ${reply.status}.`;
+  if (reply.status === 401) return 'ADMIN_TOKEN is not the token of this gateway (401).';
+  return `${said.detail} (${reply.status}, ${String(said.details['reason'])}, trace ${said.trace_id})`;
+}

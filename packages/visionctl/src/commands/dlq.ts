@@ -1,0 +1,59 @@
+import { topics } from '@vision/shared/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { listDlq, replayDlq } from '@vision/shared/messaging/dlq';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { Command, CommandContext } from '../command.ts';
+import { UsageError } from '../command.ts';
+import { table } from '../table.ts';
+
+const LISTED = ['partition', 'offset', 'at', 'type', 'key', 'group', 'reason', 'detail'];
+
+export const dlqCommands: Command[] = [
+  {
+    name: 'dlq list',
+    args: ['topic'],
+    options: { limit: 'newest records per partition, 50 by default' },
+    summary: `list the records that were put aside; <topic> is one of ${Object.keys(topics).join(', ')}`,
+    run: async (context) => {
+      const value = await listDlq(kafkaOf(context), topicOf(context), limitOf(context, 50));
+      return { value: { items: value }, text: table(LISTED, value as unknown as Record<string, unknown>[]) };
+    },
+  },
+  {
+    name: 'dlq replay',
+    args: ['topic'],
+    options: { limit: 'records at most' },
+    summary: 'publish the records that were put aside again; frames cannot be replayed',
+    run: async (context) => {
+      const topic = topicOf(context);
+      // A frame that was put aside has a place in the order of its task, which is long past.
+      if (topic === topics.frames) throw new UsageError('Frames can only be looked at.');
+      const replayed = await replayDlq(kafkaOf(context), topic, limitOf(context, Infinity));
+      return { value: { topic, replayed }, text: `${replayed} records were published to ${topic} again.` };
+    },
+  },
+];
+
+function topicOf({ args }: CommandContext): string {
+  const given = args['topic'] ?? '';
+  const topic = Object.entries(topics).find(([name, full]) => given === name || given === full)?.[1];
+  if (topic === undefined) throw new UsageError(`<topic> is one of ${Object.keys(topics).join(', ')}.`);
+  return topic;
+}
+
+function limitOf({ options }: CommandContext, fallback: number): number {
+  if (options['limit'] === undefined) return fallback;
+  const limit = Number(options['limit']);
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit is a whole number from 1.');
+  return limit;
+}
+
+function kafkaOf({ settings }: CommandContext): KafkaClient {
+  return createKafka({
+    brokers: settings.kafkaBrokers(),
+    clientId: 'visionctl',
+    logger: createLogger('visionctl', 'silent'),
+    topicPrefix: settings.topicPrefix,
+  });
+}

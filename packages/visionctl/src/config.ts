@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { UsageError } from './command.ts';
+
+/** Addresses and secrets of the system that is operated. */
+export interface Settings {
+  adminUrl: () => string;
+  adminToken: () => string;
+  kafkaBrokers: () => string[];
+  topicPrefix: string;
+  /** Who acts, for the audit log. */
+  operator: string;
+}
+
+/** The environment, completed by the file that the local system writes: `$VISION_LOCAL_DIR/env`, by default `.local/env`. */
+export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const file = join(env['VISION_LOCAL_DIR'] || '.local', 'env');
+  const values = { ...readEnvFile(file), ...withoutEmpty(env) };
+  const need = (name: string) => () => {
+    const value = values[name];
+    if (value === undefined) throw new UsageError(`${name} is not set, and ${file} does not name it.`);
+    return value;
+  };
+  return {
+    adminUrl: () => need('ADMIN_URL')().replace(/\/+$/, ''),
+    adminToken: need('ADMIN_TOKEN'),
+    kafkaBrokers: () => need('KAFKA_BROKERS')().split(','),
+    topicPrefix: values['TOPIC_PREFIX'] ?? '',
+    operator: values['VISION_OPERATOR'] ?? safeName(userInfo().username),
+  };
+}
+
+function readEnvFile(file: string): Record<string, string> {
+  if (!existsSync(file)) return {};
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const pairs = lines.flatMap((line) => {
+    const [, name, value] = /^(?:export )?([A-Z][A-Z0-9_]*)=(.+)$/.exec(line) ?? [];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => Boolean(pair[1])));
+}
+
+const safeName = (name: string) => name.replaceAll(/[^\w.@:-]/g, '_').slice(0, 64) || 'operator';

@@ -1,4 +1,4 @@
-/** Runs `npm ci` when node_modules is not what package-lock.json names. Works on any Node from 20 on. */
+/** Installs what package-lock.json names when node_modules differs from it. Works on any Node from 20 on. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
@@ -12,11 +12,10 @@ if (!isCurrent()) {
   // npm would otherwise remove the very node it runs on.
   const path = (process.env.PATH ?? '').split(delimiter).filter((dir) => resolve(dir) !== bin);
   const env = { ...process.env, PATH: path.join(delimiter) };
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    env,
-    stdio: 'inherit',
-  });
+  // Not `npm ci`: it refuses a lock file in which optional packages for other platforms are missing, and npm leaves those
+  // out when the registry at hand does not carry them. Versions and hashes of the lock file bind here as well.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = spawnSync('npm', args, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] });
   process.exitCode = npm.status ?? 1;
 }
 

@@ -133,9 +133,14 @@ async function startWorker(setup: WorkerSetup): Promise<Worker> {
   // Without flags of its own the thread would run the telemetry preload of the process again.
   const worker = new Worker(script, { workerData: setup, execArgv: [] });
   await new Promise<void>((resolve, reject) => {
-    worker.once('message', () => resolve());
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the detection thread ended with code ${code}`)));
-  }).finally(() => worker.removeAllListeners());
+    const onExit = (code: number) => settle(() => reject(new Error(`the detection thread ended with code ${code}`)));
+    const onError = (error: Error) => settle(() => reject(error));
+    const onReady = () => settle(resolve);
+    const settle = (outcome: () => void) => {
+      worker.off('message', onReady).off('error', onError).off('exit', onExit);
+      outcome();
+    };
+    worker.on('message', onReady).on('error', onError).on('exit', onExit);
+  });
   return worker;
 }

@@ -21,7 +21,7 @@ export type ServiceCall = Pick<CallRequest, 'method' | 'json' | 'signal'> & { pa
 
 export interface ServiceClient {
   /** Calls and parses the reply; any failure is thrown as an AppError. */
-  call<T>(schema: z.ZodType<T>, request: ServiceCall): Promise<T>;
+  call: <T>(schema: z.ZodType<T>, request: ServiceCall) => Promise<T>;
 }
 
 /**

@@ -1,0 +1,219 @@
+import { admin } from '../support/system.ts';
+import type { Stores } from './stores.ts';
+import type { Create, Workload } from './workload.ts';
+import type { World } from './world.ts';
+
+/** What must hold once everything is healed and quiet. `check` returns the breaches, empty when it holds. */
+export interface Invariant {
+  id: string;
+  says: string;
+  check: (state: State) => Promise<string[]> | string[];
+}
+
+export interface State {
+  world: World;
+  workload: Workload;
+  stores: Stores;
+}
+
+interface TaskRow {
+  task_id: string;
+  status: string;
+  kind: string;
+  reservation_id: string;
+  object_key: string | null;
+}
+interface ReservationRow {
+  id: string;
+  kind: string;
+  state: string;
+  units: number;
+  charged: number;
+}
+
+const videoTasks = ({ stores }: State) =>
+  stores.query<TaskRow>(
+    'tasks',
+    `select task_id, status, kind, reservation_id, object_key from tasks where kind <> 'image'`,
+  );
+const reservations = ({ stores }: State) =>
+  stores.query<ReservationRow>(
+    'quota',
+    `select id, kind, state, units, charged from reservations where kind is not null`,
+  );
+const accepted = (creates: Create[]) =>
+  creates.flatMap((create) =>
+    create.answers.filter((answer) => answer && answer.status < 300).map((answer) => ({ create, answer })),
+  );
+
+export const invariants: Invariant[] = [
+  {
+    id: 'I1',
+    says: 'One key names one task, whatever answers its repeats got',
+    check: ({ workload }) =>
+      workload.creates.flatMap(({ key, answers }) => {
+        const ids = new Set(
+          answers.flatMap((answer) => (answer && answer.status < 300 ? [String(answer.body['task_id'])] : [])),
+        );
+        return ids.size > 1 ? [`${key} → ${[...ids].join(', ')}`] : [];
+      }),
+  },
+  {
+    id: 'I2',
+    says: 'Every counter equals what the ledger says',
+    check: async () => {
+      const { body, status, text } = await admin('POST', '/admin/v1/quota/verify');
+      const differences = body['differences'] as unknown[] | undefined;
+      return status === 200 && differences?.length === 0 ? [] : [text];
+    },
+  },
+  {
+    id: 'I3/I4',
+    says: 'A task that may run is charged one unit, a refunded one nothing; image calls are charged what succeeded',
+    check: async (state) => {
+      const byId = new Map((await reservations(state)).map((row) => [row.id, row]));
+      const wrongTasks = (await videoTasks(state)).flatMap(({ task_id, status, reservation_id }) => {
+        const charged = byId.get(reservation_id)?.charged ?? 0;
+        return charged === (status === 'refunded' ? 0 : 1) ? [] : [`task ${task_id} ${status}: charged ${charged}`];
+      });
+      const calls = await state.stores.query<{ task_id: string; reservation_id: string; images_succeeded: number }>(
+        'images',
+        'select task_id, reservation_id, images_succeeded from image_calls',
+      );
+      const wrongCalls = calls.flatMap(({ task_id, reservation_id, images_succeeded }) => {
+        const charged = byId.get(reservation_id)?.charged ?? 0;
+        return charged === images_succeeded
+          ? []
+          : [`call ${task_id}: ${images_succeeded} succeeded, charged ${charged}`];
+      });
+      return [...wrongTasks, ...wrongCalls];
+    },
+  },
+  {
+    id: 'I5/I6',
+    says: 'The backend runs at most one job for one create, and none that is not a task',
+    check: async (state) => {
+      const tasks = new Map((await videoTasks(state)).map((row) => [row.task_id, row.status]));
+      return [...state.world.backend.jobs.values()].flatMap(({ job_id, status }) => {
+        const live = status === 'running' || status === 'stopping' || status === 'queued';
+        const known = tasks.get(job_id);
+        return live && (known === undefined || known === 'refunded')
+          ? [`job ${job_id} runs, its task is ${known ?? 'not there'}`]
+          : [];
+      });
+    },
+  },
+  {
+    id: 'I7',
+    says: 'No charge without a task or image call',
+    check: async (state) => {
+      const tasks = new Set((await videoTasks(state)).map(({ reservation_id }) => reservation_id));
+      const calls = await state.stores.query<{ reservation_id: string }>(
+        'images',
+        'select reservation_id from image_calls',
+      );
+      for (const { reservation_id } of calls) tasks.add(reservation_id);
+      return (await reservations(state))
+        .filter(({ id, charged }) => charged > 0 && !tasks.has(id))
+        .map(({ id, kind, charged }) => `${kind} ${id}: ${charged}`);
+    },
+  },
+  {
+    id: 'I8',
+    says: 'Every frame the broker acknowledged is stored exactly once, without holes',
+    check: async ({ world, stores }) => {
+      const rows = await stores.query<{ task_id: string; frames: number; last: number }>(
+        'results',
+        'select task_id, count(*)::int as frames, max(seq)::int as last from frames group by task_id',
+      );
+      const stored = new Map(rows.map((row) => [row.task_id, row]));
+      return [...world.published].flatMap(([jobId, count]) => {
+        const { frames = 0, last = -1 } = stored.get(jobId) ?? {};
+        // A frame whose acknowledgement was lost is stored although it was not counted.
+        return frames >= count && last === frames - 1
+          ? []
+          : [`job ${jobId}: ${count} published, ${frames} stored up to ${last}`];
+      });
+    },
+  },
+  {
+    id: 'I9',
+    says: 'Every outbox is empty',
+    check: async ({ stores }) => {
+      const waiting = await Promise.all(
+        ['tasks', 'images', 'results'].map(async (service) => {
+          const [row] = await stores.query<{ waiting: number }>(
+            service,
+            'select count(*)::int as waiting from outbox where published_at is null',
+          );
+          return row && row.waiting > 0 ? [`${service}: ${row.waiting}`] : [];
+        }),
+      );
+      return waiting.flat();
+    },
+  },
+  {
+    id: 'I10',
+    says: 'Every task moved along the table of moves, one version at a time',
+    check: ({ stores }) =>
+      stores
+        .query<{ task_id: string }>(
+          'tasks',
+          `select task_id, from_status, to_status, before from (
+           select task_id, from_status, to_status, lag(to_status) over (partition by task_id order by version) as before from task_moves
+         ) as moves where before is not null and before <> from_status`,
+        )
+        .then((rows) => rows.map((row) => JSON.stringify(row))),
+  },
+  {
+    id: 'I11',
+    says: 'What was answered with 2xx can be read and has not become another task',
+    check: async ({ workload }) => {
+      const seen = await Promise.all(
+        accepted(workload.creates).map(async ({ create, answer }) => {
+          const id = String(answer?.body['task_id']);
+          const read = await create.caller.get(`/v1/vision/tasks/${id}`);
+          return read.status === 200 && read.body['request_id'] === create.key
+            ? []
+            : [`${create.kind} ${id}: ${read.status}`];
+        }),
+      );
+      return seen.flat();
+    },
+  },
+  {
+    id: 'I12',
+    says: 'A repeat of every create ends in one result',
+    check: async ({ workload }) => {
+      const breaches: string[] = [];
+      for (const create of workload.creates) {
+        const answer = await workload.repeat(create);
+        if (!answer || answer.status >= 400)
+          breaches.push(
+            `${create.kind} ${create.key}: ${answer?.status ?? 'no answer'} ${answer?.text.slice(0, 200) ?? ''}`,
+          );
+      }
+      return breaches;
+    },
+  },
+  {
+    id: 'I13',
+    says: 'Every stored object belongs to a row, and no upload is half done',
+    check: async (state) => {
+      const owned = new Set((await videoTasks(state)).map(({ object_key }) => object_key));
+      const pictures = await state.stores.query<{ object_key: string | null }>(
+        'images',
+        'select object_key from images',
+      );
+      for (const { object_key } of pictures) owned.add(object_key);
+      const orphans = (await state.stores.objects()).filter((key) => !owned.has(key));
+      const incomplete = await state.stores.incompleteUploads();
+      return [...orphans.map((key) => `orphan ${key}`), ...(incomplete > 0 ? [`${incomplete} uploads half done`] : [])];
+    },
+  },
+  {
+    id: 'I18',
+    says: 'No client ever saw a 500, a 401 or a 404 for what it may do',
+    check: ({ workload }) => workload.offences,
+  },
+];

@@ -1,0 +1,67 @@
+import { until } from '@vision/shared/testing/until';
+import { admin } from '../support/system.ts';
+import type { State } from './invariants.ts';
+
+/** Longest time from the last fault to a quiet system; longer counts as a breach of liveness. */
+const QUIET_MS = 120_000;
+
+/** Plays the operator for tasks of unknown outcome and waits until nothing is under way any more. */
+export async function settle(state: State): Promise<void> {
+  await until(
+    async () => {
+      await verifyUnknown(state);
+      const busy = await underWay(state);
+      if (busy.length > 0) throw new Error(busy.join('; '));
+      return true;
+    },
+    { timeoutMs: QUIET_MS, intervalMs: 500 },
+  );
+}
+
+/** Stops every task that still runs, as their owners would. */
+export async function stopEverything(state: State): Promise<void> {
+  const running = await state.stores.query<{ task_id: string; subject: string }>(
+    'tasks',
+    `select task_id, subject from tasks where status in ('running', 'stopping')`,
+  );
+  const callers = new Map(state.workload.creates.map(({ caller }) => [caller.subject, caller]));
+  for (const { task_id, subject } of running) await callers.get(subject)?.stop(task_id);
+  await until(
+    async () => {
+      const [row] = await state.stores.query<{ left: number }>(
+        'tasks',
+        `select count(*)::int as left from tasks where status in ('running', 'stopping')`,
+      );
+      return row?.left === 0;
+    },
+    { timeoutMs: QUIET_MS, intervalMs: 500 },
+  );
+}
+
+/** The operator looks into the backend: a job that is there was created, one that is not was not. */
+async function verifyUnknown({ world }: State): Promise<void> {
+  const { body } = await admin('GET', '/admin/v1/tasks?status=resolving');
+  for (const { task_id: id } of (body['items'] ?? []) as { task_id: string }[]) {
+    const outcome = world.backend.jobs.has(id) ? 'created' : 'not_created';
+    await admin('POST', `/admin/v1/tasks/${id}/verification`, { outcome, note: 'fault suite' });
+  }
+}
+
+async function underWay({ stores }: State): Promise<string[]> {
+  const counts = await Promise.all([
+    count(
+      'tasks',
+      `select count(*)::int as n from tasks where status in ('draft', 'admitted', 'undoing', 'submitting', 'resolving')`,
+    ),
+    count('images', `select count(*)::int as n from idempotency_keys where state <> 'done'`),
+    ...['tasks', 'images', 'results'].map((service) =>
+      count(service, 'select count(*)::int as n from outbox where published_at is null'),
+    ),
+  ]);
+  return counts.flat();
+
+  async function count(service: string, sql: string): Promise<string[]> {
+    const [row] = await stores.query<{ n: number }>(service, sql);
+    return row && row.n > 0 ? [`${service}: ${row.n} of "${sql}"`] : [];
+  }
+}

@@ -1,0 +1,41 @@
+import { createObjectStore } from '@vision/shared/object-store';
+import pg from 'pg';
+import type { World } from './world.ts';
+
+/** The stores of the system, read past the proxies, as an auditor would. */
+export interface Stores {
+  query: <T>(service: string, sql: string, parameters?: unknown[]) => Promise<T[]>;
+  objects: () => Promise<string[]>;
+  incompleteUploads: () => Promise<number>;
+  close: () => Promise<void>;
+}
+
+export function openStores(world: World): Stores {
+  const pools = new Map<string, pg.Pool>();
+  const store = createObjectStore(world.s3);
+  const poolOf = (service: string): pg.Pool => {
+    const known = pools.get(service);
+    if (known) return known;
+    const url = new URL(world.databaseUrl);
+    url.pathname = `/vision_${service}`;
+    const pool = new pg.Pool({ connectionString: url.href, max: 2 });
+    // A server that is killed in a run takes idle connections with it.
+    pool.on('error', () => undefined);
+    pools.set(service, pool);
+    return pool;
+  };
+  return {
+    query: async <T>(service: string, sql: string, parameters: unknown[] = []) =>
+      (await poolOf(service).query(sql, parameters)).rows as T[],
+    objects: async () => {
+      const keys: string[] = [];
+      for await (const { key } of store.list('')) keys.push(key);
+      return keys;
+    },
+    incompleteUploads: () => store.abortIncomplete('', 0),
+    close: async () => {
+      store.close();
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
+  };
+}

@@ -10,6 +10,9 @@ export type Verdict =
   | { do: 'wait' };
 
 export interface ProgressRules {
+  now: Date;
+  /** The instant that dates go by; differs from `now` only in tests that look at days that have not come. */
+  today: Date;
   /** After the backend's end the frames may take this long to become readable. */
   resultsGraceMs: number;
 }
@@ -21,24 +24,23 @@ const endMoves: Partial<Record<JobStatus, Move>> = {
 };
 
 /** The next step of a task whose job the backend has. `facts` already hold this answer. */
-export function judgeFound(task: Task, job: Job, now: Date, rules: ProgressRules): Verdict {
+export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict {
   if (task.status === 'submitting' || task.status === 'resolving') return { do: 'move', move: 'find' };
   const move = endMoves[job.status];
-  if (move) return judgeEnd(task.job, { move, job, now, rules });
+  // Verified as not created, and yet it is there.
+  if (task.status === 'refunded') return move ? { do: 'wait' } : { do: 'stop' };
+  if (move) return judgeEnd(task.job, { move, job, rules });
   if (task.status === 'stopping') return { do: 'stop' };
-  if (task.stopRequestedAt !== null || now >= longestRunEnds(task)) return { do: 'move', move: 'stop' };
+  if (task.stopRequestedAt !== null || rules.today >= longestRunEnds(task)) return { do: 'move', move: 'stop' };
   return { do: 'wait' };
 }
 
 /** A task ends when its frames can be read: end mark stored, nothing published at all, or the grace is over. */
-function judgeEnd(
-  facts: JobFacts,
-  { move, job, now, rules }: { move: Move; job: Job; now: Date; rules: ProgressRules },
-): Verdict {
+function judgeEnd(facts: JobFacts, { move, job, rules }: { move: Move; job: Job; rules: ProgressRules }): Verdict {
   const reason = move === 'end_failed' ? (job.error ?? 'job_failed') : undefined;
   if (facts.resultsCompletedAt !== null || job.frames_published === 0) return { do: 'move', move, reason };
-  const endedAt = facts.endedAt ?? now;
-  if (now.getTime() - endedAt.getTime() < rules.resultsGraceMs) return { do: 'wait' };
+  const endedAt = facts.endedAt ?? rules.now;
+  if (rules.now.getTime() - endedAt.getTime() < rules.resultsGraceMs) return { do: 'wait' };
   return { do: 'move', move, reason, alarm: 'results_late' };
 }
 

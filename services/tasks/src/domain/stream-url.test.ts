@@ -133,13 +133,19 @@ test.each([
   }
 });
 
-test('no refusal repeats any part of the address', () => {
-  for (const text of ['rtsp://u:canary@10.0.0.1/canary', 'canary', 'rtsp://canary canary/', 'rtsp://h:canary/']) {
-    expect(() => parse(text)).toThrow(
-      expect.not.objectContaining({ message: expect.stringContaining('canary') as string }),
-    );
-  }
-});
+test.each(['rtsp://u:canary@10.0.0.1/canary', 'canary', 'rtsp://canary canary/', 'rtsp://h:canary/'])(
+  'the refusal of %j repeats no part of it',
+  (text) => {
+    let message = '';
+    try {
+      parse(text);
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toContain('stream_url');
+    expect(message).not.toContain('canary');
+  },
+);
 
 test('the operator may allow this machine', () => {
   const local = createAddressPolicy(['127.0.0.0/8', '::1/128']);

@@ -98,11 +98,18 @@ export interface Task {
   sourceLabel: string | null;
   /** Key of the uploaded video in the object store. */
   objectKey: string | null;
+  /** Units may have been reserved from here on. */
+  admittedAt: Date | null;
   /** The caller asked for a stop. */
   stopRequestedAt: Date | null;
+  /** The backend was last asked to stop, and how often. */
+  stopSentAt: Date | null;
+  stopsSent: number;
   job: JobFacts;
   /** Why it failed or was refused; for the operator. */
   reason: string | null;
+  /** Trace of the creating request, continued by whatever the service does for the task later. */
+  trace: { traceparent: string | null; tracestate: string | null };
   createdAt: Date;
   updatedAt: Date;
   endedAt: Date | null;

@@ -1,0 +1,58 @@
+import { startPoller } from '@vision/shared/db/poller';
+import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { startRelay } from '@vision/shared/messaging/relay';
+import type { ServiceContext } from '@vision/shared/run';
+import type { Config } from './config.ts';
+import { subscriptions } from './consumers/subscriptions.ts';
+import type { Deps } from './use-cases/deps.ts';
+import { reconcile } from './use-cases/reconcile.ts';
+import { recoverCreates } from './use-cases/recover-creates.ts';
+
+export interface Background {
+  wakeRelay: () => void;
+  wakeReconciler: () => void;
+  isAlive: () => boolean;
+  stop: () => Promise<void>;
+}
+
+/** How often the reconciler looks for tasks that are due; how often one task is asked about is in its row. */
+const LOOK_MS = 200;
+
+/** Starts everything that works without being asked: relay, consumer, reconciler, recovery. */
+export function startBackground(deps: Deps, config: Config, { logger, onFatal }: ServiceContext): Background {
+  const kafka = createKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId: 'tasks',
+    logger,
+    topicPrefix: config.TOPIC_PREFIX,
+  });
+  const producer = createProducer(kafka);
+  const relay = startRelay({ db: deps.db, producer, logger });
+  const consumer = startConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
+  const failures = { inRow: 0 };
+  const reconciler = startPoller({
+    name: 'reconciler',
+    intervalMs: LOOK_MS,
+    logger,
+    maxBackoffMs: 2_000,
+    run: () => reconcile(deps, failures),
+  });
+  const recovery = startPoller({
+    name: 'recovery',
+    intervalMs: config.RECOVERY_MS,
+    logger,
+    run: () => recoverCreates(deps),
+  });
+  return {
+    wakeRelay: relay.wake,
+    wakeReconciler: reconciler.wake,
+    isAlive: consumer.isAlive,
+    stop: async () => {
+      await Promise.all([consumer.stop(10_000), reconciler.stop(), recovery.stop()]);
+      await relay.stop();
+      await producer.stop();
+    },
+  };
+}

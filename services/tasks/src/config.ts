@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import {
+  count,
+  databaseConfig,
+  httpUrl,
+  internalTokenConfig,
+  kafkaConfig,
+  list,
+  loadConfig,
+  millis,
+  objectStoreConfig,
+  serviceConfig,
+} from '@vision/shared/config';
+import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { streamKeyConfig } from '@vision/shared/secret-box';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export const configSchema = z.object({
+  ...serviceConfig,
+  ...databaseConfig,
+  ...kafkaConfig,
+  ...objectStoreConfig,
+  ...internalTokenConfig,
+  ...streamKeyConfig,
+  INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
+  INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
+  BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
+  SUBMIT_TIMEOUT_MS: inferenceClientConfig.SUBMIT_TIMEOUT_MS,
+  QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  IMAGES_URL: httpUrl().optional().describe('Address of the images service, asked for image calls not heard of yet'),
+  SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
+  SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
+  STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
+  PROBE_CONNECT_MS: millis(3_000).describe('Longest wait for the connection to a stream, and for its name before'),
+  PROBE_TOTAL_MS: millis(10_000).describe('Longest time for the handshake with a stream'),
+  BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
+  BODY_TOTAL_MS: millis(HOUR_MS).describe('Longest time for one upload'),
+  LEASE_MS: millis(9_000).describe('Time after which a create of a dead process is undone or found out about'),
+  KEY_WAIT_MS: millis(15_000).describe('Longest wait for another request with the same Idempotency-Key'),
+  STOP_WAIT_MS: millis(10_000).describe('Longest wait of a stop for the confirmation of the backend'),
+  RECONCILE_MS: millis(1_000).describe('Pause between two questions to the backend about a running task'),
+  RESOLVING_RECONCILE_MS: millis(2_000).describe(
+    'Pause between two questions about a task whose submission is unknown',
+  ),
+  RESULTS_GRACE_MS: millis(MINUTE_MS).describe('After the end of a job its frames may take this long to be readable'),
+  VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
+  RECOVERY_MS: millis(2_000).describe('Pause between two looks for creates of dead processes'),
+  SWEEP_INTERVAL_MS: millis(HOUR_MS).describe('Pause between two looks for stored videos without a task'),
+  ORPHAN_AGE_MS: millis(24 * HOUR_MS).describe('Stored videos without a task are removed when older than this'),
+  RETENTION_INTERVAL_MS: millis(HOUR_MS).describe('Pause between two removals of what has expired'),
+  RETENTION_BATCH: count(200).describe('Tasks removed in one step'),
+  CLOCK_OFFSET: z
+    .string()
+    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
+    .default('0 seconds')
+    .describe('Added to the database clock for dates and expiry; for tests'),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  return loadConfig(configSchema, env);
+}

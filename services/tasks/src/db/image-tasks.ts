@@ -1,0 +1,34 @@
+import type { Knex } from 'knex';
+import type { Task } from '../domain/task.ts';
+import { TASKS } from './task-row.ts';
+
+/** Stores the task record of an image call; an older snapshot than the stored one changes nothing. */
+export async function saveImageTask(db: Knex, task: Task): Promise<void> {
+  await db.raw(
+    `insert into tasks (task_id, subject, kind, request_id, request_key, scene_code, status, version, attempt,
+                        lower_bound, default_min_score, reservation_id, created_at, updated_at, ended_at, result_expires_at)
+     values (:taskId, :subject, 'image', :requestId, :requestKey, :sceneCode, :status, :version, 1,
+             0, 0, :reservationId, :createdAt, :updatedAt, :updatedAt, :resultExpiresAt)
+     on conflict (task_id) do update
+       set status = excluded.status, version = excluded.version, updated_at = excluded.updated_at
+     where tasks.kind = 'image' and tasks.version < excluded.version`,
+    {
+      taskId: task.taskId,
+      subject: task.subject,
+      requestId: task.requestId,
+      requestKey: task.requestId.toLowerCase(),
+      sceneCode: task.sceneCode,
+      status: task.status,
+      version: task.version,
+      reservationId: task.reservationId,
+      createdAt: task.createdAt,
+      updatedAt: task.updatedAt,
+      resultExpiresAt: task.resultExpiresAt,
+    },
+  );
+}
+
+/** Removes the record of an image call that was undone. */
+export async function removeImageTask(db: Knex, taskId: string): Promise<void> {
+  await db(TASKS).where({ task_id: taskId, kind: 'image' }).delete();
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '@vision/shared/db/migrate';
+import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
+
+export const migrations: Migration[] = [tasks, taskMoves, idempotencyKeys, outboxMigration];

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { fail } from '@vision/shared/errors';
+import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { readJson } from '@vision/shared/http/json-body';
+import { route } from '@vision/shared/http/route';
+import { findKey } from '../db/idempotency-keys.ts';
+import { parseStreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '../domain/stream-url.ts';
+import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
+import { createStreamTask } from '../use-cases/create-stream-task.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { createdReply, createResponses, idempotencyHeaders } from './task-view.ts';
+
+const body = z.strictObject({
+  scene_code: z.string().min(1).max(200),
+  stream_url: z.string().describe('http, https, rtsp or rtmp; may carry user information; reachable from the service'),
+});
+
+export const createStreamTaskRoute = (deps: Deps) =>
+  route(
+    {
+      operation: 'createStreamTask',
+      method: 'post',
+      path: '/v1/vision/tasks',
+      summary: 'Create a video task for a live stream',
+      description:
+        'Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing.',
+      audience: 'public',
+      headers: idempotencyHeaders,
+      bodyDoc: { contentType: 'application/json', schema: body },
+      responses: createResponses,
+      errors: [
+        'OP-AUTH-REQUIRED',
+        'OP-TASK-REQUEST-INVALID',
+        'OP-TASK-SCENE-UNAVAILABLE',
+        'OP-QUOTA-DAILY-EXHAUSTED',
+        'OP-QUOTA-RATE-LIMITED',
+        'OP-TASK-UPSTREAM-DOWN',
+        'OP-TASK-BREAKER-OPEN',
+        'OP-SYS-UNAVAILABLE',
+      ],
+    },
+    async ({ req, caller }) => {
+      const idempotencyKey = readIdempotencyKey(req);
+      const keyWasKnown = (await findKey(deps.db, caller.subject, idempotencyKey.key)) !== undefined;
+      if (!keyWasKnown) await assertAcceptsNew(deps, caller);
+      const { sceneCode, url } = readBody(deps, await readJson(req));
+      return createdReply(await createStreamTask(deps, { caller, idempotencyKey, sceneCode, url, keyWasKnown }));
+    },
+  );
+
+/** Of several faults a bad `stream_url` is the one that is told. */
+function readBody({ policy }: Pick<Deps, 'policy'>, json: unknown): { sceneCode: string; url: StreamUrl } {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw fail.requestInvalid('body_invalid', 'Send a JSON object.');
+  }
+  const url = parseStreamUrl((json as Record<string, unknown>)['stream_url'], policy);
+  const parsed = body.safeParse(json);
+  if (parsed.success) return { sceneCode: parsed.data.scene_code, url };
+  const issue = parsed.error.issues[0];
+  if (issue?.code === 'unrecognized_keys') {
+    throw fail.requestInvalid('unknown_field', 'The body holds a field that is not known.', {
+      field: String(issue.keys[0]).slice(0, 200),
+    });
+  }
+  throw fail.requestInvalid('scene_code_invalid', 'Send scene_code as a text.', { field: 'scene_code' });
+}

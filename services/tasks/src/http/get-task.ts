@@ -1,0 +1,22 @@
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { getTask } from '../use-cases/get-task.ts';
+import { taskParams, taskView, toView } from './task-view.ts';
+
+export const getTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>) =>
+  route(
+    {
+      operation: 'getTask',
+      method: 'get',
+      path: '/v1/vision/tasks/{task_id}',
+      summary: 'Query a task',
+      audience: 'public',
+      params: taskParams,
+      responses: { 200: { description: 'The task', schema: taskView } },
+      errors: ['OP-AUTH-REQUIRED', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+    },
+    async ({ params, caller }) => ({
+      status: 200,
+      body: toView(await getTask(deps, { subject: caller.subject, taskId: params.task_id })),
+    }),
+  );

@@ -1,0 +1,23 @@
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { stopTask } from '../use-cases/stop-task.ts';
+import { taskParams, taskView, toView } from './task-view.ts';
+
+export const stopTaskRoute = (deps: Deps) =>
+  route(
+    {
+      operation: 'stopTask',
+      method: 'post',
+      path: '/v1/vision/tasks/{task_id}/stop',
+      summary: 'Stop a task',
+      description: 'Waits some seconds for the end; a task still `stopping` after that is driven on by the service.',
+      audience: 'public',
+      params: taskParams,
+      responses: { 200: { description: 'The task', schema: taskView } },
+      errors: ['OP-AUTH-REQUIRED', 'OP-TASK-NOT-STOPPABLE', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+    },
+    async ({ params, caller }) => ({
+      status: 200,
+      body: toView(await stopTask(deps, { subject: caller.subject, taskId: params.task_id })),
+    }),
+  );

@@ -8,7 +8,7 @@ import { createKafka, type KafkaClient } from '@vision/shared/messaging/kafka';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import { dataDir, portOf, root, type Settings } from './settings.ts';
-import { isPortFree } from './wait.ts';
+import { becomesTrue, isPortFree } from './wait.ts';
 
 export function localBrokers(settings: Settings): string {
   return `127.0.0.1:${portOf(settings, 'kafka')}`;
@@ -32,9 +32,19 @@ export async function ensureKafka(settings: Settings): Promise<void> {
   });
 }
 
-/** Creates the topics that are missing. */
+/** Creates the topics that are missing, and waits until the broker can coordinate consumer groups. */
 export async function ensureLocalTopics(brokers: string): Promise<void> {
-  await ensureTopics(clientOf(brokers));
+  const client = clientOf(brokers);
+  await ensureTopics(client);
+  const admin = client.kafka.admin();
+  await admin.connect();
+  try {
+    // The first question about a group makes the broker create its offsets topic, which takes a moment.
+    const asked = () => admin.fetchOffsets({ groupId: 'vision-local' }).then(() => true);
+    await becomesTrue(asked, { timeoutMs: 20_000, everyMs: 50 });
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 function clientOf(brokers: string): KafkaClient {

@@ -14,8 +14,6 @@ export async function ensureTopics({ kafka, nameOf }: KafkaClient): Promise<void
         configEntries: [{ name: 'retention.ms', value: String(topic.retentionMs) }],
       })),
     });
-    // Asking for a group makes the broker create its offsets topic, so the first consumer does not find it missing.
-    await admin.fetchOffsets({ groupId: nameOf('vision.setup') });
   } finally {
     await admin.disconnect();
   }

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fail } from '@vision/shared/errors';
+
+/** A file that has no name: it is unlinked as soon as it is open, so the system takes it back when the process ends. */
+export interface SpoolFile {
+  append: (chunk: Buffer) => Promise<void>;
+  /** The whole content. */
+  read: () => Promise<Buffer>;
+}
+
+/** The files of one request. */
+export interface SpoolSession {
+  create: () => Promise<SpoolFile>;
+  /** Gives every file back. Nothing may be appended any more. */
+  close: () => Promise<void>;
+}
+
+/** Where uploads wait on disk until it is known what they mean, so that their size never is memory. */
+export interface Spool {
+  /** Makes the folder of this process and removes those of dead ones. */
+  prepare: () => Promise<void>;
+  openSession: () => SpoolSession;
+  remove: () => Promise<void>;
+}
+
+export function createSpool(parent: string): Spool {
+  const folder = join(parent, `${PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
+  return {
+    prepare: async () => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await removeDead(parent);
+    },
+    openSession: () => openSession(folder),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+const PREFIX = 'vision-images-';
+
+async function removeDead(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = new RegExp(`^${PREFIX}(\\d+)-[0-9a-f]{8}$`).exec(name)?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function openSession(folder: string): SpoolSession {
+  const handles: Promise<FileHandle>[] = [];
+  return {
+    create: async () => {
+      const opening = openUnnamed(join(folder, randomUUID()));
+      handles.push(opening);
+      const handle = await opening.catch(unavailable);
+      let bytes = 0;
+      return {
+        append: async (chunk) => {
+          await handle.writeFile(chunk).catch(unavailable);
+          bytes += chunk.length;
+        },
+        read: () => readWhole(handle, bytes).catch(unavailable),
+      };
+    },
+    close: async () => {
+      await Promise.allSettled(handles.splice(0).map(async (opening) => (await opening).close()));
+    },
+  };
+}
+
+async function openUnnamed(path: string): Promise<FileHandle> {
+  const handle = await open(path, 'wx+', 0o600).catch(async (error: unknown) => {
+    // Something that tidies up old temporary folders has been here.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    return open(path, 'wx+', 0o600);
+  });
+  try {
+    await unlink(path);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function readWhole(handle: FileHandle, bytes: number): Promise<Buffer> {
+  const content = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  while (at < bytes) {
+    const { bytesRead } = await handle.read(content, at, bytes - at, at);
+    if (bytesRead === 0) throw new Error('the spool file is shorter than what was written');
+    at += bytesRead;
+  }
+  return content;
+}
+
+function unavailable(error: unknown): never {
+  throw fail.sysUnavailable('spool_unavailable', error);
+}

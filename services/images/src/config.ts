@@ -1,0 +1,55 @@
+import { tmpdir } from 'node:os';
+import { z } from 'zod';
+import {
+  count,
+  databaseConfig,
+  httpUrl,
+  internalTokenConfig,
+  kafkaConfig,
+  loadConfig,
+  millis,
+  objectStoreConfig,
+  serviceConfig,
+} from '@vision/shared/config';
+import { inferenceClientConfig } from '@vision/shared/inference-client';
+
+const DAY_MS = 86_400_000;
+
+export const configSchema = z.object({
+  ...serviceConfig,
+  ...databaseConfig,
+  ...kafkaConfig,
+  ...objectStoreConfig,
+  ...internalTokenConfig,
+  INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
+  INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
+  BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
+  DETECT_TIMEOUT_MS: inferenceClientConfig.DETECT_TIMEOUT_MS,
+  QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  QUOTA_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of the quota service'),
+  SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
+  SPOOL_DIR: z.string().default(tmpdir()).describe('Folder for uploads while they are read; local and fast'),
+  MAX_CALLS: count(128).describe('Image calls that one process works on at once'),
+  IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),
+  IMAGES_AT_ONCE: count(8).describe('Images that one process holds in memory at the same time'),
+  BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
+  BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
+  LEASE_MS: millis(30_000).describe('Time after which the call of a dead process is taken over'),
+  KEY_WAIT_MS: millis(15_000).describe('Longest wait for another call with the same Idempotency-Key'),
+  RECOVERY_INTERVAL_MS: millis(5_000).describe('Pause between two looks for calls of dead processes'),
+  SWEEP_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for pictures without a call'),
+  ORPHAN_AGE_MS: millis(DAY_MS).describe('Pictures without a call are removed when they are older than this'),
+  RETENTION_DAYS: count(90).describe('Days that pictures, results and keys are kept'),
+  RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Pause between two removals of what has expired'),
+  CLOCK_OFFSET: z
+    .string()
+    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
+    .default('0 seconds')
+    .describe('Added to the database clock for dates and expiry; for tests'),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  return loadConfig(configSchema, env);
+}

@@ -1,0 +1,127 @@
+import type { Knex } from 'knex';
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageCall, ImageEntry, ImageFault } from '../domain/image-call.ts';
+import type { ImageType } from '../domain/image-type.ts';
+import type { Clock } from './idempotency-keys.ts';
+
+interface CallRow {
+  task_id: string;
+  subject: string;
+  request_id: string;
+  scene_code: string;
+  images_total: number;
+  images_succeeded: number;
+  reservation_id: string;
+  created_at: Date;
+  updated_at: Date;
+  result_expires_at: Date;
+}
+
+interface ImageRow {
+  seq: number;
+  object_key: string | null;
+  sha256: string;
+  bytes: number;
+  content_type: ImageType;
+  status: 'succeeded' | 'failed';
+  error_code: ImageFault | null;
+  result: { image: ImageSize; objects: DetectedObject[] } | null;
+}
+
+export async function insertImageCall(tx: Knex.Transaction, call: ImageCall, entries: ImageEntry[]): Promise<void> {
+  await tx('image_calls').insert({
+    task_id: call.taskId,
+    subject: call.subject,
+    request_id: call.requestId,
+    scene_code: call.sceneCode,
+    images_total: call.imagesTotal,
+    images_succeeded: call.imagesSucceeded,
+    reservation_id: call.reservationId,
+    created_at: call.createdAt,
+    updated_at: call.updatedAt,
+    result_expires_at: call.resultExpiresAt,
+  } satisfies CallRow);
+  await tx('images').insert(entries.map((entry) => ({ task_id: call.taskId, ...toRow(entry) })));
+}
+
+/** A call of this subject that has not expired. */
+export async function findImageCall(
+  db: Knex,
+  clock: Clock,
+  { subject, taskId }: { subject: string; taskId: string },
+): Promise<ImageCall | undefined> {
+  const row = await db('image_calls')
+    .where({ subject, task_id: taskId })
+    .where('result_expires_at', '>', db.raw('now() + ?::interval', [clock.offset]))
+    .first<CallRow | undefined>();
+  return row && fromRow(row);
+}
+
+/** The images of a call in upload order. */
+export async function findImages(db: Knex, taskId: string): Promise<ImageEntry[]> {
+  const rows = await db('images').where({ task_id: taskId }).orderBy('seq').select<ImageRow[]>('*');
+  return rows.map(fromImageRow);
+}
+
+/** Those of the tasks that have a finished call. */
+export async function findFinished(db: Knex, taskIds: string[]): Promise<string[]> {
+  const rows = await db('image_calls').whereIn('task_id', taskIds).select<{ task_id: string }[]>('task_id');
+  return rows.map((row) => row.task_id);
+}
+
+/** Calls that have expired, oldest first. */
+export async function findExpired(
+  db: Knex,
+  clock: Clock,
+  limit: number,
+): Promise<{ task_id: string; images_total: number }[]> {
+  return db('image_calls')
+    .where('result_expires_at', '<=', db.raw('now() + ?::interval', [clock.offset]))
+    .orderBy('result_expires_at')
+    .limit(limit)
+    .select<{ task_id: string; images_total: number }[]>('task_id', 'images_total');
+}
+
+/** Removes calls, their images and their keys. */
+export async function deleteCalls(tx: Knex.Transaction, taskIds: string[]): Promise<void> {
+  await tx('idempotency_keys').where('state', 'done').whereIn('task_id', taskIds).delete();
+  await tx('image_calls').whereIn('task_id', taskIds).delete();
+}
+
+function toRow({ seq, sha256, bytes, contentType, outcome }: ImageEntry): Record<string, unknown> {
+  const shared = { seq, sha256, bytes, content_type: contentType, status: outcome.status };
+  return outcome.status === 'succeeded'
+    ? {
+        ...shared,
+        object_key: outcome.objectKey,
+        error_code: null,
+        result: JSON.stringify({ image: outcome.size, objects: outcome.objects }),
+      }
+    : { ...shared, object_key: outcome.objectKey ?? null, error_code: outcome.errorCode, result: null };
+}
+
+function fromImageRow(row: ImageRow): ImageEntry {
+  const { seq, sha256, bytes, content_type: contentType } = row;
+  const shared = { seq, sha256, bytes, contentType };
+  if (row.result) {
+    const { image: size, objects } = row.result;
+    return { ...shared, outcome: { status: 'succeeded', objectKey: row.object_key ?? '', size, objects } };
+  }
+  const errorCode = row.error_code ?? 'OP-SYS-UNAVAILABLE';
+  return { ...shared, outcome: { status: 'failed', objectKey: row.object_key ?? undefined, errorCode } };
+}
+
+function fromRow(row: CallRow): ImageCall {
+  return {
+    taskId: row.task_id,
+    subject: row.subject,
+    requestId: row.request_id,
+    sceneCode: row.scene_code,
+    imagesTotal: row.images_total,
+    imagesSucceeded: row.images_succeeded,
+    reservationId: row.reservation_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    resultExpiresAt: row.result_expires_at,
+  };
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '@vision/shared/db/migrate';
+import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { imageCalls } from './0001-image-calls.ts';
+
+export const migrations: Migration[] = [imageCalls, outboxMigration];

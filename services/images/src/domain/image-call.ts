@@ -1,0 +1,78 @@
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import { asAppError } from '@vision/shared/errors';
+import type { ErrorCode } from '@vision/shared/errors';
+import type { ImageType } from './image-type.ts';
+
+/** Why an image of an accepted call has no detections (`error_code` of its entry). */
+export type ImageFault = (typeof imageFaults)[number];
+export const imageFaults = [
+  'OP-TASK-REQUEST-INVALID',
+  'OP-TASK-UPSTREAM-DOWN',
+  'OP-SYS-UNAVAILABLE',
+] as const satisfies ErrorCode[];
+
+/** What became of one image. `objectKey` is set when its picture is stored. */
+export type ImageOutcome =
+  | { status: 'succeeded'; objectKey: string; size: ImageSize; objects: DetectedObject[] }
+  | { status: 'failed'; objectKey: string | undefined; errorCode: ImageFault };
+
+/** One image of a call, as it is kept. */
+export interface ImageEntry {
+  seq: number;
+  sha256: string;
+  bytes: number;
+  contentType: ImageType;
+  outcome: ImageOutcome;
+}
+
+/** The record of one finished call. */
+export interface ImageCall {
+  taskId: string;
+  subject: string;
+  /** The idempotency key as the first caller sent it. */
+  requestId: string;
+  sceneCode: string;
+  imagesTotal: number;
+  imagesSucceeded: number;
+  reservationId: string;
+  createdAt: Date;
+  updatedAt: Date;
+  resultExpiresAt: Date;
+}
+
+/** Id of the units that the attempt of a call takes from the quota. */
+export function reservationId(taskId: string, attempt: number): string {
+  return `${taskId}/${attempt}`;
+}
+
+/** Which entry code an error of the backend or of the store becomes; undefined for what is no expected failure. */
+export function imageFaultOf(error: unknown): ImageFault | undefined {
+  const code = asAppError(error)?.code;
+  // The backend was there when the call began, so a breaker that has opened since is its fault.
+  if (code === 'OP-TASK-BREAKER-OPEN') return 'OP-TASK-UPSTREAM-DOWN';
+  return imageFaults.find((fault) => fault === code);
+}
+
+/** Whether a part of ours was away for every image: then the call as a whole did not happen. */
+export function failedAsAWhole(outcomes: readonly ImageOutcome[]): boolean {
+  return outcomes.every((outcome) => outcome.status === 'failed' && outcome.errorCode === 'OP-SYS-UNAVAILABLE');
+}
+
+/** The event form of a call. Calls change once, so there is one version. */
+export function toSnapshot(call: ImageCall, status: ImageCallSnapshot['status']): ImageCallSnapshot {
+  return {
+    task_id: call.taskId,
+    version: 1,
+    subject: call.subject,
+    request_id: call.requestId,
+    scene_code: call.sceneCode,
+    status,
+    reservation_id: call.reservationId,
+    images_total: call.imagesTotal,
+    images_succeeded: call.imagesSucceeded,
+    created_at: call.createdAt.toISOString(),
+    updated_at: call.updatedAt.toISOString(),
+    result_expires_at: call.resultExpiresAt.toISOString(),
+  };
+}

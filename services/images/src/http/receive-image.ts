@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { SpoolSession } from '../clients/spool.ts';
+import { isDeclaredImage, SNIFF_BYTES, sniffImageType } from '../domain/image-type.ts';
+import { MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
+import type { ReceivedImage } from '../use-cases/process-image.ts';
+import { refuseSize, refuseType } from './form-refusals.ts';
+
+/** Writes one image to the spool while it arrives, and counts, hashes and sniffs it on the way. */
+export async function receiveImage(
+  stream: Readable,
+  declaredType: string,
+  session: SpoolSession,
+): Promise<ReceivedImage> {
+  if (!isDeclaredImage(declaredType)) throw refuseType();
+  const hash = createHash('sha256');
+  const file = await session.create();
+  let head = Buffer.alloc(0);
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_IMAGE_BYTES) throw refuseSize();
+    if (head.length < SNIFF_BYTES) {
+      head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
+      if (head.length === SNIFF_BYTES && !sniffImageType(head)) throw refuseType();
+    }
+    hash.update(chunk);
+    await file.append(chunk);
+  }
+  const contentType = sniffImageType(head);
+  if (!contentType) throw refuseType();
+  return { sha256: hash.digest('hex'), bytes, contentType, read: file.read };
+}

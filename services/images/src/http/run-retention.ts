@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { route } from '@vision/shared/http/route';
+import { runRetention } from '../use-cases/run-retention.ts';
+import type { RetentionDeps } from '../use-cases/run-retention.ts';
+
+const removed = z.object({ image_calls: z.int(), pictures: z.int() });
+
+export const runRetentionRoute = (deps: RetentionDeps) =>
+  route(
+    {
+      operation: 'runImageRetention',
+      method: 'post',
+      path: '/internal/v1/retention/run',
+      summary: 'Remove pictures, results and keys that have expired now',
+      audience: 'internal',
+      responses: { 200: { description: 'What was removed', schema: removed } },
+    },
+    async ({ signal }) => ({ status: 200, body: await runRetention(deps, signal) }),
+  );

@@ -1,0 +1,166 @@
+import { createDb } from '@vision/shared/db/knex';
+import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { createApp } from '@vision/shared/http/app';
+import { requireServiceToken } from '@vision/shared/http/authenticate';
+import { healthListener } from '@vision/shared/http/health';
+import { createHttpServer } from '@vision/shared/http/server';
+import { createInferenceClient } from '@vision/shared/inference-client';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { startRelay } from '@vision/shared/messaging/relay';
+import type { Relay } from '@vision/shared/messaging/relay';
+import { createObjectStore } from '@vision/shared/object-store';
+import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { loadScenes } from '@vision/shared/scenes';
+import { startBackground } from './background.ts';
+import type { Background } from './background.ts';
+import { createQuotaClient } from './clients/quota.ts';
+import { createSpool } from './clients/spool.ts';
+import type { Config } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
+import { createSlots } from './domain/slots.ts';
+import { createCallGate } from './http/call-gate.ts';
+import { routes } from './http/routes.ts';
+import { createSignals } from './signals.ts';
+
+export interface ImagesService extends RunningService {
+  /** Known after `start`. */
+  port: number;
+  healthPort: number;
+}
+
+/** Builds the service from its configuration; nothing is connected or listening before `start`. */
+export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
+  const parts = createParts(config, logger);
+  const { db, store, inference, spool, calls, producer, deps } = parts;
+  const app = createApp({
+    routes: routes(deps),
+    authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'images'),
+    logger,
+  });
+  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
+  const health = createHttpServer(healthListener({ ready: readiness(parts) }), {
+    host: config.HOST,
+    port: config.HEALTH_PORT,
+  });
+  let background: Background | undefined;
+  const service: ImagesService = {
+    port: config.PORT,
+    healthPort: config.HEALTH_PORT,
+    start: async () => {
+      await spool.prepare();
+      service.healthPort = await health.start();
+      parts.relay = startRelay({ db, producer, logger });
+      background = startBackground(deps, { config, logger });
+      service.port = await server.start();
+    },
+    stopPhases: [
+      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(config.SHUTDOWN_GRACE_MS - 1_000) },
+      { name: 'calls', timeoutMs: 10_000, stop: () => calls.idle() },
+      { name: 'background', timeoutMs: 10_000, stop: async () => background?.stop() },
+      {
+        name: 'events',
+        timeoutMs: 10_000,
+        stop: async () => {
+          await parts.relay?.stop();
+          await producer.stop();
+        },
+      },
+      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
+      {
+        name: 'clients',
+        timeoutMs: 5_000,
+        stop: async () => {
+          inference.close();
+          store.close();
+          await Promise.all([db.destroy(), spool.remove()]);
+        },
+      },
+    ],
+  };
+  return service;
+}
+
+/** Brings the database of this service up to date. */
+export async function migrateDatabase(config: Config): Promise<void> {
+  const db = createDb({
+    url: config.DATABASE_URL,
+    poolMax: 2,
+    applicationName: 'images-migrate',
+    statementTimeoutMs: 0,
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function createParts(config: Config, logger: ServiceContext['logger']) {
+  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'images' });
+  const store = createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
+  const inference = createInferenceClient({
+    baseUrl: config.INFERENCE_URL,
+    token: config.INFERENCE_TOKEN,
+    breakerResetMs: config.BREAKER_RESET_MS,
+    detectTimeoutMs: config.DETECT_TIMEOUT_MS,
+  });
+  const kafka = createKafka({
+    brokers: config.KAFKA_BROKERS,
+    clientId: 'images',
+    logger,
+    topicPrefix: config.TOPIC_PREFIX,
+  });
+  const spool = createSpool(config.SPOOL_DIR);
+  const calls = createCallGate(config.MAX_CALLS);
+  const deps = {
+    db,
+    store,
+    inference,
+    spool,
+    calls,
+    clock: { offset: config.CLOCK_OFFSET },
+    quota: createQuotaClient({
+      baseUrl: config.QUOTA_URL,
+      tokenKey: config.INTERNAL_TOKEN_KEY,
+      timeoutMs: config.QUOTA_TIMEOUT_MS,
+    }),
+    scenes: loadScenes(config.SCENES_FILE),
+    signals: createSignals(logger),
+    slots: createSlots(config.IMAGES_AT_ONCE),
+    imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
+    leaseMs: config.LEASE_MS,
+    keyWaitMs: config.KEY_WAIT_MS,
+    bodyIdleMs: config.BODY_IDLE_MS,
+    bodyTotalMs: config.BODY_TOTAL_MS,
+    retentionDays: config.RETENTION_DAYS,
+    orphanAgeMs: config.ORPHAN_AGE_MS,
+    published: () => parts.relay?.wake(),
+  };
+  const parts = {
+    db,
+    store,
+    inference,
+    spool,
+    calls,
+    producer: createProducer(kafka),
+    deps,
+    relay: undefined as Relay | undefined,
+  };
+  return parts;
+}
+
+/** Ready from the moment the schema was seen complete; a store that goes away later shows in the answers, not here. */
+function readiness({ db }: ReturnType<typeof createParts>): () => Promise<boolean> {
+  let seen = false;
+  return async () => {
+    seen ||= await schemaIsCurrent(db, migrations);
+    return seen;
+  };
+}

@@ -1,0 +1,59 @@
+import type { Logger } from '@vision/shared/logger';
+import { meter } from '@vision/shared/telemetry';
+import type { ImageCall, ImageFault } from './domain/image-call.ts';
+
+export type Signals = ReturnType<typeof createSignals>;
+
+/** Business events: one function each, counter and log line together. */
+export function createSignals(logger: Logger) {
+  const metrics = meter('images');
+  const calls = metrics.createCounter('vision.images.calls', { description: 'Image calls by outcome' });
+  const images = metrics.createCounter('vision.images.images', { description: 'Images of finished calls by outcome' });
+  const duration = metrics.createHistogram('vision.images.call.duration', {
+    description: 'From the whole upload to the stored result',
+    unit: 's',
+  });
+  const removed = metrics.createCounter('vision.images.pictures.removed', {
+    description: 'Pictures removed by reason: expired, orphaned',
+  });
+  const late = metrics.createCounter('vision.images.courtesy.failures', {
+    description: 'Settlements and refunds that quota will hear of by event only',
+  });
+  return {
+    callFinished: (call: ImageCall, seconds: number) => {
+      calls.add(1, { outcome: 'finished' });
+      duration.record(seconds);
+      const { taskId, subject, sceneCode, imagesTotal, imagesSucceeded } = call;
+      logger.info({ taskId, subject, sceneCode, imagesTotal, imagesSucceeded, seconds }, 'image call finished');
+    },
+    callReplayed: () => calls.add(1, { outcome: 'replayed' }),
+    callUndone: (taskId: string, reason: string) => {
+      calls.add(1, { outcome: 'undone' });
+      logger.warn({ taskId, reason }, 'image call undone');
+    },
+    callTakenOver: (taskId: string) => {
+      logger.warn({ taskId }, 'the process that worked on this call is gone; undoing it');
+    },
+    imageSucceeded: () => images.add(1, { outcome: 'succeeded' }),
+    imageFailed: (fault: { taskId: string; seq: number; code: ImageFault; cause: unknown }) => {
+      images.add(1, { outcome: fault.code });
+      const { taskId, seq, code, cause } = fault;
+      if (code === 'OP-TASK-REQUEST-INVALID') logger.info({ taskId, seq, code }, 'image cannot be decoded');
+      else logger.warn({ taskId, seq, code, err: cause }, 'image failed');
+    },
+    courtesyFailed: (taskId: string, call: 'settle' | 'refund', cause: unknown) => {
+      late.add(1, { call });
+      logger.warn({ taskId, call, err: cause }, 'quota did not answer; the event will tell it');
+    },
+    leftBehind: (taskId: string, cause: unknown) => {
+      logger.warn({ taskId, err: cause }, 'pictures of an undone call could not be removed; the sweep will');
+    },
+    releaseFailed: (taskId: string, cause: unknown) => {
+      logger.warn({ taskId, err: cause }, 'a call could not be undone now; recovery will');
+    },
+    picturesRemoved: (count: number, reason: 'expired' | 'orphaned') => {
+      removed.add(count, { reason });
+      if (count > 0) logger.info({ count, reason }, 'pictures removed');
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import { crashPoint } from '@vision/shared/crash-point';
+import type { InferenceClient } from '@vision/shared/inference-client';
+import type { ObjectStore } from '@vision/shared/object-store';
+import type { Claim } from '../db/idempotency-keys.ts';
+import { imageFaultOf } from '../domain/image-call.ts';
+import type { ImageEntry, ImageOutcome } from '../domain/image-call.ts';
+import type { ImageType } from '../domain/image-type.ts';
+import { pictureKey } from '../domain/picture-key.ts';
+import { createSlots } from '../domain/slots.ts';
+import type { Slots } from '../domain/slots.ts';
+import type { Signals } from '../signals.ts';
+
+/** An uploaded image that waits on disk. */
+export interface ReceivedImage {
+  sha256: string;
+  bytes: number;
+  contentType: ImageType;
+  read: () => Promise<Buffer>;
+}
+
+export interface ProcessDeps {
+  store: Pick<ObjectStore, 'put' | 'remove'>;
+  inference: Pick<InferenceClient, 'detect'>;
+  signals: Signals;
+  /** Shared by all calls of the process: bounds the images in memory. */
+  slots: Slots;
+  imagesPerCallAtOnce: number;
+}
+
+export interface ImageWork {
+  claim: Claim;
+  scene: SceneEntry;
+  images: ReceivedImage[];
+  /** Ends the work on all images; its reason is thrown. */
+  signal: AbortSignal;
+}
+
+/** Relays and detects the images of one call, some at a time; every image has its own outcome. */
+export async function processImages(deps: ProcessDeps, work: ImageWork): Promise<ImageEntry[]> {
+  const ofCall = createSlots(deps.imagesPerCallAtOnce);
+  const settled = await Promise.allSettled(
+    work.images.map((_image, seq) => ofCall.run(() => deps.slots.run(() => processImage(deps, work, seq)))),
+  );
+  work.signal.throwIfAborted();
+  return settled.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+/**
+ * The picture goes to the store and to the backend at the same time. Without a stored picture there is no result, so
+ * a failed relay ends the detection.
+ */
+async function processImage(deps: ProcessDeps, { claim, scene, images, signal }: ImageWork, seq: number) {
+  const image = images[seq] as ReceivedImage;
+  signal.throwIfAborted();
+  const body = await image.read();
+  const objectKey = pictureKey(claim.task_id, seq);
+  const relayFailed = new AbortController();
+  const relay = deps.store
+    .put({ key: objectKey, body, contentType: image.contentType, signal })
+    .then(() => crashPoint('images.picture_stored'));
+  relay.catch((error: unknown) => relayFailed.abort(error));
+  const detection = deps.inference.detect({
+    sceneCode: scene.scene_code,
+    minScore: scene.lower_bound,
+    bytes: body,
+    contentType: image.contentType,
+    signal: AbortSignal.any([signal, relayFailed.signal]),
+  });
+  const [stored, detected] = await Promise.allSettled([relay, detection]);
+  signal.throwIfAborted();
+  const { sha256, bytes, contentType } = image;
+  const entry = (outcome: ImageOutcome): ImageEntry => ({ seq, sha256, bytes, contentType, outcome });
+  const failed = [stored, detected].find((result) => result.status === 'rejected');
+  if (failed) return entry(failedOutcome(deps, { claim, seq }, { cause: failed.reason, objectKey: keptKey(stored) }));
+  const { image: size, objects } = (detected as PromiseFulfilledResult<Awaited<typeof detection>>).value;
+  deps.signals.imageSucceeded();
+  const kept = objects.filter(({ score }) => score >= scene.lower_bound).sort((a, b) => b.score - a.score);
+  return entry({ status: 'succeeded', objectKey, size, objects: kept });
+
+  function keptKey({ status }: PromiseSettledResult<void>): string | undefined {
+    return status === 'fulfilled' ? objectKey : undefined;
+  }
+}
+
+function failedOutcome(
+  { signals }: ProcessDeps,
+  { claim, seq }: { claim: Claim; seq: number },
+  { cause, objectKey }: { cause: unknown; objectKey: string | undefined },
+): ImageOutcome {
+  const errorCode = imageFaultOf(cause);
+  if (errorCode === undefined) throw cause;
+  signals.imageFailed({ taskId: claim.task_id, seq, code: errorCode, cause });
+  return { status: 'failed', objectKey, errorCode };
+}

@@ -1,0 +1,102 @@
+import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import { crashPoint } from '@vision/shared/crash-point';
+import { fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/shared/errors';
+import type { Claim } from '../db/idempotency-keys.ts';
+import { findImageCall } from '../db/image-calls.ts';
+import { failedAsAWhole } from '../domain/image-call.ts';
+import type { ImageCall, ImageEntry } from '../domain/image-call.ts';
+import { finishImageCall } from './finish-image-call.ts';
+import type { FinishDeps } from './finish-image-call.ts';
+import { holdLease } from './hold-lease.ts';
+import { processImages } from './process-image.ts';
+import type { ProcessDeps, ReceivedImage } from './process-image.ts';
+import { exhausted, keyReused } from './refusals.ts';
+import { undoImageCall } from './undo-image-call.ts';
+import type { UndoDeps } from './undo-image-call.ts';
+
+export type { ReceivedImage } from './process-image.ts';
+
+export type RunDeps = ProcessDeps & FinishDeps & UndoDeps & { leaseMs: number };
+
+export interface Work {
+  images: ReceivedImage[];
+  scene: SceneEntry;
+  dailyLimit: number;
+}
+
+/**
+ * The work on a claimed key: reserve → relay and detect → store the result → settle. Whatever fails before the result is
+ * stored is undone, so the key is free again and nothing is charged; a process that dies on the way is followed by recovery.
+ */
+export async function runImageCall(
+  deps: RunDeps,
+  claim: Claim,
+  work: Work,
+): Promise<{ call: ImageCall; entries: ImageEntry[] }> {
+  crashPoint('images.key_claimed');
+  const startedAt = performance.now();
+  const lease = holdLease(deps, claim);
+  let refusal: AppError | undefined;
+  try {
+    refusal = await reserveUnits(deps, claim, work);
+    if (refusal) throw refusal;
+    crashPoint('images.units_reserved');
+    const entries = await processImages(deps, { claim, ...work, signal: lease.lost });
+    crashPoint('images.images_processed');
+    if (failedAsAWhole(entries.map((entry) => entry.outcome))) throw fail.sysUnavailable('no_image_could_be_processed');
+    const call = await finishOnce(deps, claim, entries);
+    crashPoint('images.result_stored');
+    deps.signals.callFinished(call, (performance.now() - startedAt) / 1000);
+    await settle(deps, call);
+    crashPoint('images.units_settled');
+    return { call, entries };
+  } catch (error) {
+    await undoImageCall(deps, claim, { hadEffects: refusal === undefined, reason: error });
+    throw error;
+  } finally {
+    lease.release();
+  }
+}
+
+/** Takes one unit per image; returns the refusal when quota says that none were taken. */
+async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }: Work): Promise<AppError | undefined> {
+  const reply = await deps.quota.reserve(claim.reservation_id, claim.subject, {
+    idempotency_key: claim.key,
+    kind: 'image',
+    units: images.length,
+    limit: dailyLimit,
+  });
+  switch (reply.outcome) {
+    case 'granted':
+      return undefined;
+    case 'exhausted':
+      return exhausted({ ...reply, requested: images.length });
+    case 'conflict':
+      return keyReused();
+    case 'closed':
+      // Somebody has undone this call already: the lease ran out while quota was asked.
+      return fail.sysUnavailable('call_taken_over');
+  }
+}
+
+/** When the answer to the commit is lost, the record tells whether it took place. */
+async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): Promise<ImageCall> {
+  try {
+    return await finishImageCall(deps, claim, entries);
+  } catch (error) {
+    const stored = await findImageCall(deps.db, deps.clock, { subject: claim.subject, taskId: claim.task_id });
+    if (!stored) throw error;
+    return stored;
+  }
+}
+
+/** Gives the units of failed images back before the caller's next request; the event says the same once more. */
+async function settle({ quota, signals }: RunDeps, call: ImageCall): Promise<void> {
+  if (call.imagesSucceeded === call.imagesTotal) return;
+  try {
+    await quota.settle(call.reservationId, call.subject, call.imagesSucceeded);
+  } catch (error) {
+    signals.courtesyFailed(call.taskId, 'settle', error);
+  }
+}

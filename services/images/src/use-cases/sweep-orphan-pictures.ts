@@ -1,0 +1,55 @@
+import type { Knex } from 'knex';
+import type { ObjectStore } from '@vision/shared/object-store';
+import { findUnfinished } from '../db/idempotency-keys.ts';
+import { findFinished } from '../db/image-calls.ts';
+import { dayPrefix, parsePictureKey } from '../domain/picture-key.ts';
+import type { Signals } from '../signals.ts';
+
+export interface SweepDeps {
+  db: Knex;
+  store: Pick<ObjectStore, 'list' | 'remove'>;
+  signals: Signals;
+  /** Younger pictures may belong to a call that has not stored its result yet; milliseconds. */
+  orphanAgeMs: number;
+  retentionDays: number;
+}
+
+const DAY_MS = 86_400_000;
+const WEEK = [0, 1, 2, 3, 4, 5, 6, 7];
+const PAGE = 500;
+
+/**
+ * Removes pictures that no call knows: what a call put after it had been undone, or what could not be removed then. Looks at
+ * the last week and at the week that has just expired, so a sweep that did not run for long loses nothing. Returns how many
+ * were removed.
+ */
+export async function sweepOrphanPictures(deps: SweepDeps, now: Date): Promise<number> {
+  let removed = 0;
+  for (const back of [...WEEK, ...WEEK.map((day) => deps.retentionDays + 2 + day)]) {
+    let page: string[] = [];
+    for await (const { key, modifiedAt } of deps.store.list(dayPrefix(new Date(now.getTime() - back * DAY_MS)))) {
+      if (now.getTime() - modifiedAt.getTime() >= deps.orphanAgeMs) page.push(key);
+      if (page.length === PAGE) {
+        removed += await removeOrphans(deps, page);
+        page = [];
+      }
+    }
+    removed += await removeOrphans(deps, page);
+  }
+  deps.signals.picturesRemoved(removed, 'orphaned');
+  return removed;
+}
+
+async function removeOrphans({ db, store }: SweepDeps, keys: string[]): Promise<number> {
+  const named = keys.flatMap((key) => {
+    const taskId = parsePictureKey(key)?.taskId;
+    return taskId === undefined ? [] : [{ key, taskId }];
+  });
+  const taskIds = [...new Set(named.map(({ taskId }) => taskId))];
+  if (taskIds.length === 0) return 0;
+  // Unfinished first: a call that finishes in between is then found among the finished ones.
+  const known = new Set([...(await findUnfinished(db, taskIds)), ...(await findFinished(db, taskIds))]);
+  const orphans = named.filter(({ taskId }) => !known.has(taskId)).map(({ key }) => key);
+  await store.remove(orphans);
+  return orphans.length;
+}

@@ -1,0 +1,64 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type DetectAnswer = { status: number; body: unknown } | 'drop' | 'hang';
+
+export interface FakeInference {
+  url: string;
+  /** Decides by the text inside a picture; the default detects one object. */
+  answer: (picture: string, url: URL) => DetectAnswer | Promise<DetectAnswer>;
+  /** Texts of the pictures seen. */
+  readonly seen: string[];
+  /** Most requests that were open at the same time. */
+  mostAtOnce: number;
+  close: () => Promise<void>;
+}
+
+export const oneObject = {
+  label: 'fire',
+  score: 0.9,
+  bbox: { format: 'cxcywh_normalized', cx: 0.5, cy: 0.5, width: 0.2, height: 0.4 },
+};
+
+export const detected = (objects: unknown[] = [oneObject]): DetectAnswer => ({
+  status: 200,
+  body: { image: { width: 640, height: 480 }, objects },
+});
+
+/** A backend over a real socket whose every answer a test can choose. */
+export async function startFakeInference(): Promise<FakeInference> {
+  let open = 0;
+  const server = createServer((req, res) => {
+    open += 1;
+    fake.mostAtOnce = Math.max(fake.mostAtOnce, open);
+    res.once('close', () => {
+      open -= 1;
+    });
+    answer(fake, req, res).catch(() => res.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const fake: FakeInference = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: () => detected(),
+    seen: [],
+    mostAtOnce: 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return fake;
+}
+
+async function answer(fake: FakeInference, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  const picture = Buffer.concat(chunks).subarray(16, 48).toString('latin1').replace(/\0.*$/s, '');
+  fake.seen.push(picture);
+  const reply = await fake.answer(picture, new URL(req.url ?? '/', fake.url));
+  if (reply === 'hang') return;
+  if (reply === 'drop') res.destroy();
+  else res.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
+}

@@ -1,0 +1,103 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { reserveRequest, settleRequest } from '@vision/shared/contracts/quota';
+import type { ReserveReply } from '@vision/shared/contracts/quota';
+
+interface Reservation {
+  units: number;
+  charged: number;
+  open: boolean;
+}
+
+export interface FakeQuota {
+  url: string;
+  readonly reservations: Map<string, Reservation>;
+  /** Units charged in all. */
+  used: () => number;
+  /** Units that another part has taken. */
+  usedElsewhere: number;
+  /** Keys that belong to a video task. */
+  readonly videoKeys: Set<string>;
+  /** What happens to a request before it is answered; `lose` works on it and drops the answer. */
+  fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => 'none' | 'lose' | 'refuse';
+  close: () => Promise<void>;
+}
+
+const resets_at = '2099-01-01T00:00:00+08:00';
+
+/** The quota contract over a real socket, with a ledger in memory. */
+export async function startFakeQuota(): Promise<FakeQuota> {
+  const server = createServer((req, res) => {
+    answer(fake, req, res).catch(() => res.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const fake: FakeQuota = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    reservations: new Map(),
+    used: () => fake.usedElsewhere + [...fake.reservations.values()].reduce((sum, { charged }) => sum + charged, 0),
+    usedElsewhere: 0,
+    videoKeys: new Set(),
+    fault: () => 'none',
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return fake;
+}
+
+async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const url = new URL(req.url ?? '/', fake.url);
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  const [, , , , id = '', action = 'reserve'] = url.pathname.split('/').map(decodeURIComponent);
+  const what = url.pathname.endsWith('/usage') ? 'usage' : (action as 'reserve' | 'settlement' | 'refund');
+  const fault = fake.fault(what);
+  if (fault === 'refuse') {
+    res.destroy();
+    return;
+  }
+  const body: unknown = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
+  const reply = replyTo(fake, { what, id, body, limit: Number(url.searchParams.get('image_limit')) });
+  if (fault === 'lose') res.destroy();
+  else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+}
+
+interface Question {
+  what: string;
+  id: string;
+  body: unknown;
+  limit: number;
+}
+
+function replyTo(fake: FakeQuota, { what, id, body, limit }: Question): unknown {
+  if (what === 'usage') {
+    const of = (max: number, used: number) => ({ limit: max, used, remaining: Math.max(0, max - used), resets_at });
+    return { video: of(5, 0), image: of(limit, fake.used()) };
+  }
+  if (what === 'reserve') return reserve(fake, id, reserveRequest.parse(body));
+  return { charged: close(fake, id, what === 'refund' ? 0 : settleRequest.parse(body).units) };
+}
+
+function reserve(
+  fake: FakeQuota,
+  id: string,
+  request: { idempotency_key: string; units: number; limit: number },
+): ReserveReply {
+  const known = fake.reservations.get(id);
+  if (known) return { outcome: known.open ? 'granted' : 'closed' };
+  if (fake.videoKeys.has(request.idempotency_key)) return { outcome: 'conflict' };
+  const { units, limit } = request;
+  if (fake.used() + units > limit)
+    return { outcome: 'exhausted', limit, used: fake.used(), requested: units, resets_at };
+  fake.reservations.set(id, { units, charged: units, open: true });
+  return { outcome: 'granted' };
+}
+
+function close(fake: FakeQuota, id: string, units: number): number {
+  const known = fake.reservations.get(id) ?? { units: 0, charged: 0, open: true };
+  if (known.open) fake.reservations.set(id, { ...known, charged: Math.min(units, known.units), open: false });
+  return fake.reservations.get(id)?.charged ?? 0;
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { topics } from '@vision/shared/contracts/topics';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import type { Problem } from '@vision/shared/contracts/problem';
+import type { Caller } from '@vision/shared/http/caller';
+import { mintServiceToken } from '@vision/shared/http/service-token';
+import { createLogger } from '@vision/shared/logger';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
+import { readConfig } from '../../src/config.ts';
+import { migrations } from '../../src/db/migrations/list.ts';
+import { createService } from '../../src/service.ts';
+import type { ImagesService } from '../../src/service.ts';
+import { startFakeInference } from './fake-inference.ts';
+import type { FakeInference } from './fake-inference.ts';
+import { startFakeQuota } from './fake-quota.ts';
+import type { FakeQuota } from './fake-quota.ts';
+import { BOUNDARY, multipart } from './form.ts';
+import type { Part } from './form.ts';
+
+const tokenKey = 'test-key-test-key-test-key-test-key-test';
+const logger = createLogger('images-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+
+export interface Detections {
+  task_id: string;
+  request_id: string;
+  status: string;
+  results: { seq: number; status: string; objects?: { label: string; score: number }[]; error_code?: string }[];
+  replayed?: boolean;
+}
+
+export interface CallOptions {
+  key?: string;
+  caller?: Partial<Caller>;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** Everything the service talks to; outlives the service, so that a test can start it again. */
+export interface World {
+  database: TestDatabase;
+  kafka: TestKafka;
+  s3: TestS3;
+  inference: FakeInference;
+  quota: FakeQuota;
+  spoolDir: string;
+  env: Record<string, string>;
+  close: () => Promise<void>;
+}
+
+export interface TestImages extends World {
+  service: ImagesService;
+  url: string;
+  post: (parts: Part[], options?: CallOptions) => Promise<Response>;
+  detect: (parts: Part[], options?: CallOptions) => Promise<{ status: number; body: Detections & Problem }>;
+  get: (path: string, caller?: Partial<Caller>) => Promise<Response>;
+  call: (method: string, path: string) => Promise<Response>;
+  /** Stops the service and removes its world. */
+  stop: () => Promise<void>;
+}
+
+export async function createWorld(): Promise<World> {
+  const [database, kafka, s3, inference, quota, spoolDir] = await Promise.all([
+    createTestDatabase(migrations),
+    testKafka({ topics: [topics.images] }),
+    testS3(),
+    startFakeInference(),
+    startFakeQuota(),
+    mkdtemp(join(tmpdir(), 'images-test-')),
+  ]);
+  const env = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HEALTH_PORT: '0',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    S3_ENDPOINT: s3.endpoint,
+    S3_REGION: s3.region,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
+    INTERNAL_TOKEN_KEY: tokenKey,
+    INFERENCE_URL: inference.url,
+    QUOTA_URL: quota.url,
+    SCENES_FILE: join(import.meta.dirname, '../../../../config/scenes.json'),
+    SPOOL_DIR: spoolDir,
+  };
+  return {
+    database,
+    kafka,
+    s3,
+    inference,
+    quota,
+    spoolDir,
+    env,
+    close: async () => {
+      await Promise.all([inference.close(), quota.close(), kafka.close(), s3.close(), database.drop()]);
+      await rm(spoolDir, { recursive: true });
+    },
+  };
+}
+
+/** The service as it is deployed, between fakes of its neighbours and real stores. */
+export async function startImages(over: Record<string, string> = {}): Promise<TestImages> {
+  const world = await createWorld();
+  const service = await createService(readConfig({ ...world.env, ...over }), {
+    logger,
+    onFatal: (error) => logger.fatal(error),
+  });
+  await service.start();
+  const client = clientOf(`http://127.0.0.1:${service.port}`);
+  return {
+    ...world,
+    ...client,
+    service,
+    stop: async () => {
+      for (const phase of service.stopPhases) await phase.stop();
+      await world.close();
+    },
+  };
+}
+
+/** What the gateway does for a caller: the token, and the body as it came. */
+export function clientOf(url: string) {
+  const tokenOf = (caller: Partial<Caller> = {}) =>
+    mintServiceToken(
+      { subject: 'subject-a', issuer: 'gateway', limits: { ...defaultLimits, images_per_day: 1000 }, ...caller },
+      { key: tokenKey, audience: 'images' },
+    );
+  const post = async (parts: Part[], { key = randomUUID(), caller, headers, signal }: CallOptions = {}) =>
+    fetch(`${url}/v1/vision/image-detections`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await tokenOf(caller)}`,
+        'idempotency-key': key,
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+        ...headers,
+      },
+      body: multipart(parts),
+      signal: signal ?? null,
+    });
+  const get = async (path: string, caller?: Partial<Caller>) =>
+    fetch(url + path, { headers: { authorization: `Bearer ${await tokenOf(caller)}` } });
+  return {
+    url,
+    tokenOf,
+    post,
+    get,
+    detect: async (parts: Part[], options?: CallOptions) => {
+      const response = await post(parts, options);
+      return { status: response.status, body: (await response.json()) as Detections & Problem };
+    },
+    call: async (method: string, path: string) =>
+      fetch(url + path, { method, headers: { authorization: `Bearer ${await tokenOf()}` } }),
+  };
+}

@@ -37,7 +37,7 @@ export interface SupervisedConsumer {
 export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer {
   const { kafka, groupId, signals } = options;
   const stop = new AbortController();
-  const state = { crashes: 0, alive: true, joined: false, lastSignAt: Date.now() };
+  const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: Date.now() };
   const fatal = (error: Error) => {
     if (!state.alive || stop.signal.aborted) return;
     state.alive = false;
@@ -75,13 +75,15 @@ export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer
     stop: async (timeoutMs = 20_000) => {
       stop.abort();
       clearInterval(watchdog);
-      const deadline = delay(timeoutMs, 'late' as const, { ref: false });
+      // While it still waits for a broker there is nothing to leave; the library's own retries end by themselves.
+      const patienceMs = state.started ? timeoutMs : Math.min(timeoutMs, 1_000);
+      const deadline = delay(patienceMs, 'late' as const, { ref: false });
       // Leaving while a join is under way makes the library hang, so the join is awaited first.
       const left = started.then(async (running) => {
         if (running && state.alive) await Promise.race([joined, delay(5_000, undefined, { ref: false })]);
         await consumer.disconnect();
       });
-      if ((await Promise.race([left, deadline])) === 'late') {
+      if ((await Promise.race([left, deadline])) === 'late' && state.started) {
         kafka.logger.warn({ group: groupId, timeoutMs }, 'the consumer did not leave its group in time');
       }
     },
@@ -111,7 +113,7 @@ async function startForever(
   consumer: Consumer,
   { kafka, groupId, topics, run }: SuperviseOptions,
   signal: AbortSignal,
-  state: { lastSignAt: number },
+  state: { started: boolean; lastSignAt: number },
 ): Promise<boolean> {
   for (let failures = 1; !signal.aborted; failures += 1) {
     state.lastSignAt = Date.now();
@@ -119,6 +121,7 @@ async function startForever(
       await consumer.connect();
       await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
       await consumer.run({ autoCommit: true, autoCommitThreshold: 1, ...run });
+      state.started = true;
       return true;
     } catch (error) {
       // A missing topic is waited for as well: it is made by the deployment, perhaps a moment later.

@@ -40,5 +40,11 @@ export async function createGate(target: string): Promise<Gate> {
     });
   const own = await listen(0);
   await close();
-  return { address: `127.0.0.1:${own}`, open: async () => void (await listen(own)), close };
+  return {
+    address: `127.0.0.1:${own}`,
+    open: async () => {
+      await listen(own);
+    },
+    close,
+  };
 }

@@ -1,0 +1,85 @@
+import { expect, test } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { createLogger } from '../logger.ts';
+import { consumerSignals } from './consumer-signals.ts';
+import type { KafkaClient } from './kafka.ts';
+import { superviseConsumer } from './supervise.ts';
+
+interface Crash {
+  error: Error;
+  restart: boolean;
+}
+
+/** The events and the restart question of a kafkajs consumer, without brokers. */
+function harness() {
+  const events = new EventEmitter();
+  let restartOnFailure: (error: Error) => Promise<boolean> = () => Promise.resolve(true);
+  const consumer = {
+    on: (name: string, listener: (event: unknown) => void) => events.on(name, listener),
+    connect: () => Promise.resolve(),
+    subscribe: () => Promise.resolve(),
+    run: () => Promise.resolve(void events.emit('consumer.group_join', {})),
+    disconnect: () => Promise.resolve(),
+  };
+  const kafka = {
+    consumer: (options: { retry: { restartOnFailure: typeof restartOnFailure } }) => {
+      restartOnFailure = options.retry.restartOnFailure;
+      return consumer;
+    },
+  };
+  const fatal: Error[] = [];
+  const supervised = superviseConsumer({
+    kafka: { kafka, nameOf: (name: string) => name, logger: createLogger('test', 'silent') } as unknown as KafkaClient,
+    groupId: 'group',
+    topics: ['topic'],
+    run: {},
+    signals: consumerSignals('group'),
+    onFatal: (error) => void fatal.push(error),
+    maxCrashes: 3,
+  });
+  const crash = (payload: Crash) => void events.emit('consumer.crash', { payload });
+  return { supervised, fatal, crash, mayRestart: (error: Error) => restartOnFailure(error) };
+}
+
+const named = (name: string, cause?: Error) => Object.assign(new Error(name, { cause }), { name });
+
+test('a crash that cannot be restarted is fatal, once', async () => {
+  const { supervised, fatal, crash } = harness();
+  await supervised.joined;
+  expect(supervised.isRunning()).toBe(true);
+  crash({ error: named('KafkaJSNonRetriableError'), restart: false });
+  crash({ error: named('KafkaJSNonRetriableError'), restart: false });
+  expect(fatal).toHaveLength(1);
+  expect(supervised.isAlive()).toBe(false);
+  await supervised.stop();
+});
+
+test('crashes in a row end the patience, progress between them restores it', async () => {
+  const { supervised, mayRestart } = harness();
+  const error = named('KafkaJSNumberOfRetriesExceeded', named('KafkaJSProtocolError'));
+  expect(await mayRestart(error)).toBe(true);
+  expect(await mayRestart(error)).toBe(true);
+  supervised.progressed();
+  expect(await mayRestart(error)).toBe(true);
+  expect(await mayRestart(error)).toBe(true);
+  expect(await mayRestart(error)).toBe(false);
+  await supervised.stop();
+});
+
+test('brokers out of reach are waited for without end', async () => {
+  const { supervised, fatal, mayRestart } = harness();
+  const error = named('KafkaJSNumberOfRetriesExceeded', named('KafkaJSConnectionError'));
+  for (let n = 0; n < 20; n += 1) expect(await mayRestart(error)).toBe(true);
+  expect(fatal).toEqual([]);
+  expect(supervised.isAlive()).toBe(true);
+  await supervised.stop();
+});
+
+test('a crash during the stop is not fatal', async () => {
+  const { supervised, fatal, crash } = harness();
+  await supervised.joined;
+  const stopped = supervised.stop();
+  crash({ error: named('KafkaJSError'), restart: false });
+  await stopped;
+  expect(fatal).toEqual([]);
+});

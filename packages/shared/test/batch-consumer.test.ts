@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { fail } from '../src/errors.ts';
+import { startBatchConsumer } from '../src/messaging/batch-consumer.ts';
+import type { BatchConsumerOptions } from '../src/messaging/batch-consumer.ts';
+import type { EventConsumer } from '../src/messaging/consumer.ts';
+import { listDlq } from '../src/messaging/dlq.ts';
+import { createProducer } from '../src/messaging/producer.ts';
+import type { EventProducer } from '../src/messaging/producer.ts';
+import { isEvent } from '../src/messaging/subscription.ts';
+import { testKafka } from '../src/testing/kafka.ts';
+import type { TestKafka } from '../src/testing/kafka.ts';
+import { until } from '../src/testing/until.ts';
+import { changed, thingChanged, topic } from './support/events.ts';
+
+let kafka: TestKafka;
+let producer: EventProducer;
+const consumers: EventConsumer[] = [];
+
+beforeEach(async () => {
+  kafka = await testKafka({ topics: [topic] });
+  producer = createProducer(kafka.client);
+});
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  await producer.stop();
+  await kafka.close();
+});
+
+/** A store of versions that can be away or refuse single ones; a batch is stored whole or not at all. */
+function store() {
+  const versions: number[] = [];
+  const state = { away: false, refuses: new Set<number>(), calls: 0 };
+  const handle: BatchConsumerOptions['handle'] = async (events) => {
+    state.calls += 1;
+    if (state.away) throw fail.sysUnavailable('database_unavailable');
+    const batch = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data.version] : []));
+    if (batch.some((version) => state.refuses.has(version))) throw new Error('refused');
+    versions.push(...batch);
+  };
+  return { versions, state, handle };
+}
+
+const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
+  const consumer = startBatchConsumer({
+    kafka: kafka.client,
+    groupId: 'storers',
+    topic,
+    definitions: [thingChanged],
+    handle,
+    maxAttempts: 2,
+    onFatal: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  consumers.push(consumer);
+  return consumer;
+};
+const publish = (versions: number[]) =>
+  producer.publishBatch(versions.map((version) => ({ ...changed('a', version), id: `id-${version}` })));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+test('events arrive in chunks, in order, each once', async () => {
+  const { versions, state, handle } = store();
+  await publish(upTo(100));
+  const consumer = start(handle, { chunkSize: 30 });
+  await consumer.settled('id-100');
+  expect(versions).toEqual(upTo(100));
+  expect(state.calls).toBe(4);
+});
+
+test('a refused event is put aside alone and the others of its batch are stored in order', async () => {
+  const { versions, state, handle } = store();
+  state.refuses.add(3);
+  await publish(upTo(6));
+  await producer.publishRaw([{ topic, key: 'a', value: 'no event' }]);
+  await publish([7]);
+  const consumer = start(handle);
+  await consumer.settled('id-7');
+  expect(await consumer.settled('id-3')).toBe('dead-lettered');
+  expect(versions).toEqual([1, 2, 4, 5, 6, 7]);
+  const letters = await listDlq(kafka.client, topic);
+  expect(letters.map(({ reason }) => reason).sort()).toEqual(['handler_failed', 'not_an_event']);
+});
+
+test('while the store is away nothing is lost, put aside or committed, and a later process starts where it ended', async () => {
+  const { versions, state, handle } = store();
+  await publish(upTo(20));
+  const first = start(handle, { chunkSize: 10 });
+  await first.settled('id-20');
+  state.away = true;
+  await publish([21, 22]);
+  const calls = state.calls;
+  await until(() => state.calls >= calls + 3);
+  await first.stop();
+  state.away = false;
+  const second = start(handle);
+  await second.settled('id-22');
+  expect(versions).toEqual(upTo(22));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});

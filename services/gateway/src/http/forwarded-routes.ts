@@ -43,7 +43,7 @@ export const forwarded: Forwarded[] = [
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'listResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   {
-    operation: 'detectImages',
+    operation: 'createImageDetection',
     method: 'post',
     path: '/v1/vision/image-detections',
     owner: 'images',

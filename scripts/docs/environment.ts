@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import { importFrom, serviceNames } from './services.ts';
+
+/** docs/env.md: every variable of every service, from the schemas that read them. */
+export async function environmentTable(root: string): Promise<string> {
+  const sections: string[] = [];
+  for (const service of serviceNames) {
+    const module = (await importFrom(root, service, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
+    if (module) sections.push(`## ${service}\n\n${tableOf(module.configSchema, root)}`);
+  }
+  return `# Environment
+
+Written by \`npm run docs\` from the configuration schemas. Every variable may also be given as a file: \`NAME_FILE\` names
+a file that holds the value, as mounted secrets do. An empty value counts as absent. All services also read the
+standard \`OTEL_*\` variables; traces are exported when \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
+
+${sections.join('\n\n')}
+`;
+}
+
+function tableOf(schema: z.ZodObject, root: string): string {
+  const rows = Object.entries(schema.shape).map(([name, field]) => {
+    const type = field as z.ZodType;
+    const cells = [`\`${name}\``, defaultOf(type, root), (descriptionOf(type) ?? '').replaceAll('|', '\\|')];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return ['| Name | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+function defaultOf(type: z.ZodType, root: string): string {
+  const parsed = type.safeParse(undefined);
+  if (!parsed.success) return 'required';
+  if (parsed.data === undefined || parsed.data === '') return 'none';
+  const text = Array.isArray(parsed.data) ? parsed.data.join(', ') : JSON.stringify(parsed.data).replaceAll('"', '');
+  return text === '' ? 'none' : `\`${text.replace(`${root}/`, '')}\``;
+}
+
+/** The description may hang on the schema itself or on what it wraps. */
+function descriptionOf(type: z.ZodType): string | undefined {
+  const inner = type as { unwrap?: () => z.ZodType; in?: z.ZodType };
+  return type.description ?? (inner.unwrap ? descriptionOf(inner.unwrap()) : inner.in && descriptionOf(inner.in));
+}

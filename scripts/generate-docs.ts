@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { format } from 'prettier';
+import { asyncApi } from './docs/async-api.ts';
+import { environmentTable } from './docs/environment.ts';
+import { openApiDocuments } from './docs/open-api.ts';
+
+const root = join(import.meta.dirname, '..');
+const isCheck = process.argv.includes('--check');
+
+/** Everything under docs/ that follows from the code, by path. `--check` writes nothing and fails when a file is stale. */
+const files: Record<string, string> = {
+  ...(await openApiDocuments(root)),
+  'docs/asyncapi.json': JSON.stringify(await asyncApi()),
+  'docs/env.md': await environmentTable(root),
+};
+
+const stale: string[] = [];
+for (const [path, content] of Object.entries(files)) {
+  const file = join(root, path);
+  const wanted = await format(content, { filepath: file, printWidth: 120, singleQuote: true });
+  const found = existsSync(file) ? await readFile(file, 'utf8') : '';
+  if (found === wanted) continue;
+  stale.push(path);
+  if (isCheck) continue;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, wanted);
+}
+
+if (isCheck && stale.length > 0) {
+  console.error(`These files do not follow the code any more; run "npm run docs":\n  ${stale.join('\n  ')}`);
+  process.exitCode = 1;
+} else {
+  console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'the documents follow the code');
+}

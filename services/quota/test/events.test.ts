@@ -57,6 +57,8 @@ const imageCall = (one: Reservation, facts: Partial<ImageCallSnapshot>): ImageCa
   ...facts,
 });
 
+const settled = (id: string) => quota.service.consumer?.settled(id) ?? Promise.reject(new Error('not started'));
+
 /** Publishes events and waits until the service has dealt with every one of them. */
 async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSnapshot })[]) {
   const outgoing = events.map((event) => {
@@ -65,7 +67,7 @@ async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSna
     return { ...definition, key: data.task_id, source: 'test', data, id: randomUUID() };
   });
   await quota.producer.publish(outgoing);
-  return Promise.all(outgoing.map(({ id }) => quota.service.consumer?.settled(id)));
+  return Promise.all(outgoing.map(({ id }) => settled(id)));
 }
 
 async function reserved(facts: Partial<Reservation> = {}): Promise<Reservation> {
@@ -95,7 +97,7 @@ test('a refunded task gives its unit back once, however often and in whatever or
   ];
   expect(await deliver(...told)).toEqual(['handled', 'handled', 'handled', 'handled']);
   expect(await stateOf(one)).toEqual({ state: 'refunded', charged: 0 });
-  const used = await quota.database.db('quota_days').where({ subject: one.subject }).first('used');
+  const used: unknown = await quota.database.db('quota_days').where({ subject: one.subject }).first('used');
   expect(used).toEqual({ used: 0 });
 });
 

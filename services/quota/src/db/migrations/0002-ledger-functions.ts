@@ -41,23 +41,21 @@ const RESERVE = `
   language plpgsql as $$
   declare
     known reservations%rowtype;
+    clashes boolean;
   begin
     day := quota_today();
     perform pg_advisory_xact_lock(hashtextextended(p_subject || ' ' || p_key, 0));
-    if exists (select from reservations r
-                where r.subject = p_subject and r.idempotency_key = p_key and r.kind <> p_kind
-                  and r.state in ('open', 'settled'))
-       and not exists (select from reservations r where r.id = p_id) then
-      outcome := 'conflict';
+    select exists (select from reservations r
+                    where r.idempotency_key = p_key and r.subject = p_subject and r.kind <> p_kind
+                      and r.state in ('open', 'settled')),
+           coalesce((select q.used from quota_days q
+                      where q.subject = p_subject and q.kind = p_kind and q.day = reserve_units.day), 0)
+      into clashes, used;
+    if (clashes or used + p_units > p_limit) and not exists (select from reservations r where r.id = p_id) then
+      outcome := case when clashes then 'conflict' else 'exhausted' end;
       return;
     end if;
-    select q.used into used from quota_days q where q.subject = p_subject and q.kind = p_kind and q.day = reserve_units.day;
-    if coalesce(used, 0) + p_units > p_limit and not exists (select from reservations r where r.id = p_id) then
-      outcome := 'exhausted';
-      used := coalesce(used, 0);
-      return;
-    end if;
-    insert into reservations as r (id, subject, state, idempotency_key, kind, day, units, charged, created_at)
+    insert into reservations (id, subject, state, idempotency_key, kind, day, units, charged, created_at)
       values (p_id, p_subject, 'open', p_key, p_kind, reserve_units.day, p_units, p_units, quota_now())
       on conflict (id) do nothing;
     if not found then

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+
+let world: World;
+let tasks: TestTasks;
+beforeAll(async () => {
+  world = await createWorld();
+  tasks = await startTasks(world);
+}, 60_000);
+afterAll(async () => {
+  await tasks.stop();
+  await world.close();
+}, 60_000);
+afterEach(() => {
+  world.backend.onSubmit = () => 'accept';
+});
+
+const statusOf = async (id: string, subject: string) =>
+  (await tasks.call('GET', `/v1/vision/tasks/${id}`, { subject })).body.status;
+
+test('a live stream becomes a running task, charged once, with exactly the fields of the contract', async () => {
+  const subject = randomUUID();
+  const key = randomUUID().toUpperCase();
+  const created = await tasks.create({ subject, key });
+  expect(created.status).toBe(201);
+  expect(created.body).toEqual({
+    task_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    request_id: key,
+    scene_code: 'person_vehicle',
+    status: 'running',
+    result_expires_at: expect.any(String),
+    created_at: expect.any(String),
+    updated_at: expect.any(String),
+  });
+  const { created_at, result_expires_at } = created.body as unknown as Record<string, string>;
+  expect(Date.parse(result_expires_at ?? '') - Date.parse(created_at ?? '')).toBe(90 * 86_400_000);
+  expect((await tasks.call('GET', `/v1/vision/tasks/${created.body.task_id}`, { subject })).body).toMatchObject({
+    status: 'running',
+  });
+  expect(await world.quota.used(subject)).toBe(1);
+  expect(world.backend.jobs.get(created.body.task_id)?.request.source).toEqual({
+    kind: 'stream',
+    url: world.stream.url,
+    pinned_address: '127.0.0.1',
+  });
+});
+
+test('a replay gives the same task, says so, and charges nothing; another meaning is refused', async () => {
+  const subject = randomUUID();
+  const key = randomUUID();
+  const first = await tasks.create({ subject, key });
+  const again = await tasks.create({ subject, key: key.toUpperCase() });
+  expect([again.status, again.body.task_id]).toEqual([200, first.body.task_id]);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  const other = await tasks.create({ subject, key, scene: 'ship' });
+  expect([other.status, other.body.details?.['reason']]).toEqual([400, 'idempotency_key_reused']);
+  expect(await world.quota.used(subject)).toBe(1);
+  const foreign = await tasks.create({ subject: randomUUID(), key });
+  expect(foreign.status).toBe(201);
+});
+
+test('fifty identical creates at once make one task and one charge', async () => {
+  const subject = randomUUID();
+  const key = randomUUID();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => tasks.create({ subject, key })));
+  expect(new Set(answers.map((answer) => answer.body.task_id)).size).toBe(1);
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(49);
+  expect(await world.quota.used(subject)).toBe(1);
+});
+
+test.each([
+  [{ scene_code: 'ship' }, 'stream_url_invalid'],
+  [{ scene_code: 'ship', stream_url: '' }, 'stream_url_invalid'],
+  [{ scene_code: 'ship', stream_url: 7 }, 'stream_url_invalid'],
+  [{ scene_code: 'no_such', stream_url: 'ftp://x/' }, 'stream_url_invalid'],
+  [{ scene_code: 'ship', stream_url: 'ftp://x/', more: 1 }, 'stream_url_invalid'],
+  [{ stream_url: 'rtsp://10.0.0.1/' }, 'stream_url_invalid'],
+  [{ stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_code_invalid'],
+  [{ scene_code: 'ship', stream_url: 'rtsp://127.0.0.1:1/', more: 1 }, 'unknown_field'],
+  [{ scene_code: 'no_such', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
+  [{ scene_code: 'helmet', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
+  [{ scene_code: 'ship', stream_url: 'rtsp://127.0.0.1:1/' }, 'stream_unreachable'],
+  [{ scene_code: 'ship', stream_url: 'rtsp://no-such-host.invalid/' }, 'stream_unreachable'],
+  [[], 'body_invalid'],
+])('%j is refused with %s, charges nothing and leaves the key free', async (body, reason) => {
+  const subject = randomUUID();
+  const key = randomUUID();
+  const refused = await tasks.call('POST', '/v1/vision/tasks', { subject, key, body });
+  expect([refused.status, refused.body.details?.['reason']]).toEqual([400, reason]);
+  expect(await world.quota.used(subject)).toBe(0);
+  expect(await world.database.db('tasks').where({ subject })).toEqual([]);
+  expect((await tasks.create({ subject, key })).status).toBe(201);
+});
+
+test('a stop ends the task, and ended tasks refuse another stop', async () => {
+  const subject = randomUUID();
+  const { body } = await tasks.create({ subject });
+  const stopped = await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
+  expect([stopped.status, stopped.body.status]).toEqual([200, 'stopped']);
+  const again = await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
+  expect([again.status, again.body.code]).toEqual([409, 'OP-TASK-NOT-STOPPABLE']);
+  expect(await world.quota.used(subject)).toBe(1);
+});
+
+test('ids of others, unknown ids and ids that are none are 404 alike', async () => {
+  const { body } = await tasks.create({ subject: randomUUID() });
+  const strip = ({
+    status,
+    body: { instance: _i, trace_id: _t, ...rest },
+  }: Awaited<ReturnType<TestTasks['call']>>) => ({ status, rest });
+  const answers = await Promise.all(
+    [body.task_id, randomUUID()].flatMap((id) => [
+      tasks.call('GET', `/v1/vision/tasks/${id}`, { subject: 'other' }),
+      tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject: 'other' }),
+    ]),
+  );
+  for (const answer of answers) expect(strip(answer)).toEqual(strip(answers[0] as never));
+  expect((await tasks.call('GET', '/v1/vision/tasks/not-a-uuid')).status).toBe(404);
+});
+
+test('a refusal of the backend gives a refunded task and the unit back', async () => {
+  world.backend.onSubmit = () => 'refuse';
+  const subject = randomUUID();
+  const created = await tasks.create({ subject });
+  expect([created.status, created.body.status]).toEqual([201, 'refunded']);
+  expect(await world.quota.used(subject)).toBe(0);
+});
+
+test('a backend without room leaves no task, no charge and a free key', async () => {
+  world.backend.onSubmit = () => 'no_capacity';
+  const subject = randomUUID();
+  const key = randomUUID();
+  const refused = await tasks.create({ subject, key });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-UPSTREAM-DOWN']);
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(await world.quota.used(subject)).toBe(0);
+  world.backend.onSubmit = () => 'accept';
+  expect((await tasks.create({ subject, key })).status).toBe(201);
+  expect(await world.quota.used(subject)).toBe(1);
+});
+
+test.each(['accept_and_drop_reply', 'accept_and_say_500', 'accept_and_say_garbage', 'accept_late'] as const)(
+  '%s: the create answers 202, and the evidence of the backend makes the task running',
+  async (mode) => {
+    world.backend.onSubmit = () => mode;
+    const subject = randomUUID();
+    const created = await tasks.create({ subject });
+    expect([created.status, created.body.status]).toEqual([202, 'resolving']);
+    await until(async () => (await statusOf(created.body.task_id, subject)) === 'running');
+    expect(await world.quota.used(subject)).toBe(1);
+    expect(world.backend.submits.filter((submit) => submit.jobId === created.body.task_id)).toHaveLength(1);
+  },
+);
+
+test('the day is full after the limit, and the refusal says when it is whole again', async () => {
+  const subject = randomUUID();
+  const limits = { video_tasks_per_day: 2, active_tasks: 100 };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => tasks.create({ subject, limits })));
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(2);
+  const refused = answers.find((answer) => answer.status === 429);
+  expect(refused?.body).toMatchObject({
+    code: 'OP-QUOTA-DAILY-EXHAUSTED',
+    details: { limit: 2, used: 2, requested: 1 },
+  });
+  expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
+  expect(await world.quota.used(subject)).toBe(2);
+});
+
+test('tasks that have not ended are limited under concurrency', async () => {
+  const subject = randomUUID();
+  const limits = { active_tasks: 3, video_tasks_per_day: 100 };
+  const answers = await Promise.all(Array.from({ length: 12 }, () => tasks.create({ subject, limits })));
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(3);
+  const refused = answers.filter((answer) => answer.status === 429);
+  expect(refused).toHaveLength(9);
+  for (const answer of refused)
+    expect(answer.body).toMatchObject({ code: 'OP-QUOTA-RATE-LIMITED', details: { reason: 'active_tasks' } });
+  expect(await world.quota.used(subject)).toBe(3);
+});
+
+test('maintenance keeps new tasks out and lets replays in', async () => {
+  const subject = randomUUID();
+  const key = randomUUID();
+  await tasks.create({ subject, key });
+  const maintenance = { reason: 'upgrade' };
+  const refused = await tasks.create({ subject, maintenance });
+  expect([refused.status, refused.body.code, refused.body.details?.['reason']]).toEqual([
+    503,
+    'OP-TASK-BREAKER-OPEN',
+    'maintenance',
+  ]);
+  expect((await tasks.create({ subject, key, maintenance })).status).toBe(200);
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { until } from '@vision/shared/testing/until';
+
+export interface RunningProcess {
+  child: ChildProcess;
+  /** Everything it wrote to stdout and stderr so far. */
+  output: () => string;
+  /** Resolves with the signal or code it ended with. */
+  ended: Promise<string>;
+  stop: () => Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Runs a service of this repository from its sources, as a process of its own. */
+export function startProcess(service: string, env: Record<string, string>, args: string[] = []): RunningProcess {
+  const child = spawn(process.execPath, ['--conditions=@vision/source', `services/${service}/src/main.ts`, ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<string>((resolve) => {
+    child.on('exit', (code, signal) => resolve(signal ?? String(code)));
+  });
+  return {
+    child,
+    output: () => output,
+    ended,
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await ended;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** Migrates the database of a service by its own command. */
+export async function migrateProcess(service: string, env: Record<string, string>): Promise<void> {
+  const running = startProcess(service, env, ['migrate']);
+  const code = await running.ended;
+  if (code !== '0') throw new Error(`${service} migrate ended with ${code}: ${running.output()}`);
+}
+
+/** Waits until the health port of a process says that it can serve. */
+export async function untilReady(running: RunningProcess, healthPort: number): Promise<void> {
+  await until(
+    async () => {
+      if (running.child.exitCode !== null || running.child.signalCode !== null) return 'ended';
+      return (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).status === 200;
+    },
+    { timeoutMs: 20_000, intervalMs: 50 },
+  );
+  if (running.child.exitCode !== null || running.child.signalCode !== null)
+    throw new Error(`it ended: ${running.output()}`);
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import { topics } from '@vision/shared/contracts/topics';
+import { mintServiceToken } from '@vision/shared/http/service-token';
+import { createLogger } from '@vision/shared/logger';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
+import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
+import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';
+import { readConfig } from '../../src/config.ts';
+import { migrations } from '../../src/db/migrations/list.ts';
+import { createService } from '../../src/service.ts';
+import type { TasksService } from '../../src/service.ts';
+import { startStream } from './media.ts';
+import type { TestStream } from './media.ts';
+import { startQuota } from './quota.ts';
+import type { RealQuota } from './quota.ts';
+
+export const tokenKey = 'test-key-test-key-test-key-test-key-test';
+
+/** Everything around the tasks service, real but for the backend, which speaks the contract and fails on demand. */
+export interface World {
+  database: TestDatabase;
+  kafka: TestKafka;
+  s3: TestS3;
+  quota: RealQuota;
+  backend: ScriptedBackend;
+  stream: TestStream;
+  /** Environment of a tasks process. */
+  env: Record<string, string>;
+  close: () => Promise<void>;
+}
+
+export async function createWorld(env: Record<string, string> = {}): Promise<World> {
+  const database = await createTestDatabase(migrations, { poolMax: 10 });
+  const kafka = await testKafka({ topics: [topics.tasks, topics.images, topics.results] });
+  const s3 = await testS3();
+  const quota = await startQuota({ kafka, tokenKey });
+  const backend = await startScriptedBackend();
+  const stream = await startStream();
+  return {
+    database,
+    kafka,
+    s3,
+    quota,
+    backend,
+    stream,
+    env: {
+      NODE_ENV: 'test',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      HEALTH_PORT: '0',
+      DATABASE_URL: database.url,
+      KAFKA_BROKERS: kafka.brokers.join(','),
+      TOPIC_PREFIX: kafka.topicPrefix,
+      INTERNAL_TOKEN_KEY: tokenKey,
+      STREAM_URL_KEY: Buffer.alloc(32, 7).toString('base64'),
+      S3_ENDPOINT: s3.endpoint,
+      S3_REGION: s3.region,
+      S3_BUCKET: s3.bucket,
+      S3_ACCESS_KEY: s3.accessKey,
+      S3_SECRET_KEY: s3.secretKey,
+      QUOTA_URL: quota.url,
+      INFERENCE_URL: backend.url,
+      SCENES_FILE: fileURLToPath(new URL('../../../../config/scenes.json', import.meta.url)),
+      STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
+      PROBE_CONNECT_MS: '500',
+      PROBE_TOTAL_MS: '1000',
+      SUBMIT_TIMEOUT_MS: '500',
+      LEASE_MS: '1200',
+      RECONCILE_MS: '100',
+      RESOLVING_RECONCILE_MS: '100',
+      RECOVERY_MS: '200',
+      STOP_WAIT_MS: '3000',
+      BREAKER_RESET_MS: '500',
+      ...env,
+    },
+    close: async () => {
+      await stream.close();
+      await backend.close();
+      await quota.stop();
+      await s3.close();
+      await kafka.close();
+      await database.drop();
+    },
+  };
+}
+
+export interface CallOptions {
+  subject?: string;
+  key?: string;
+  body?: unknown;
+  raw?: RequestInit;
+  limits?: Partial<SubjectLimits>;
+  maintenance?: { reason: string };
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Record<string, unknown> & { task_id: string; status: string; code?: string; details?: Record<string, unknown> };
+}
+
+/** Calls the service the way the gateway does. */
+export async function callService(
+  port: number,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { subject = 'subject-a', key, body, limits, maintenance, raw } = options;
+  const caller = { subject, issuer: 'gateway', limits: { ...defaultLimits, ...limits }, maintenance };
+  const token = await mintServiceToken(caller, { key: tokenKey, audience: 'tasks' });
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...raw,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+  });
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    body: (await reply.json().catch(() => ({}))) as Answer['body'],
+  };
+}
+
+export interface TestTasks {
+  service: TasksService;
+  port: number;
+  /** Everything that was logged. */
+  log: () => string;
+  call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  create: (options?: CallOptions & { url?: string; scene?: string }) => Promise<Answer>;
+  stop: () => Promise<void>;
+}
+
+/** The service in this process, on the given world. */
+export async function startTasks(world: World, env: Record<string, string> = {}): Promise<TestTasks> {
+  let log = '';
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      log += chunk.toString();
+      done();
+    },
+  });
+  const logger = createLogger('tasks', 'debug', sink);
+  const service = await createService(readConfig({ ...world.env, ...env }), {
+    logger,
+    onFatal: (error) => logger.fatal({ err: error }),
+  });
+  await service.start();
+  const call = (method: string, path: string, options?: CallOptions) =>
+    callService(service.port, method, path, options);
+  return {
+    service,
+    port: service.port,
+    log: () => log,
+    call,
+    create: ({ url = world.stream.url, scene = 'person_vehicle', ...options } = {}) =>
+      call('POST', '/v1/vision/tasks', {
+        key: randomUUID(),
+        body: { scene_code: scene, stream_url: url },
+        ...options,
+      }),
+    stop: async () => {
+      for (const phase of service.stopPhases) await phase.stop();
+    },
+  };
+}

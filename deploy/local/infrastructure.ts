@@ -1,8 +1,9 @@
+import type { ObjectStoreOptions } from '@vision/shared/object-store';
 import { installMissing, type HostProgram } from './host-programs.ts';
 import { ensureKafka, ensureLocalTopics, localBrokers } from './kafka.ts';
 import { ensureDatabases, ensurePostgres, localDatabaseUrl } from './postgres.ts';
 import { ensureRedis, localRedisUrl } from './redis.ts';
-import { ensureBucket, ensureS3, localObjectStore, type ObjectStore } from './s3.ts';
+import { ensureBucket, ensureS3, localObjectStore } from './s3.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import { ensureTraces } from './traces.ts';
@@ -12,7 +13,7 @@ export interface Infrastructure {
   databaseUrl: string;
   redisUrl: string;
   brokers: string;
-  objectStore: ObjectStore;
+  objectStore: ObjectStoreOptions;
   secrets: Secrets;
 }
 
@@ -88,7 +89,7 @@ function withGivenAddresses(local: Infrastructure, env: NodeJS.ProcessEnv): Infr
   };
 }
 
-function givenObjectStore(env: NodeJS.ProcessEnv, endpoint: string): ObjectStore {
+function givenObjectStore(env: NodeJS.ProcessEnv, endpoint: string): ObjectStoreOptions {
   const { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = env;
   if (!accessKey || !secretKey)
     throw new Error('S3_ENDPOINT is given: S3_ACCESS_KEY and S3_SECRET_KEY are needed with it.');

@@ -1,22 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'minio';
+import { createObjectStore, type ObjectStoreOptions } from '@vision/shared/object-store';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import type { Secrets } from './secrets.ts';
 import { dataDir, portOf, root, urlOf, type Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
-/** An S3 service and the bucket in it. */
-export interface ObjectStore {
-  endpoint: string;
-  region: string;
-  bucket: string;
-  accessKey: string;
-  secretKey: string;
-}
-
-export function localObjectStore(settings: Settings, secrets: Secrets): ObjectStore {
+export function localObjectStore(settings: Settings, secrets: Secrets): ObjectStoreOptions {
   return {
     endpoint: urlOf(settings, 's3'),
     region: 'us-east-1',
@@ -56,16 +47,11 @@ export async function ensureS3(settings: Settings, secrets: Secrets): Promise<vo
   });
 }
 
-export async function ensureBucket(store: ObjectStore): Promise<void> {
-  const url = new URL(store.endpoint);
-  const client = new Client({
-    endPoint: url.hostname,
-    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
-    useSSL: url.protocol === 'https:',
-    region: store.region,
-    accessKey: store.accessKey,
-    secretKey: store.secretKey,
-    pathStyle: true,
-  });
-  if (!(await client.bucketExists(store.bucket))) await client.makeBucket(store.bucket, store.region);
+export async function ensureBucket(options: ObjectStoreOptions): Promise<void> {
+  const store = createObjectStore(options);
+  try {
+    await store.ensureBucket();
+  } finally {
+    store.close();
+  }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import type { ObjectStoreOptions } from '@vision/shared/object-store';
 import { UsageError } from './command.ts';
 
 /** Addresses and secrets of the system that is operated. */
@@ -9,6 +10,7 @@ export interface Settings {
   adminToken: () => string;
   kafkaBrokers: () => string[];
   topicPrefix: string;
+  objectStore: () => ObjectStoreOptions;
   /** Who acts, for the audit log. */
   operator: string;
 }
@@ -27,6 +29,13 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     adminToken: need('ADMIN_TOKEN'),
     kafkaBrokers: () => need('KAFKA_BROKERS')().split(','),
     topicPrefix: values['TOPIC_PREFIX'] ?? '',
+    objectStore: () => ({
+      endpoint: need('S3_ENDPOINT')(),
+      region: values['S3_REGION'] ?? 'us-east-1',
+      bucket: values['S3_BUCKET'] ?? 'vision',
+      accessKey: need('S3_ACCESS_KEY')(),
+      secretKey: need('S3_SECRET_KEY')(),
+    }),
     operator: values['VISION_OPERATOR'] ?? safeName(userInfo().username),
   };
 }

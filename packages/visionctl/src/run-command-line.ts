@@ -42,7 +42,7 @@ function help(): string {
     '',
     ...lines,
     '',
-    'Every command takes --json. ADMIN_URL, ADMIN_TOKEN and, for dlq, KAFKA_BROKERS come from the environment or',
-    'from $VISION_LOCAL_DIR/env (.local/env); VISION_OPERATOR names you in the audit log.',
+    'Every command takes --json. ADMIN_URL, ADMIN_TOKEN, for dlq and topics KAFKA_BROKERS and for bucket S3_* come from',
+    'the environment or from $VISION_LOCAL_DIR/env (.local/env); VISION_OPERATOR names you in the audit log.',
   ].join('\n');
 }

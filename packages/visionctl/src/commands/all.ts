@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { dlqCommands } from './dlq.ts';
 import { keyCommands } from './keys.ts';
+import { setupCommands } from './setup.ts';
 import { subjectCommands } from './subjects.ts';
 import { taskCommands } from './tasks.ts';
 import { upkeepCommands } from './upkeep.ts';
@@ -11,4 +12,5 @@ export const commands: Command[] = [
   ...upkeepCommands,
   ...taskCommands,
   ...dlqCommands,
+  ...setupCommands,
 ];

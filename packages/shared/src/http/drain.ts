@@ -8,6 +8,11 @@ const MAX_MS = 10_000;
  * after that meets a closed connection.
  */
 export function drain(req: IncomingMessage, done: () => void): void {
+  // A client that has left tells nothing any more.
+  if (req.destroyed) {
+    done();
+    return;
+  }
   let left = MAX_BYTES;
   const finish = () => {
     clearTimeout(timer);

@@ -9,7 +9,7 @@ import type { Upload } from './parse-form.ts';
 
 /** @throws AppError OP-TASK-REQUEST-INVALID unless the body is multipart/form-data, not compressed. */
 export function requireMultipart(req: IncomingMessage): void {
-  if (!/^multipart\/form-data\s*;.*boundary=/i.test(req.headers['content-type'] ?? '')) {
+  if (!/^multipart\/form-data\s*;.*boundary="?[^\s";]/i.test(req.headers['content-type'] ?? '')) {
     throw fail.requestInvalid('content_type_invalid', 'Send the body as multipart/form-data with a boundary.', {
       field: 'Content-Type',
     });

@@ -16,7 +16,10 @@ function paint(...layers: Paint[]): RgbImage {
     for (let x = 0; x < WIDTH; x += 1) {
       let colour: Colour = [0, 0, 0];
       for (const layer of layers) colour = layer(x, y, colour);
-      data.set(colour, (y * WIDTH + x) * 3);
+      const at = (y * WIDTH + x) * 3;
+      data[at] = colour[0];
+      data[at + 1] = colour[1];
+      data[at + 2] = colour[2];
     }
   }
   return { width: WIDTH, height: HEIGHT, data };
@@ -40,8 +43,11 @@ function cloud(x: number, y: number, size: number): number {
 
 const turbulence = (x: number, y: number, size: number) =>
   0.55 * cloud(x, y, size) + 0.3 * cloud(x + 91, y + 37, size / 2) + 0.15 * cloud(x + 13, y + 71, size / 4);
-const mix = (a: Colour, b: Colour, share: number): Colour =>
-  [0, 1, 2].map((channel) => (a[channel] ?? 0) * (1 - share) + (b[channel] ?? 0) * share) as unknown as Colour;
+const mix = (a: Colour, b: Colour, share: number): Colour => [
+  a[0] * (1 - share) + b[0] * share,
+  a[1] * (1 - share) + b[1] * share,
+  a[2] * (1 - share) + b[2] * share,
+];
 const clamp = (value: number) => Math.min(1, Math.max(0, value));
 
 const grass: Paint = (x, y) => {
@@ -53,10 +59,11 @@ const sky: Paint = (_x, y) => [90 + y / 4, 140 + y / 5, 215];
 
 /** Flames rise from (160, 200): white-yellow at the root, orange, then red, in tongues. */
 const flames: Paint = (x, y, below) => {
+  if (Math.abs(x - 160) > 80 || y > 200 || y < 40) return below;
   const up = (200 - y) / 110;
   const side = Math.abs(x - 160) / 45;
   const heat = 1.25 - up - side * side + 0.9 * (turbulence(x, y * 0.6, 22) - 0.5);
-  if (up < 0 || heat < 0.15) return below;
+  if (heat < 0.15) return below;
   const hot = clamp(heat / 1.1);
   return [140 + 115 * clamp(hot * 2), 250 * clamp(hot * 1.15 - 0.1), 190 * clamp(hot * 2.2 - 1.3)];
 };
@@ -64,6 +71,7 @@ const flames: Paint = (x, y, below) => {
 /** A plume above (160, 110), thinning out to its edges. */
 const plume: Paint = (x, y, below) => {
   const distance = Math.hypot((x - 160) / 85, (y - 110) / 75);
+  if (distance >= 1) return below;
   const density = clamp(1.5 * (1 - distance)) * 0.92;
   const grey = 95 + 120 * turbulence(x, y, 44);
   return mix(below, [grey, grey + 1, grey + 4], density);

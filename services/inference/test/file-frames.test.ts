@@ -21,7 +21,7 @@ async function optionsFor(path: string, more: Partial<FileFramesOptions> = {}): 
   const probe = await probeFile(path, { timeoutMs: 5000, sandbox: 'auto' });
   if (!probe.isReadable) throw new SourceError(probe.reason);
   return {
-    sampling: { fps: 5, maxSide: 1280 },
+    sampling: { fps: 5, scaled: { width: probe.width, height: probe.height } },
     sandbox: 'auto',
     image: { width: probe.width, height: probe.height },
     noFrameMs: 20_000,
@@ -109,7 +109,7 @@ test('a turned video comes upright, with the size a viewer sees', async () => {
 
 test('a large picture is scaled down and keeps its size in image', async () => {
   const path = await videos.make('large.mp4', '-f', 'lavfi', '-i', 'testsrc2=s=1920x1080:r=5:d=1', ...h264);
-  const [frame] = await readAll(path, { sampling: { fps: 5, maxSide: 640 } });
+  const [frame] = await readAll(path, { sampling: { fps: 5, scaled: { width: 640, height: 360 } } });
   expect(frame?.image).toEqual({ width: 1920, height: 1080 });
   expect(frame?.pixels).toMatchObject({ width: 640, height: 360 });
   expect(frame?.pixels.data).toHaveLength(640 * 360 * 3);
@@ -117,7 +117,7 @@ test('a large picture is scaled down and keeps its size in image', async () => {
 
 test.each([0, 7, 31, 58])('reading on after sample %d gives the same frames as reading all', async (seq) => {
   const all = await readAll(street);
-  const rest = await readAll(street, { after: { seq, ptsMs: all[seq]?.timeMs ?? 0 } });
+  const rest = await readAll(street, { after: { seq, timeMs: all[seq]?.timeMs ?? 0 } });
   expect(rest.map(({ seq: number, timeMs }) => ({ number, timeMs }))).toEqual(
     all.slice(seq + 1).map(({ seq: number, timeMs }) => ({ number, timeMs })),
   );
@@ -125,7 +125,7 @@ test.each([0, 7, 31, 58])('reading on after sample %d gives the same frames as r
 });
 
 test('reading on after the last sample ends at once', async () => {
-  expect(await readAll(street, { after: { seq: 59, ptsMs: 11_800 } })).toEqual([]);
+  expect(await readAll(street, { after: { seq: 59, timeMs: 11_800 } })).toEqual([]);
 });
 
 test('a slow consumer slows ffmpeg and is never taken for a silent file', async () => {

@@ -1,16 +1,17 @@
 /** Which frames are taken from a video and how large they come. */
-export interface Sampling {
+export interface FileSampling {
   /** Frames a second of video time: the first frame of every 1/fps interval is taken. */
   fps: number;
-  /** Longest side of a decoded frame in pixels; larger ones are scaled down, so memory is bounded. */
-  maxSide: number;
-}
-
-export interface FileSampling extends Sampling {
-  /** Size of the scaled frames; fixed, so a change of size inside the file cannot change it. */
+  /** Size of the frames handed out; fixed, so a change of size inside the file cannot change it. */
   scaled: { width: number; height: number };
   /** Takes only frames of intervals after the one this time lies in; milliseconds. */
   afterMs?: number | undefined;
+}
+
+export interface LiveSampling {
+  fps: number;
+  /** Longest side of a decoded frame in pixels; larger ones are scaled down, so memory is bounded. */
+  maxSide: number;
 }
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
@@ -43,7 +44,7 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
 }
 
 /** The same for a live source; `input` ends with `-i` and what to open. Timestamps are the stream's own. */
-export function liveArguments(input: readonly string[], sampling: Sampling): string[] {
+export function liveArguments(input: readonly string[], sampling: LiveSampling): string[] {
   const { fps, maxSide } = sampling;
   const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
   const side = (name: string) => `max(1,trunc(${name}*min(1,${maxSide}/max(iw,ih))))`;
@@ -56,13 +57,6 @@ export function liveArguments(input: readonly string[], sampling: Sampling): str
   ];
 }
 
-/** Size of a frame scaled down so that its longest side is at most `maxSide`. */
-export function scaledSize(image: { width: number; height: number }, maxSide: number) {
-  const factor = Math.min(1, maxSide / Math.max(image.width, image.height));
-  const side = (value: number) => Math.max(1, Math.trunc(value * factor));
-  return { width: side(image.width), height: side(image.height) };
-}
-
 /**
  * `0:V:0` is the first video stream that is no cover picture. The pixels and the record of a frame cannot part: the
  * record is written by the last filter, and nothing behind it adds or drops frames (`-fps_mode passthrough`). A key of
@@ -71,7 +65,7 @@ export function scaledSize(image: { width: number; height: number }, maxSide: nu
 function outputArguments(select: string, scale: string): string[] {
   const filters = [
     `select='${select}'`,
-    `scale=${scale}:flags=area`,
+    `scale=${scale}:flags=bicubic`,
     'format=rgb24',
     'settb=1/1000',
     'metadata=mode=add:key=sample:value=1',

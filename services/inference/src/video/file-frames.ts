@@ -1,15 +1,15 @@
 import { type DecodedFrame, type Decoder, startDecoder } from './decoder.ts';
-import { type Sampling, fileArguments, scaledSize } from './ffmpeg-arguments.ts';
+import { type FileSampling, fileArguments } from './ffmpeg-arguments.ts';
 import type { SandboxMode } from './sandbox.ts';
 import { SourceError } from './source-error.ts';
 
 export interface FileFramesOptions {
-  sampling: Sampling;
+  sampling: Omit<FileSampling, 'afterMs'>;
   sandbox: SandboxMode;
   /** Size of the picture as `probeFile` gave it. */
   image: { width: number; height: number };
   /** The last sample that needs no repeating. */
-  after?: { seq: number; ptsMs: number } | undefined;
+  after?: { seq: number; timeMs: number } | undefined;
   /** Longest time ffmpeg may work on one sample; time the consumer takes does not count. */
   noFrameMs: number;
   killGraceMs: number;
@@ -33,7 +33,7 @@ export interface FileFrame {
  */
 export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
   const { sampling, image, after, signal } = options;
-  const args = fileArguments(path, { ...sampling, scaled: scaledSize(image, sampling.maxSide), afterMs: after?.ptsMs });
+  const args = fileArguments(path, { ...sampling, afterMs: after?.timeMs });
   const sandbox = { mode: options.sandbox, file: path, needsNetwork: false };
   const decoder = await startDecoder(args, { sandbox, killGraceMs: options.killGraceMs });
   const frames = decoder.frames();

@@ -1,0 +1,47 @@
+import { type Deferred, deferred } from './deferred.ts';
+
+/**
+ * A box for one thing between a writer that never waits and a reader that may be slow: a new thing replaces the one not
+ * taken yet.
+ */
+export interface Freshest<T> {
+  put: (item: T) => void;
+  /** No more is put; the reader gets what is in the box, then the end or the error. */
+  end: (error?: Error) => void;
+  take: () => Promise<T | undefined>;
+  /** Things replaced before they were taken. */
+  dropped: () => number;
+  /** Whether something waits for the reader. */
+  isWaiting: () => boolean;
+}
+
+export function createFreshest<T>(): Freshest<T> {
+  let item: { value: T } | undefined;
+  let ending: { error: Error | undefined } | undefined;
+  let dropped = 0;
+  let bell: Deferred<undefined> | undefined;
+  return {
+    put: (value) => {
+      if (item) dropped += 1;
+      item = { value };
+      bell?.resolve(undefined);
+    },
+    end: (error) => {
+      ending ??= { error };
+      bell?.resolve(undefined);
+    },
+    take: async () => {
+      for (;;) {
+        const taken = item;
+        item = undefined;
+        if (taken) return taken.value;
+        if (ending?.error) throw ending.error;
+        if (ending) return undefined;
+        bell = deferred();
+        await bell.promise;
+      }
+    },
+    dropped: () => dropped,
+    isWaiting: () => item !== undefined,
+  };
+}

@@ -1,0 +1,156 @@
+import { createDecipheriv } from 'node:crypto';
+import { Readable, type Writable, pipeline } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import { type HlsPlaylist, type HlsSegment, readPlaylist } from './hls-playlist.ts';
+import type { HttpOptions } from './http-input.ts';
+import type { LiveInput } from './live-input.ts';
+import { type PinnedResponse, getPinned } from './pinned-http.ts';
+import { SourceError, type SourceReason, sourceReasonOf, withinTime } from './source-error.ts';
+import { parseStreamUrl } from './stream-url.ts';
+
+const MAX_PLAYLIST_BYTES = 1 << 20;
+const MAX_SEGMENT_BYTES = 64 << 20;
+const SEGMENT_TIMEOUT_MS = 60_000;
+// Live streams are joined this many pieces before their end, as players do.
+const JOIN_BEFORE_END = 3;
+const RELOAD_TRIES = 3;
+
+type MediaPlaylist = Extract<HlsPlaylist, { kind: 'segments' }>;
+
+/**
+ * Opens an HLS stream whose playlist has begun to arrive. Playlists, keys and pieces are fetched here, each from an address
+ * that passed the rules; ffmpeg gets the pieces one after the other and never sees a playlist.
+ */
+export async function openPlaylist(options: HttpOptions, body: Readable): Promise<LiveInput> {
+  const { scheme, authority, path } = options.url;
+  const source = createFetcher(options);
+  let uri = `${scheme}://${authority}${path}`;
+  let playlist = readPlaylist((await readAll(body, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
+  if (playlist.kind === 'variants') {
+    uri = playlist.uri;
+    playlist = readPlaylist((await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
+  }
+  // A list that names a list that names a list is nobody's stream.
+  if (playlist.kind === 'variants') throw new SourceError('unreadable');
+  const failed = { reason: undefined as SourceReason | undefined, isFinished: false };
+  const pieces = Readable.from(readPieces({ source, uri, first: playlist, signal: options.signal, state: failed }));
+  pieces.on('error', () => undefined);
+  const [head] = (await withinTime(once(pieces), SEGMENT_TIMEOUT_MS, () => pieces.destroy())) ?? [];
+  const format = head && head.length > 8 ? sniffContainer(head.subarray(0, SNIFF_BYTES)) : undefined;
+  if (head === undefined || (format !== 'mpegts' && format !== 'mov')) {
+    pieces.destroy();
+    throw new SourceError(failed.reason ?? 'unreadable');
+  }
+  pieces.unshift(head);
+  return {
+    args: ['-re', '-protocol_whitelist', 'pipe', '-format_whitelist', format, '-f', format, '-i', 'pipe:0'],
+    needsNetwork: false,
+    feed: (stdin: Writable) => pipeline(pieces, stdin, () => undefined),
+    failure: () => failed.reason,
+    isFinished: () => failed.isFinished,
+    close: () => pieces.destroy(),
+  };
+}
+
+interface Reading {
+  source: Fetch;
+  uri: string;
+  first: MediaPlaylist;
+  signal: AbortSignal;
+  state: { reason: SourceReason | undefined; isFinished: boolean };
+}
+
+type Fetch = (uri: string, maxBytes: number) => Promise<Buffer>;
+
+/** The pieces in order, until the playlist is complete or the source fails. */
+async function* readPieces({ source, uri, first, signal, state }: Reading): AsyncGenerator<Buffer, void> {
+  let playlist = first;
+  let next = playlist.isComplete ? 0 : (playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0);
+  let initUri: string | undefined;
+  try {
+    for (;;) {
+      const fresh = playlist.segments.filter((segment) => segment.number >= next);
+      for (const segment of fresh) {
+        if (segment.initUri !== undefined && segment.initUri !== initUri) {
+          initUri = segment.initUri;
+          yield await source(initUri, MAX_SEGMENT_BYTES);
+        }
+        yield await readSegment(source, segment);
+        next = segment.number + 1;
+      }
+      if (playlist.isComplete) break;
+      await delay(fresh.length > 0 ? playlist.targetMs / 2 : playlist.targetMs, undefined, { signal });
+      playlist = await reload(source, uri, signal);
+      const last = playlist.segments.at(-1)?.number ?? 0;
+      // The server began to count anew.
+      if (last < next - 1) next = playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0;
+    }
+    state.isFinished = true;
+  } catch (error) {
+    state.reason ??= sourceReasonOf(error);
+  }
+}
+
+async function reload(source: Fetch, uri: string, signal: AbortSignal): Promise<MediaPlaylist> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const playlist = readPlaylist((await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
+      if (playlist.kind === 'variants') throw new SourceError('unreadable');
+      return playlist;
+    } catch (error) {
+      if (tries >= RELOAD_TRIES) throw error;
+      await delay(1000, undefined, { signal });
+    }
+  }
+}
+
+async function readSegment(source: Fetch, { uri, key }: HlsSegment): Promise<Buffer> {
+  const bytes = await source(uri, MAX_SEGMENT_BYTES);
+  if (!key) return bytes;
+  const secret = await source(key.uri, 16);
+  try {
+    const decipher = createDecipheriv('aes-128-cbc', secret, key.iv);
+    return Buffer.concat([decipher.update(bytes), decipher.final()]);
+  } catch {
+    throw new SourceError('unreadable');
+  }
+}
+
+/** Fetches anything a playlist names. Credentials go to the host they were given for and to no other. */
+function createFetcher(options: HttpOptions): Fetch {
+  const { url: origin, address, resolve } = options;
+  return async (uri, maxBytes) => {
+    const url = parseStreamUrl(uri);
+    const isOrigin = url.authority === origin.authority && url.scheme === origin.scheme;
+    const credentials = isOrigin ? origin.credentials : undefined;
+    const target = url.host === origin.host ? address : await resolve(url.host);
+    const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(SEGMENT_TIMEOUT_MS)]);
+    const response: PinnedResponse = await getPinned(
+      { ...url, credentials },
+      { ...options, address: target, signal: deadline },
+    );
+    return readAll(response.body, maxBytes);
+  };
+}
+
+async function readAll(body: Readable, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      size += (chunk as Buffer).length;
+      if (size > maxBytes) throw new SourceError('unreadable');
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    body.on('error', () => undefined).destroy();
+    throw new SourceError(sourceReasonOf(error));
+  }
+  return Buffer.concat(chunks);
+}
+
+async function once(pieces: Readable): Promise<[Buffer] | undefined> {
+  for await (const piece of pieces.iterator({ destroyOnReturn: false })) return [piece as Buffer];
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import * as hls from 'hls-parser';
+import { SourceError } from './source-error.ts';
+
+/** One piece of a stream. Addresses are absolute. */
+export interface HlsSegment {
+  number: number;
+  uri: string;
+  /** Header that has to come before the piece, when it differs from the last one sent. */
+  initUri: string | undefined;
+  /** AES-128 of the whole piece. */
+  key: { uri: string; iv: Buffer } | undefined;
+}
+
+export type HlsPlaylist =
+  | { kind: 'variants'; uri: string }
+  | { kind: 'segments'; segments: HlsSegment[]; isComplete: boolean; targetMs: number };
+
+// The library would write what it does not like, addresses included, to the console.
+hls.setOptions({ silent: true });
+
+// Nothing larger is looked at anyway: frames are scaled down to about this.
+const WIDTH = 1280;
+
+/**
+ * Reads an HTTP Live Streaming playlist (RFC 8216). Of several variants the largest up to 1280 pixels is chosen.
+ *
+ * @throws SourceError `unreadable` for what is no playlist, `codec_unsupported` for encryption other than AES-128
+ */
+export function readPlaylist(text: string, base: string): HlsPlaylist {
+  const playlist = parse(text);
+  const absolute = (uri: string) => {
+    const url = URL.parse(uri, base);
+    if (!url || !['http:', 'https:'].includes(url.protocol)) throw new SourceError('address_forbidden');
+    return url.href;
+  };
+  if (playlist.isMasterPlaylist) return { kind: 'variants', uri: absolute(chosenVariant(playlist.variants).uri) };
+  const { segments, targetDuration, endlist } = playlist;
+  return {
+    kind: 'segments',
+    isComplete: endlist,
+    targetMs: Math.min(60, Math.max(1, targetDuration)) * 1000,
+    segments: segments.map((segment: Partial<hls.types.Segment>) => {
+      const { mediaSequenceNumber: number = 0, uri = '' } = segment;
+      if ([segment.byterange, segment.map?.byterange].some((range) => range !== undefined)) {
+        throw new SourceError('unreadable');
+      }
+      const initUri = segment.map ? absolute(segment.map.uri) : undefined;
+      return { number, uri: absolute(uri), initUri, key: keyOf(segment.key, number, absolute) };
+    }),
+  };
+}
+
+function parse(text: string): hls.types.MasterPlaylist | hls.types.MediaPlaylist {
+  try {
+    return hls.parse(text);
+  } catch {
+    throw new SourceError('unreadable');
+  }
+}
+
+function chosenVariant(variants: readonly hls.types.Variant[]): hls.types.Variant {
+  const usable = variants.filter((variant) => variant.isIFrameOnly !== true);
+  const widthOf = (variant: hls.types.Variant) => variant.resolution?.width ?? 0;
+  const fitting = usable.filter((variant) => widthOf(variant) <= WIDTH).sort((a, b) => widthOf(b) - widthOf(a));
+  const [chosen = usable.sort((a, b) => widthOf(a) - widthOf(b))[0]] = fitting;
+  if (!chosen) throw new SourceError('no_video_track');
+  return chosen;
+}
+
+function keyOf(key: hls.types.Key | null | undefined, number: number, absolute: (uri: string) => string) {
+  if (!key || key.method === 'NONE') return undefined;
+  if (key.method !== 'AES-128' || key.uri === undefined) throw new SourceError('codec_unsupported');
+  const iv = Buffer.alloc(16);
+  if (key.iv) Buffer.from(key.iv).copy(iv);
+  else iv.writeUInt32BE(number, 12);
+  return { uri: absolute(key.uri), iv };
+}

@@ -1,0 +1,47 @@
+import { openHttp } from './http-input.ts';
+import type { LiveInput } from './live-input.ts';
+import { openRtmp } from './rtmp-input.ts';
+import { openRtsp } from './rtsp-input.ts';
+import { parseStreamUrl } from './stream-url.ts';
+
+export interface LiveSource {
+  /** The stream's address with everything secret in it. */
+  url: string;
+  /** The address that passed the safety check when the job was created. */
+  pinnedAddress?: string | undefined;
+}
+
+export interface OpenLiveDeps {
+  /** The address to connect to for a host, under the address rules. @throws SourceError */
+  resolve: (host: string) => Promise<string>;
+  openTimeoutMs: number;
+  /** Certificates to trust instead of the system's. */
+  ca?: string | undefined;
+}
+
+/**
+ * Opens a source. The first connection goes to the pinned address, if there is one; later ones wherever the name leads by then,
+ * under the same rules.
+ *
+ * @throws SourceError
+ */
+export async function openLiveInput(
+  deps: OpenLiveDeps,
+  source: LiveSource,
+  { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
+): Promise<LiveInput> {
+  const url = parseStreamUrl(source.url);
+  const pinned = isFirst ? source.pinnedAddress : undefined;
+  // A pinned address is put through the same rules: whoever sends it may be wrong.
+  const address = await deps.resolve(pinned ?? url.host);
+  const options = { ...deps, url, address, signal };
+  switch (url.scheme) {
+    case 'http':
+    case 'https':
+      return openHttp(options);
+    case 'rtsp':
+      return openRtsp(options);
+    case 'rtmp':
+      return openRtmp(options);
+  }
+}

@@ -1,0 +1,153 @@
+import type { Socket } from 'node:net';
+import { answerChallenge } from './digest-auth.ts';
+import { LIVE_PROBING, type LiveInput, type OpenOptions } from './live-input.ts';
+import { reasonOfStatus } from './pinned-http.ts';
+import { type RtspMessage, createRtspReader, formatMessage, headerOf, headersOf } from './rtsp-message.ts';
+import type { SourceReason } from './source-error.ts';
+import type { StreamUrl } from './stream-url.ts';
+import { connectTo, listenOnLoopback } from './tcp-relay.ts';
+
+// Other response headers choose transports and protocols of other vendors in ffmpeg; nothing here needs them.
+const PASSED = new Set([
+  'cseq',
+  'session',
+  'content-type',
+  'content-length',
+  'transport',
+  'rtp-info',
+  'range',
+  'public',
+]);
+
+/**
+ * Opens an rtsp stream: ffmpeg speaks RTSP over TCP with a relay on loopback, as if the camera were `rtsp://127.0.0.1/s`. The relay
+ * puts the true address and the credentials into the requests it passes on, answers challenges, and ends the connection
+ * when the server wants to send ffmpeg elsewhere.
+ */
+export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
+  const failed = { reason: undefined as SourceReason | undefined };
+  const upstream = await connectTo({ ...options, port: options.url.port });
+  let opened = false;
+  const relay = await listenOnLoopback(1, (downstream) => {
+    opened = true;
+    join({ upstream, downstream, url: options.url, port: relay.port, fail: (reason) => (failed.reason ??= reason) });
+  });
+  upstream.on('error', () => (failed.reason ??= 'connection_failed'));
+  upstream.once('close', () => opened || relay.close());
+  return {
+    args: [
+      ...[...LIVE_PROBING, '-rtsp_transport', 'tcp'],
+      ...['-allowed_media_types', 'video', '-protocol_whitelist', 'rtsp,tcp', '-format_whitelist', 'rtsp'],
+      ...['-i', `rtsp://127.0.0.1:${relay.port}/s`],
+    ],
+    needsNetwork: true,
+    feed: (stdin) => stdin.end(),
+    failure: () => failed.reason,
+    isFinished: () => false,
+    close: () => {
+      relay.close();
+      upstream.destroy();
+    },
+  };
+}
+
+interface Joined {
+  upstream: Socket;
+  downstream: Socket;
+  url: StreamUrl;
+  port: number;
+  fail: (reason: SourceReason) => void;
+}
+
+interface Sent {
+  request: RtspMessage;
+  method: string;
+  uri: string;
+  isRetried: boolean;
+}
+
+function join({ upstream, downstream, url, port, fail }: Joined): void {
+  const local = `rtsp://127.0.0.1:${port}/s`;
+  let base = `rtsp://${url.authority}${url.path}`;
+  let challenges: string[] = [];
+  const waiting = new Map<string, Sent>();
+  const end = (reason: SourceReason) => {
+    fail(reason);
+    upstream.destroy();
+    downstream.destroy();
+  };
+
+  const send = (sent: Sent) => {
+    const headers = sent.request.headers.filter(([name]) => name.toLowerCase() !== 'authorization');
+    const answer =
+      url.credentials && challenges.length > 0 ? answerChallenge(challenges, url.credentials, sent) : undefined;
+    if (answer !== undefined) headers.push(['Authorization', answer]);
+    const [, , version = 'RTSP/1.0'] = sent.request.startLine.split(' ');
+    upstream.write(formatMessage(`${sent.method} ${sent.uri} ${version}`, headers, sent.request.body));
+  };
+
+  const onRequest = (request: RtspMessage) => {
+    const [method = '', asked = ''] = request.startLine.split(' ');
+    const uri = asked.startsWith(local) ? base + asked.slice(local.length) : asked;
+    const sent = { request, method, uri, isRetried: false };
+    waiting.set(headerOf(request, 'cseq') ?? '', sent);
+    send(sent);
+  };
+
+  const onResponse = (response: RtspMessage) => {
+    const status = Number(response.startLine.split(' ')[1]);
+    // A request of the server. REDIRECT is the one that would lead elsewhere; none is needed for watching.
+    if (!response.startLine.startsWith('RTSP/')) {
+      if (response.startLine.startsWith('REDIRECT')) end('redirect_refused');
+      return;
+    }
+    const id = headerOf(response, 'cseq') ?? '';
+    const sent = waiting.get(id);
+    if (status === 401 && sent && !sent.isRetried && url.credentials) {
+      challenges = headersOf(response, 'www-authenticate');
+      sent.isRetried = true;
+      send(sent);
+      return;
+    }
+    waiting.delete(id);
+    const reason = reasonOfStatus(status);
+    // Some servers do not know OPTIONS or the way ffmpeg keeps a session alive; that is no fault of the stream.
+    const isNeeded = ['DESCRIBE', 'SETUP', 'PLAY'].includes(sent?.method ?? '');
+    if (reason !== undefined && (isNeeded || reason === 'redirect_refused')) {
+      end(reason);
+      return;
+    }
+    if (sent?.method === 'DESCRIBE') base = (headerOf(response, 'content-base') ?? base).replace(/\/$/, '');
+    const headers = response.headers.filter(([name]) => PASSED.has(name.toLowerCase()));
+    downstream.write(formatMessage(response.startLine, headers, response.body));
+  };
+
+  connectParts(downstream, upstream, onRequest, end);
+  connectParts(upstream, downstream, onResponse, end);
+}
+
+/** Reads parts from one side: packets go straight to the other side, messages to `onMessage`; a full side holds the other. */
+function connectParts(
+  from: Socket,
+  to: Socket,
+  onMessage: (message: RtspMessage) => unknown,
+  end: (reason: SourceReason) => void,
+): void {
+  const read = createRtspReader();
+  from.on('data', (chunk: Buffer) => {
+    try {
+      for (const part of read(chunk)) {
+        if (part.kind === 'packet') to.write(part.bytes);
+        else onMessage(part);
+      }
+    } catch {
+      end('unreadable');
+      return;
+    }
+    if (to.writableNeedDrain) {
+      from.pause();
+      to.once('drain', () => from.resume());
+    }
+  });
+  from.once('close', () => to.destroy());
+}

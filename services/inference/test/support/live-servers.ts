@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { until } from '@vision/shared/testing/until';
+
+/** A TCP server of the test's own making; counts who comes. */
+export async function tcpServer(onConnection: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const seen = { connections: 0 };
+  const server = createServer((socket) => {
+    seen.connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    seen,
+    close: () => {
+      server.close();
+      sockets.forEach((socket) => socket.destroy());
+    },
+  };
+}
+
+/** A port nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = await tcpServer(() => undefined);
+  server.close();
+  return server.port;
+}
+
+const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];
+
+function end(child: ChildProcess): void {
+  child.kill('SIGKILL');
+}
+
+/** One viewer's RTMP stream, served by ffmpeg itself. */
+export async function rtmpServer(file: string, path: string) {
+  const port = await freePort();
+  const args = [...LOOP, '-i', file, '-c', 'copy', '-f', 'flv', '-listen', '1', `rtmp://127.0.0.1:${port}${path}`];
+  const child = spawn('ffmpeg', args, { stdio: 'ignore' });
+  // Trying the port would use up the one connection it takes, so the system's table is asked.
+  await until(() => isListening(port));
+  return { port, close: () => end(child) };
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/));
+  return lines.some(([, local = '', , state]) => local.endsWith(wanted) && state === '0A');
+}

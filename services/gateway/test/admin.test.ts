@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import { verifyServiceToken } from '@vision/shared/http/service-token';
+import { until } from '@vision/shared/testing/until';
+import { bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
+import type { Replica, TestGateway } from './support/gateway.ts';
+import { valuesOf } from './support/upstream.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const answerWith = (status: number, body: unknown) => (req: IncomingMessage, res: ServerResponse) => {
+  const type = status < 400 ? 'application/json' : 'application/problem+json';
+  req.resume().on('end', () => res.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)));
+};
+const audit = async () => (await gateway.admin('GET', '/admin/v1/audit')).body['items'] as Record<string, unknown>[];
+
+/** The caller as the service behind the gateway sees it. */
+async function callerAt(replica: Replica, key: string) {
+  await exchange(`${replica.url}/v1/vision/usage`, 'GET', { headers: bearer(key) });
+  const [token = ''] = valuesOf(gateway.upstream.last().rawHeaders, 'authorization');
+  return verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'quota' });
+}
+
+test('limits start from the defaults, change one by one, and return to the default with null', async () => {
+  const { key, subject } = await gateway.newKey();
+  const path = `/admin/v1/subjects/${subject}/limits`;
+  expect((await gateway.admin('GET', path)).body).toEqual(defaultLimits);
+  const changed = await gateway.admin('PUT', path, { images_per_day: 1000, requests_per_second: 0.5 });
+  expect(changed.body).toEqual({ ...defaultLimits, images_per_day: 1000, requests_per_second: 0.5 });
+  await gateway.admin('PUT', path, { burst: 9 });
+  const reset = await gateway.admin('PUT', path, { images_per_day: null });
+  expect(reset.body).toEqual({ ...defaultLimits, requests_per_second: 0.5, burst: 9 });
+  expect((await gateway.admin('GET', path)).body).toEqual(reset.body);
+  expect((await callerAt(gateway, key)).limits).toEqual(reset.body);
+});
+
+test('maintenance reaches the services through every replica within seconds and survives restarts', async () => {
+  const other = await gateway.addReplica();
+  const { key } = await gateway.newKey();
+  const on = await gateway.admin('PUT', '/admin/v1/maintenance', { enabled: true, reason: 'new disks' });
+  expect(on.body).toEqual({ enabled: true, reason: 'new disks' });
+  expect((await callerAt(gateway, key)).maintenance).toEqual({ reason: 'new disks' });
+  await until(async () => (await callerAt(other, key)).maintenance !== undefined, { timeoutMs: 2000 });
+  const restarted = await gateway.addReplica();
+  expect((await callerAt(restarted, key)).maintenance).toEqual({ reason: 'new disks' });
+  expect((await gateway.admin('PUT', '/admin/v1/maintenance', { enabled: false })).body['enabled']).toBe(false);
+  expect((await gateway.admin('GET', '/admin/v1/maintenance')).body).toEqual({ enabled: false, reason: '' });
+  await until(async () => (await callerAt(other, key)).maintenance === undefined, { timeoutMs: 2000 });
+});
+
+test('usage of a subject is asked for with its limits', async () => {
+  const usage = { limit: 7, used: 2, remaining: 5, resets_at: '2026-01-01T16:00:00.000Z' };
+  gateway.upstream.answer = answerWith(200, { video: usage, image: usage });
+  const { subject } = await gateway.newKey({ video_tasks_per_day: 7 });
+  const answer = await gateway.admin('GET', `/admin/v1/subjects/${subject}/usage`);
+  expect(answer.body).toEqual({ video: usage, image: usage });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/usage?video_limit=7&image_limit=100');
+});
+
+test('a verification is passed on with who and why, and noted with its outcome', async () => {
+  const id = randomUUID();
+  gateway.upstream.answer = answerWith(200, { task_id: id, status: 'running' });
+  const body = { outcome: 'created', note: 'seen in its log' };
+  const done = await gateway.admin('POST', `/admin/v1/tasks/${id}/verification`, body, { 'x-operator': 'zoe@ops' });
+  expect([done.status, done.body]).toEqual([200, { task_id: id, status: 'running' }]);
+  expect(gateway.upstream.last().url).toBe(`/internal/v1/tasks/${id}/verification`);
+  expect(JSON.parse(gateway.upstream.last().body)).toEqual({ ...body, who: 'zoe@ops' });
+  gateway.upstream.answer = answerWith(409, {
+    type: 'x',
+    title: 'Conflict',
+    status: 409,
+    detail: 'It was verified as created.',
+    instance: 'x',
+    details: { reason: 'verified_otherwise' },
+    trace_id: '',
+    retryable: false,
+  });
+  const contradicted = await gateway.admin('POST', `/admin/v1/tasks/${id}/verification`, { outcome: 'not_created' });
+  expect(refusal(contradicted)).toEqual([409, undefined, 'verified_otherwise']);
+  const [second, first] = await audit();
+  expect(first).toMatchObject({ actor: 'zoe@ops', action: 'task.verify', target: id, details: body, result: 'done' });
+  expect(second).toMatchObject({ actor: 'admin', target: id, result: 'refused: verified_otherwise' });
+});
+
+test('waiting tasks are listed as the tasks service shows them', async () => {
+  gateway.upstream.answer = answerWith(200, { items: [{ task_id: 'a', age_s: 12 }] });
+  const answer = await gateway.admin('GET', '/admin/v1/tasks?status=resolving');
+  expect(answer.body).toEqual({ items: [{ task_id: 'a', age_s: 12 }] });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/tasks?status=resolving');
+});
+
+test('retention runs in every service that keeps something', async () => {
+  gateway.upstream.answer = answerWith(200, { removed: 3 });
+  const answer = await gateway.admin('POST', '/admin/v1/retention/run');
+  const removed = { removed: 3 };
+  expect(answer.body).toEqual({ tasks: removed, images: removed, results: removed, quota: removed });
+  expect(gateway.upstream.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
+    Array.from({ length: 4 }, () => 'POST /internal/v1/retention/run'),
+  );
+});
+
+test('a service that is away or talks nonsense is 503, also for an operator', async () => {
+  gateway.upstream.answer = answerWith(200, { nonsense: true });
+  const odd = await gateway.admin('POST', '/admin/v1/quota/verify');
+  expect(refusal(odd)).toEqual([503, 'OP-SYS-UNAVAILABLE', 'quota_unavailable']);
+  gateway.upstream.answer = (req) => req.socket.destroy();
+  const away = await gateway.admin('POST', '/admin/v1/retention/run');
+  expect([away.status, away.body['code']]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  expect((await audit())[0]).toMatchObject({ action: 'retention.run', result: expect.stringMatching(/^refused: /) });
+});
+
+test.each([
+  ['POST', '/admin/v1/keys', {}, 'name'],
+  ['POST', '/admin/v1/keys', { name: '' }, 'name'],
+  ['POST', '/admin/v1/keys', { name: 'a\nb' }, 'name'],
+  ['POST', '/admin/v1/keys', { name: 'x'.repeat(101) }, 'name'],
+  ['POST', '/admin/v1/keys', { name: 'x', subject: 'a b' }, 'subject'],
+  ['POST', '/admin/v1/keys', { name: 'x', role: 'root' }, 'role'],
+  ['POST', '/admin/v1/keys', [], undefined],
+  ['POST', '/admin/v1/keys/0123456789abcdef/rotate', { overlap_s: -1 }, 'overlap_s'],
+  ['POST', '/admin/v1/keys/0123456789abcdef/rotate', { overlap_s: 1e9 }, 'overlap_s'],
+  ['PUT', '/admin/v1/subjects/a/limits', { burst: '1' }, 'burst'],
+  ['PUT', '/admin/v1/subjects/a/limits', { images_per_day: -1 }, 'images_per_day'],
+  ['PUT', '/admin/v1/subjects/a/limits', { burst: 1.5 }, 'burst'],
+  ['PUT', '/admin/v1/subjects/a/limits', { requests_per_second: 0 }, 'requests_per_second'],
+  ['PUT', '/admin/v1/subjects/a/limits', { speed: 1 }, 'speed'],
+  ['PUT', '/admin/v1/maintenance', { enabled: 'yes' }, 'enabled'],
+  ['PUT', '/admin/v1/maintenance', { reason: 'x' }, 'enabled'],
+  ['POST', `/admin/v1/tasks/${randomUUID()}/verification`, { outcome: 'maybe', note: '' }, 'outcome'],
+  ['GET', '/admin/v1/tasks', undefined, 'status'],
+  ['GET', '/admin/v1/tasks?status=running', undefined, 'status'],
+  ['GET', '/admin/v1/audit?limit=0', undefined, 'limit'],
+  ['GET', '/admin/v1/keys?subject=a%20b', undefined, 'subject'],
+])('%s %s with %j is refused, naming the field', async (method, path, body, field) => {
+  const answer = await gateway.admin(method, path, body);
+  expect([answer.status, answer.body['code']]).toEqual([400, 'OP-TASK-REQUEST-INVALID']);
+  expect((answer.body['details'] as { field?: string }).field).toBe(field);
+});
+
+test('what names nothing is 404, a wrong method 405, and an unreadable body 400', async () => {
+  expect((await gateway.admin('POST', '/admin/v1/tasks/7/verification', { outcome: 'created' })).status).toBe(404);
+  expect((await gateway.admin('GET', '/admin/v1/subjects/%20/limits')).status).toBe(404);
+  expect((await gateway.admin('PATCH', '/admin/v1/maintenance', {})).status).toBe(405);
+  expect((await gateway.admin('GET', '/admin/v2')).status).toBe(404);
+  const headers = { ...bearer(gateway.env['ADMIN_TOKEN'] ?? ''), 'content-type': 'application/json' };
+  for (const body of ['', '{', '{"enabled":NaN}', '\u{feff}{}']) {
+    const answer = await exchange(`${gateway.adminUrl}/admin/v1/maintenance`, 'PUT', { headers, body });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'OP-TASK-REQUEST-INVALID']);
+  }
+});
+
+test('every act is in the audit log with who did it, and a failed one leaves nothing behind', async () => {
+  const operator = { 'x-operator': 'ida' };
+  const made = await gateway.admin('POST', '/admin/v1/keys', { name: 'audited' }, operator);
+  const keyId = String(made.body['key_id']);
+  await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 60 }, operator);
+  await gateway.admin('DELETE', `/admin/v1/keys/${keyId}`, undefined, operator);
+  await gateway.admin('PUT', `/admin/v1/subjects/${String(made.body['subject'])}/limits`, { burst: 5 }, operator);
+  await gateway.admin('PUT', '/admin/v1/maintenance', { enabled: false }, operator);
+  const before = await audit();
+  expect(before.slice(0, 5).map(({ actor, action }) => [actor, action])).toEqual([
+    ['ida', 'maintenance.set'],
+    ['ida', 'limits.set'],
+    ['ida', 'key.revoke'],
+    ['ida', 'key.rotate'],
+    ['ida', 'key.create'],
+  ]);
+  expect((await gateway.admin('POST', '/admin/v1/keys', { name: 'x' }, { 'x-operator': 'a b' })).status).toBe(400);
+  await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 60 }, operator);
+  expect(await audit()).toEqual(before);
+  const page = await gateway.admin('GET', `/admin/v1/audit?limit=2&before=${String(before[0]?.['id'])}`);
+  expect(page.body['items']).toEqual(before.slice(1, 3));
+});

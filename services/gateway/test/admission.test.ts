@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { verifyServiceToken } from '@vision/shared/http/service-token';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import { until } from '@vision/shared/testing/until';
+import { bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
+import type { TestGateway } from './support/gateway.ts';
+import { valuesOf } from './support/upstream.ts';
+import { wire } from './support/wire.ts';
+
+let gateway: TestGateway;
+let key: string;
+let subject: string;
+beforeAll(async () => {
+  gateway = await startGateway();
+  ({ key, subject } = await gateway.newKey());
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const scenes = (headers: Record<string, string>) => exchange(`${gateway.url}/api/op/v1/scenes`, 'GET', { headers });
+
+test('without a key nothing is answered but the documentation', async () => {
+  const paths = ['/v1/vision/tasks', '/api/op/v1/scenes', '/v1/vision/usage', '/nothing/here', '/admin/v1/keys'];
+  for (const path of paths) {
+    const answer = await exchange(gateway.url + path);
+    expect(refusal(answer)).toEqual([401, 'OP-AUTH-REQUIRED', 'api_key_missing']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  }
+  const document = await exchange(`${gateway.url}/openapi.json`);
+  expect(document.body['openapi']).toBe('3.1.0');
+  expect((await exchange(`${gateway.url}/docs`)).text).toContain('/docs/swagger-ui-bundle.js');
+  expect((await exchange(`${gateway.url}/docs/swagger-ui-bundle.js`)).status).toBe(200);
+  expect((await exchange(`${gateway.url}/docs/../package.json`)).status).toBe(401);
+  expect(gateway.upstream.seen).toHaveLength(0);
+});
+
+test.each([
+  ['another scheme', (valid: string) => `Basic ${valid}`],
+  ['no scheme', (valid: string) => valid],
+  ['an empty token', () => 'Bearer '],
+  ['two blanks', (valid: string) => `Bearer  ${valid}`],
+  ['a wrong secret', (valid: string) => `Bearer ${valid.slice(0, -4)}AAAA`],
+  ['an unknown id', (valid: string) => `Bearer vk_0123456789abcdef${valid.slice(19)}`],
+  ['upper case', (valid: string) => `Bearer ${valid.toUpperCase()}`],
+  ['more text', (valid: string) => `Bearer ${valid}0`],
+  ['a long token', () => `Bearer vk_${'a'.repeat(6000)}`],
+  ['quotes', () => `Bearer vk_' or 1=1 --`],
+])('a credential with %s is refused', async (_what, credential) => {
+  const answer = await scenes({ authorization: credential(key) });
+  expect(refusal(answer)).toEqual([401, 'OP-AUTH-REQUIRED', 'api_key_invalid']);
+});
+
+test('the scheme may be written in any case', async () => {
+  for (const scheme of ['bearer', 'BEARER', 'BeArEr']) {
+    expect((await scenes({ authorization: `${scheme} ${key}` })).status).toBe(200);
+  }
+});
+
+test('two Authorization headers are refused, also when both hold the key', async () => {
+  const line = `Authorization: Bearer ${key}`;
+  const { ended } = await wire(
+    gateway.url,
+    'GET /api/op/v1/scenes HTTP/1.1',
+    'Host: x',
+    line,
+    line,
+    'Connection: close',
+  );
+  expect(await ended).toMatch(/^HTTP\/1.1 401 /);
+});
+
+test('a key in the query is not read, and nowhere logged', async () => {
+  const answer = await exchange(`${gateway.url}/api/op/v1/scenes?api_key=${key}&key=${key}`);
+  expect(answer.status).toBe(401);
+  const inPath = await exchange(`${gateway.url}/v1/${key}`, 'GET', { headers: bearer(key) });
+  expect(inPath.status).toBe(404);
+  await scenes({ ...bearer(key), 'x-request-id': key });
+  await until(() => gateway.log().includes('"path":"/v1/vk_'));
+  const secret = key.split('_').slice(2).join('_');
+  expect(gateway.log()).not.toContain(secret);
+  expect(gateway.log()).not.toContain(gateway.env['ADMIN_TOKEN']);
+});
+
+test('an unknown address is 404 and a wrong method 405, for holders of a key only', async () => {
+  const missing = await exchange(`${gateway.url}/v1/vision/nothing`, 'GET', { headers: bearer(key) });
+  expect(refusal(missing)).toEqual([404, undefined, 'not_found']);
+  const wrong = await exchange(`${gateway.url}/v1/vision/tasks`, 'DELETE', { headers: bearer(key) });
+  expect(refusal(wrong)).toEqual([405, undefined, 'method_not_allowed']);
+  expect(wrong.headers.get('allow')).toBe('POST, GET');
+  expect((await exchange(`${gateway.url}/v1/vision/tasks`, 'DELETE')).status).toBe(401);
+  for (const path of ['/V1/vision/tasks', '//v1/vision/tasks', '/v1/vision/tasks/..%2f..%2fadmin', '/v1/vision%2ftasks']) {
+    expect((await exchange(gateway.url + path, 'GET', { headers: bearer(key) })).status).toBe(404);
+  }
+  expect(gateway.upstream.seen).toHaveLength(0);
+});
+
+test('an id that is no UUID is 404 and reaches no service', async () => {
+  const ids = ['1', 'null', `x' or '1'='1`, '%00', '0'.repeat(10_000), '{01890000-0000-7000-8000-000000000000}'];
+  for (const id of ids) {
+    const path = `/v1/vision/tasks/${encodeURIComponent(id)}`;
+    expect((await exchange(gateway.url + path, 'GET', { headers: bearer(key) })).status).toBe(404);
+  }
+  expect((await exchange(`${gateway.url}/v1/vision/tasks/%zz`, 'GET', { headers: bearer(key) })).status).toBe(400);
+  expect(gateway.upstream.seen).toHaveLength(0);
+});
+
+test('the service behind learns who asks, with which limits, from a token of its own', async () => {
+  await exchange(`${gateway.url}/v1/vision/tasks?limit=3&cursor=a%2Fb`, 'GET', { headers: bearer(key) });
+  const { url, rawHeaders } = gateway.upstream.last();
+  expect(url).toBe('/v1/vision/tasks?limit=3&cursor=a%2Fb');
+  const [token = ''] = valuesOf(rawHeaders, 'authorization');
+  expect(token).not.toContain(key);
+  const caller = await verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'tasks' });
+  expect(caller).toEqual({ subject, issuer: 'gateway', limits: defaultLimits, maintenance: undefined });
+  await expect(verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'quota' })).rejects.toThrow();
+});
+
+test.each([
+  ['rubbish', ['rubbish']],
+  ['two lengths', ['POST /v1/vision/tasks HTTP/1.1', 'Host: x', 'Content-Length: 1', 'Content-Length: 2']],
+  [
+    'length and chunks',
+    ['POST /v1/vision/tasks HTTP/1.1', 'Host: x', 'Content-Length: 5', 'Transfer-Encoding: chunked'],
+  ],
+  ['a signed length', ['POST /v1/vision/tasks HTTP/1.1', 'Host: x', 'Content-Length: +5']],
+  ['headers beyond the limit', ['GET /v1/vision/tasks HTTP/1.1', 'Host: x', `X-Long: ${'x'.repeat(20_000)}`]],
+  ['no host', ['GET /v1/vision/tasks HTTP/1.1']],
+])('a request with %s is answered 400 and the connection closed', async (_what, lines) => {
+  const { ended } = await wire(gateway.url, ...lines);
+  expect(await ended).toMatch(/^HTTP\/1.1 400 /);
+  expect(gateway.upstream.seen).toHaveLength(0);
+});
+
+test('an expectation other than 100-continue is a fault of the request', async () => {
+  const { ended } = await wire(
+    gateway.url,
+    'POST /v1/vision/tasks HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${key}`,
+    'Expect: junk',
+    'Content-Length: 0',
+    'Connection: close',
+  );
+  expect(await ended).toMatch(/^HTTP\/1.1 400 [^]*expectation_unknown/);
+});
+
+test('an address that presents wrong keys all the time is slowed down, known keys of it are not', async () => {
+  const replica = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '5' });
+  const ask = (presented: string, from: string) =>
+    exchange(`${replica.url}/api/op/v1/scenes`, 'GET', {
+      headers: { ...bearer(presented), 'x-forwarded-for': from },
+    });
+  expect((await ask(key, '203.0.113.7')).status).toBe(200);
+  for (let turn = 0; turn < 5; turn += 1) expect((await ask('vk_wrong', '203.0.113.7')).status).toBe(401);
+  const slowed = await ask('vk_wrong', '203.0.113.7');
+  expect(refusal(slowed)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_invalid_keys']);
+  expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await ask(key, '203.0.113.7')).status).toBe(200);
+  expect((await ask('vk_wrong', '203.0.113.8')).status).toBe(401);
+});

@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { until } from '@vision/shared/testing/until';
+import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
+import type { Answer, TestGateway } from './support/gateway.ts';
+import { freePort, startGatewayProcess, startRedis } from './support/programs.ts';
+
+let gateway: TestGateway;
+const held: ServerResponse[] = [];
+beforeAll(async () => {
+  gateway = await startGateway({ SLOT_LEASE_MS: '1500' });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+afterEach(() => letGo());
+
+const ask = (key: string, url = gateway.url) =>
+  exchange(`${url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) });
+const detect = (key: string, url = gateway.url, path = '/v1/vision/image-detections') =>
+  exchange(url + path, 'POST', { headers: bearer(key), body: 'x' });
+const count = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length;
+
+/** The service behind keeps its answers back until `letGo`. */
+function holdAnswers(): void {
+  gateway.upstream.answer = (req, res) => {
+    req.resume();
+    held.push(res);
+  };
+}
+
+function letGo(): void {
+  for (const res of held.splice(0)) res.writeHead(200).end();
+}
+
+test('200 requests at once against a burst of 50: 50 pass and what the time in between refilled', async () => {
+  const { key } = await gateway.newKey({ requests_per_second: 2, burst: 50 });
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => ask(key)));
+  const refilled = ((performance.now() - startedAt) / 1000) * 2;
+  expect(count(answers, 200)).toBeGreaterThanOrEqual(50);
+  expect(count(answers, 200)).toBeLessThanOrEqual(50 + Math.ceil(refilled));
+  expect(count(answers, 200) + count(answers, 429)).toBe(200);
+  const refused = answers.find((answer) => answer.status === 429);
+  expect(refused && refusal(refused)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'rate_exceeded']);
+  expect(refused?.headers.get('retry-after')).toBe('1');
+  expect(refused?.headers.get('ratelimit-policy')).toBe('"requests";q=50;w=25');
+  expect(refused?.headers.get('ratelimit')).toBe('"requests";r=0;t=1');
+});
+
+test('replicas share the bucket, and it refills at the rate', async () => {
+  const other = await gateway.addReplica();
+  const { key } = await gateway.newKey({ requests_per_second: 5, burst: 4 });
+  const statuses = [];
+  for (const url of [gateway.url, other.url, gateway.url, other.url]) statuses.push((await ask(key, url)).status);
+  expect(statuses).toEqual([200, 200, 200, 200]);
+  expect((await ask(key)).status).toBe(429);
+  await until(async () => (await ask(key, other.url)).status === 200, { timeoutMs: 2000 });
+});
+
+test('every answer of a keyed request carries the limits, also refusals and unknown addresses', async () => {
+  const { key } = await gateway.newKey();
+  for (const path of ['/api/op/v1/scenes', '/nothing', '/v1/vision/usage', '/v1/vision/tasks/x']) {
+    const { headers } = await exchange(gateway.url + path, 'GET', { headers: bearer(key) });
+    expect(headers.get('ratelimit-policy')).toBe('"requests";q=200;w=2');
+    expect(headers.get('ratelimit')).toMatch(/^"requests";r=1\d\d;t=1$/);
+  }
+});
+
+test('a burst of nothing closes the door for a subject without an error', async () => {
+  const { key } = await gateway.newKey({ burst: 0 });
+  const answer = await ask(key);
+  expect(refusal(answer)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'rate_exceeded']);
+  expect(answer.headers.get('retry-after')).toBe('60');
+});
+
+test('a changed limit holds at once here and within seconds elsewhere', async () => {
+  const other = await gateway.addReplica();
+  const { key, subject } = await gateway.newKey();
+  expect((await ask(key, other.url)).headers.get('ratelimit-policy')).toContain('q=200');
+  await gateway.admin('PUT', `/admin/v1/subjects/${subject}/limits`, { burst: 7 });
+  expect((await ask(key)).headers.get('ratelimit-policy')).toContain('q=7');
+  const policy = async () => (await ask(key, other.url)).headers.get('ratelimit-policy');
+  await until(async () => (await policy())?.includes('q=7'), { timeoutMs: 4000, intervalMs: 300 });
+});
+
+test.each([
+  ['/v1/vision/image-detections', 'image_calls'],
+  ['/v1/vision/video-tasks', 'video_uploads'],
+])('%s has no more requests at once than %s, on all replicas together', async (path, limit) => {
+  const other = await gateway.addReplica();
+  const { key } = await gateway.newKey({ [limit]: 3 });
+  holdAnswers();
+  const running = [gateway.url, other.url, gateway.url].map((url) => detect(key, url, path));
+  await until(() => held.length === 3);
+  for (const url of [gateway.url, other.url]) {
+    const refused = await detect(key, url, path);
+    expect(refusal(refused)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_in_flight']);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('ratelimit')).toMatch(new RegExp(`, "${limit}";r=0$`));
+  }
+  const someoneElse = await gateway.newKey();
+  gateway.upstream.reset();
+  expect((await detect(someoneElse.key, gateway.url, path)).status).toBe(200);
+  letGo();
+  expect(count(await Promise.all(running), 200)).toBe(3);
+  await until(async () => (await detect(key, other.url, path)).status === 200);
+});
+
+test('a slot lives as long as its request, however long, and is free when the client goes away', async () => {
+  const { key } = await gateway.newKey({ image_calls: 1 });
+  holdAnswers();
+  const leaving = new AbortController();
+  const running = exchange(`${gateway.url}/v1/vision/image-detections`, 'POST', {
+    headers: bearer(key),
+    body: 'x',
+    signal: leaving.signal,
+  });
+  const gone = expect(running).rejects.toThrow();
+  await until(() => held.length === 1);
+  const takenAt = performance.now();
+  await until(async () => {
+    expect((await detect(key)).status).toBe(429);
+    return performance.now() - takenAt > 2500;
+  }, { intervalMs: 250 });
+  leaving.abort();
+  await gone;
+  gateway.upstream.reset();
+  await until(async () => (await detect(key)).status === 200, { timeoutMs: 1000 });
+});
+
+test('slots of a gateway that was killed free themselves', async () => {
+  const doomed = await startGatewayProcess(gateway.env);
+  const { key } = await gateway.newKey({ image_calls: 2 });
+  holdAnswers();
+  const running = [detect(key, doomed.url), detect(key, doomed.url)];
+  const cut = Promise.allSettled(running);
+  await until(() => held.length === 2);
+  expect((await detect(key)).status).toBe(429);
+  await doomed.kill();
+  expect((await cut).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  gateway.upstream.reset();
+  await until(async () => (await detect(key)).status === 200, { timeoutMs: 4000 });
+}, 40_000);
+
+test('without Redis local limits hold, requests go on, and Redis is taken up again when it returns', async () => {
+  const port = await freePort();
+  let redis = await startRedis(port);
+  const alone = await startGateway({ REDIS_URL: `redis://127.0.0.1:${port}`, REDIS_COOLDOWN_MS: '200' });
+  try {
+    const { key } = await alone.newKey({ requests_per_second: 1, burst: 20, image_calls: 2 });
+    expect((await ask(key, alone.url)).status).toBe(200);
+    await redis.kill();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(key, alone.url)));
+    expect(count(answers, 200)).toBeGreaterThanOrEqual(19);
+    expect(count(answers, 200)).toBeLessThanOrEqual(21);
+    expect(count(answers, 429)).toBe(60 - count(answers, 200));
+    expect(alone.log()).toContain('redis is away');
+    const other = await alone.newKey({ image_calls: 2 });
+    const waiting: ServerResponse[] = [];
+    alone.upstream.answer = (_req, res) => waiting.push(res);
+    const running = [detect(other.key, alone.url), detect(other.key, alone.url)];
+    await until(() => waiting.length === 2);
+    expect((await detect(other.key, alone.url)).status).toBe(429);
+    redis = await startRedis(port);
+    await until(async () => {
+      await ask(other.key, alone.url);
+      return alone.log().includes('redis is back');
+    });
+    for (const res of waiting) res.writeHead(200).end();
+    expect(count(await Promise.all(running), 200)).toBe(2);
+  } finally {
+    await alone.stop();
+    await redis.kill();
+  }
+}, 30_000);
+
+test('a Redis that hangs delays a request by its deadline at most, and only the first', async () => {
+  const port = await freePort();
+  const redis = await startRedis(port);
+  const alone = await startGateway({ REDIS_URL: `redis://127.0.0.1:${port}`, REDIS_COOLDOWN_MS: '60000' });
+  try {
+    const { key } = await alone.newKey();
+    expect((await ask(key, alone.url)).status).toBe(200);
+    redis.signal('SIGSTOP');
+    const startedAt = performance.now();
+    for (let turn = 0; turn < 10; turn += 1) expect((await ask(key, alone.url)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+  } finally {
+    await alone.stop();
+    redis.signal('SIGCONT');
+    await redis.kill();
+  }
+}, 20_000);

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { createLogger } from '@vision/shared/logger';
+import type { Logger } from '@vision/shared/logger';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testRedis } from '@vision/shared/testing/redis';
+import { until } from '@vision/shared/testing/until';
+import { readConfig } from '../../src/config.ts';
+import { migrations } from '../../src/db/migrations/list.ts';
+import { createService } from '../../src/service.ts';
+import { startUpstream } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
+
+export const tokenKey = 'test-key-test-key-test-key-test-key-test';
+export const adminToken = 'admin-token-admin-token';
+const root = join(import.meta.dirname, '../../../..');
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: Record<string, unknown>;
+}
+
+export interface Replica {
+  url: string;
+  adminUrl: string;
+  healthUrl: string;
+  stop: () => Promise<void>;
+}
+
+export interface TestGateway extends Replica {
+  database: TestDatabase;
+  upstream: Upstream;
+  /** Everything that was logged, as text. */
+  log: () => string;
+  env: Record<string, string>;
+  admin: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  /** A key with a subject of its own. */
+  newKey: (limits?: Record<string, number>) => Promise<{ key: string; keyId: string; subject: string }>;
+  /** Another replica on the same stores. */
+  addReplica: (env?: Record<string, string>) => Promise<Replica>;
+}
+
+/** The service as it is deployed, with one real HTTP server in the place of all services behind it. */
+export async function startGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+  const database = await createTestDatabase(migrations);
+  const redis = await testRedis();
+  const upstream = await startUpstream();
+  const lines: string[] = [];
+  const logger = loggerTo(lines);
+  const variables = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    HEALTH_PORT: '0',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    INTERNAL_TOKEN_KEY: tokenKey,
+    ADMIN_TOKEN: adminToken,
+    API_KEY_PEPPERS: `1:${randomBytes(32).toString('base64')}`,
+    SCENES_FILE: join(root, 'config/scenes.json'),
+    LOG_LEVEL: 'debug',
+    ...Object.fromEntries(['TASKS', 'IMAGES', 'RESULTS', 'QUOTA'].map((name) => [`${name}_URL`, upstream.url])),
+    ...env,
+  };
+  const first = await startReplica(variables, logger);
+  const others: Replica[] = [];
+  const admin: TestGateway['admin'] = (method, path, body, headers = {}) =>
+    exchange(first.adminUrl + path, method, {
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...headers },
+    });
+  return {
+    ...first,
+    database,
+    upstream,
+    log: () => lines.join(''),
+    env: variables,
+    admin,
+    newKey: async (limits) => {
+      const { body } = await admin('POST', '/admin/v1/keys', { name: 'test' });
+      const made = { key: String(body['key']), keyId: String(body['key_id']), subject: String(body['subject']) };
+      if (limits) await admin('PUT', `/admin/v1/subjects/${made.subject}/limits`, limits);
+      return made;
+    },
+    addReplica: async (more = {}) => {
+      const replica = await startReplica({ ...variables, ...more }, logger);
+      others.push(replica);
+      return replica;
+    },
+    stop: async () => {
+      await upstream.close();
+      await Promise.all([first, ...others].map((replica) => replica.stop()));
+      await redis.close();
+      await database.drop();
+    },
+  };
+}
+
+async function startReplica(variables: Record<string, string>, logger: Logger): Promise<Replica> {
+  const service = await createService(readConfig(variables), { logger, onFatal: (error) => logger.fatal(error) });
+  await service.start();
+  const address = (port: number) => `http://127.0.0.1:${port}`;
+  const healthUrl = address(service.healthPort);
+  await until(async () => (await fetch(`${healthUrl}/health/ready`)).ok);
+  return {
+    url: address(service.port),
+    adminUrl: address(service.adminPort),
+    healthUrl,
+    stop: async () => {
+      for (const phase of service.stopPhases) await phase.stop();
+    },
+  };
+}
+
+function loggerTo(lines: string[]): Logger {
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  return createLogger('gateway-test', 'debug', sink);
+}
+
+export async function exchange(url: string, method = 'GET', init: RequestInit = {}): Promise<Answer> {
+  const reply = await fetch(url, { ...init, method });
+  const text = await reply.text();
+  const isJson = (reply.headers.get('content-type') ?? '').includes('json') && text !== '';
+  const body = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+  return { status: reply.status, headers: reply.headers, text, body };
+}
+
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+/** Status, code and reason of a refusal. */
+export function refusal({ status, body }: Answer): unknown[] {
+  return [status, body['code'], (body['details'] as { reason?: string } | undefined)?.reason];
+}

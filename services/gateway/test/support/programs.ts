@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { until } from '@vision/shared/testing/until';
+
+const service = join(import.meta.dirname, '../..');
+
+export interface Program {
+  signal: (name: NodeJS.Signals) => void;
+  /** Kills it and waits until it is gone. */
+  kill: () => Promise<void>;
+}
+
+/** A Redis of this test alone, which may be stopped. */
+export async function startRedis(port: number): Promise<Program> {
+  const child = spawn('redis-server', ['--port', String(port), '--save', '', '--bind', '127.0.0.1'], {
+    stdio: 'ignore',
+  });
+  await until(() => isOpen(port));
+  return programOf(child);
+}
+
+/** A gateway as a process of its own, which may be killed. */
+export async function startGatewayProcess(env: Record<string, string>): Promise<Program & { url: string }> {
+  const [port, adminPort, healthPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), HEALTH_PORT: String(healthPort) };
+  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+    cwd: service,
+    env: { PATH: process.env['PATH'] ?? '', ...env, ...ports },
+    stdio: 'ignore',
+  });
+  const program = programOf(child);
+  try {
+    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).ok, { timeoutMs: 20_000 });
+  } catch (error) {
+    await program.kill();
+    throw error;
+  }
+  return { ...program, url: `http://127.0.0.1:${port}` };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function programOf(child: ChildProcess): Program {
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    signal: (name) => child.kill(name),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -33,7 +33,13 @@ test('one request through an ESM service gives spans of http, express, pg, iored
   const { port } = receiver.address() as AddressInfo;
   const child = spawn(
     process.execPath,
-    ['--conditions=@vision/source', '--import', join(fixtures, 'traced-telemetry.ts'), join(fixtures, 'traced-service.ts'), topic],
+    [
+      '--conditions=@vision/source',
+      '--import',
+      join(fixtures, 'traced-telemetry.ts'),
+      join(fixtures, 'traced-service.ts'),
+      topic,
+    ],
     {
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '--no-warnings', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },

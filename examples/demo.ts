@@ -39,7 +39,9 @@ async function detectPictures(): Promise<void> {
       const place = [bbox.cx, bbox.cy, bbox.width, bbox.height].map((value) => value.toFixed(3)).join('  ');
       console.log(`    ${label.padEnd(12)} ${score.toFixed(2)}   ${place}`);
     }
-    await annotate(join(here, name), objects, join(out, `${name.replace('.', '-')}.png`));
+    // Weaker ones are printed; drawn, they would hide what is sure.
+    const sure = objects.filter(({ score }) => score >= 0.5);
+    await annotate(join(here, name), sure, join(out, `${name.replace('.', '-')}.png`));
   }
 }
 

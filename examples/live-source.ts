@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /**
@@ -10,14 +11,14 @@ import { parseArgs } from 'node:util';
  *
  * The stream is at http://127.0.0.1:<port>/live.ts.
  */
-export async function serveLive(file: string, port: number) {
+export async function startLiveSource({ video, port = 0 }: { video: string; port?: number }) {
   const viewers = new Set<() => void>();
   const server = createServer((req, res) => {
     if (req.url !== '/live.ts') {
       res.writeHead(404).end();
       return;
     }
-    const args = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1', '-i', file, '-map', '0:v:0', '-c', 'copy'];
+    const args = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1', '-i', video, '-map', '0:v:0', '-c', 'copy'];
     const child = spawn('ffmpeg', [...args, '-f', 'mpegts', 'pipe:1'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const end = () => child.kill('SIGKILL');
     viewers.add(end);
@@ -43,10 +44,10 @@ export async function serveLive(file: string, port: number) {
   };
 }
 
-if (import.meta.main) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { file: { type: 'string' }, port: { type: 'string' } } });
-  const file = values.file ?? new URL('street.mp4', import.meta.url).pathname;
-  const source = await serveLive(file, Number(values.port ?? 8150));
+  const video = values.file ?? fileURLToPath(new URL('street.mp4', import.meta.url));
+  const source = await startLiveSource({ video, port: Number(values.port ?? 8150) });
   console.log(source.url);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => source.close());
 }

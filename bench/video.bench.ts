@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
-import { serveLive } from '../examples/live-source.ts';
+import { startLiveSource } from '../examples/live-source.ts';
 import { startDetectors } from '../services/inference/src/detectors/start-detectors.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { followAll, results, video } from '../test/support/video.ts';
@@ -105,7 +105,7 @@ async function bareLoop(file: string) {
 
 /** Milliseconds from the capture of a live frame, as its time stamp says, to its first appearance in a page. */
 async function delay(caller: Caller): Promise<Figure[]> {
-  const source = await serveLive(street, 0);
+  const source = await startLiveSource({ video: street });
   const { body, text } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: source.url });
   if (typeof body['task_id'] !== 'string') throw new Error(text);
   const taskId = body['task_id'];
@@ -119,7 +119,7 @@ async function delay(caller: Caller): Promise<Figure[]> {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   await caller.stop(taskId);
-  source.close();
+  await source.stop();
   return [
     { name: 'live frame captured to readable at 5 fps, p50', value: median(delays), unit: 'ms', target: '≤ 500' },
     {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { annotate, frameAt } from './annotate.ts';
 import type { Frame, VisionClient } from './client.ts';
-import { serveLive } from './live-source.ts';
+import { startLiveSource } from './live-source.ts';
 
 const PICTURES = 4;
 const LIVE_FRAMES = 15;
@@ -30,7 +30,7 @@ export async function followVideo(client: VisionClient, video: string, out: stri
 
 /** Serves the same file as a live stream, watches it until some frames have come, and stops the task. */
 export async function watchLiveStream(client: VisionClient, video: string): Promise<void> {
-  const source = await serveLive(video, 0);
+  const source = await startLiveSource({ video });
   try {
     const task = await client.watchStream(source.url, 'person_vehicle');
     console.log(`\nLive stream ${source.url}, task ${task.task_id} (${task.status})`);
@@ -45,7 +45,7 @@ export async function watchLiveStream(client: VisionClient, video: string): Prom
     const stopped = await client.stop(task.task_id);
     console.log(`  ${seen} frames, then stopped: ${stopped.status}`);
   } finally {
-    source.close();
+    await source.stop();
   }
 }
 

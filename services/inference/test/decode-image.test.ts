@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
+import type { Sharp } from 'sharp';
 import { decodeImage, ImageRefusedError } from '../src/detectors/decode-image.ts';
 import { halves, plainPng, strangers, street } from './pictures.ts';
 
@@ -34,7 +35,7 @@ test('the size of the original is reported and the picture has the size that was
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF orientation %i is applied before anything else', async (orientation) => {
   const upright = await halves('#ff0000', '#0000ff', { width: 40, height: 20 }).png().toBuffer();
-  const undo: Record<number, (image: sharp.Sharp) => sharp.Sharp> = {
+  const undo: Record<number, (image: Sharp) => Sharp> = {
     2: (image) => image.flop(),
     3: (image) => image.rotate(180),
     4: (image) => image.flip(),
@@ -54,7 +55,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF orientation %i is applied before anyth
   expect(isClose(row?.[3], [0, 0, 254])).toBe(true);
 });
 
-test.each<[string, (image: sharp.Sharp) => sharp.Sharp]>([
+test.each<[string, (image: Sharp) => Sharp]>([
   ['a JPEG', (image) => image.jpeg({ quality: 95 })],
   ['a progressive JPEG', (image) => image.jpeg({ quality: 95, progressive: true })],
   ['a PNG', (image) => image.png()],
@@ -119,7 +120,7 @@ test('the process cannot load an SVG or a GIF at all', async () => {
   await expect(sharp(strangers['gif']).metadata()).rejects.toThrow();
 });
 
-test.each<[string, (image: sharp.Sharp) => sharp.Sharp]>([
+test.each<[string, (image: Sharp) => Sharp]>([
   ['JPEG', (image) => image.jpeg()],
   ['PNG', (image) => image.png()],
   ['WebP', (image) => image.webp()],

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
+import type { Sharp } from 'sharp';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { detection, healthReply } from '@vision/shared/contracts/inference';
 import { plainPng, strangers, street } from './pictures.ts';
@@ -28,7 +29,7 @@ const people = [
 const isAt = ({ bbox }: DetectedObject, [x, y]: readonly [number, number]) =>
   Math.hypot(bbox.cx - x, bbox.cy - y) < 0.02;
 
-test.each<[string, (image: sharp.Sharp) => sharp.Sharp]>([
+test.each<[string, (image: Sharp) => Sharp]>([
   ['JPEG', (image) => image.jpeg({ quality: 95 })],
   ['PNG', (image) => image.png()],
   ['WebP', (image) => image.webp({ quality: 95 })],

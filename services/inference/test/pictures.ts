@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import type { Sharp } from 'sharp';
 
 /** A street with four people in plain view. */
 export const street = readFileSync(new URL('../../../examples/street.jpg', import.meta.url));
@@ -29,7 +30,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** Left half one colour, right half another. */
-export function halves(left: string, right: string, { width, height }: { width: number; height: number }): sharp.Sharp {
+export function halves(left: string, right: string, { width, height }: { width: number; height: number }): Sharp {
   const half = { width: width / 2, height, channels: 3 as const, background: right };
   return sharp({ create: { width, height, channels: 3, background: left } }).composite([
     { input: { create: half }, left: width / 2, top: 0 },

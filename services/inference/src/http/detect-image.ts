@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { detection, refusal } from '@vision/shared/contracts/inference';
+import type { Refusal } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
 import { route } from '@vision/shared/http/route';
@@ -48,11 +49,11 @@ export const detectImageRoute = (deps: DetectImageRouteDeps) =>
         503: { description: 'Overloaded or without a model.', schema: refusal },
       },
     },
-    async ({ query: { scene_code: sceneCode, min_score: minScore }, req, signal }) => {
+    async ({ query: { scene_code: sceneCode, min_score: minScore }, req, res, signal }) => {
       const served = deps.detectors.find(sceneCode);
       if (!served) return { status: 404, body: { reason: 'scene_unknown' } };
       try {
-        return await deps.places.run(() => answer(deps, req, { served, minScore, signal }), signal);
+        return await deps.places.run(() => answer(deps, { req, res }, { served, minScore, signal }), signal);
       } catch (error) {
         if (!(error instanceof GateFullError)) throw error;
         deps.signals.imageTurnedAway();
@@ -63,11 +64,14 @@ export const detectImageRoute = (deps: DetectImageRouteDeps) =>
 
 async function answer(
   deps: DetectImageRouteDeps,
-  req: IncomingMessage,
+  { req, res }: { req: Request; res: Response },
   input: Omit<DetectImageInput, 'bytes'>,
-): Promise<Reply> {
+): Promise<Reply | undefined> {
   const bytes = await readPicture(req);
-  if (!bytes) return { status: 422, body: { reason: 'too_large' }, headers: { Connection: 'close' } };
+  if (!bytes) {
+    refuseEarly(req, res, { reason: 'too_large' });
+    return undefined;
+  }
   const outcome = await detectImage(deps, { ...input, bytes });
   switch (outcome.kind) {
     case 'detected':
@@ -80,15 +84,24 @@ async function answer(
   }
 }
 
-/** Undefined when the body is larger than any picture may be; what still arrives is dropped within a bound. */
-async function readPicture(req: IncomingMessage): Promise<Buffer | undefined> {
+/** Undefined when the body is larger than any picture may be. */
+async function readPicture(req: Request): Promise<Buffer | undefined> {
   try {
     return await readBody(req, BODY_LIMITS);
   } catch (error) {
-    if (asAppError(error)?.reason !== 'body_too_large') throw error;
-    drain(req, () => req.complete || req.destroy());
-    return undefined;
+    if (asAppError(error)?.reason === 'body_too_large') return undefined;
+    throw error;
   }
+}
+
+/** Answers while the body still arrives; the rest of it is dropped within a bound, so that the answer is read. */
+function refuseEarly(req: Request, res: Response, body: Refusal): void {
+  const text = JSON.stringify(body);
+  res
+    .status(422)
+    .set({ 'Content-Type': 'application/json', 'Content-Length': String(text.length), Connection: 'close' });
+  res.write(text);
+  drain(req, () => res.end());
 }
 
 function noteFailure(

@@ -119,7 +119,7 @@ async function delay(caller: Caller): Promise<Figure[]> {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   await caller.stop(taskId);
-  await source.stop();
+  source.close();
   return [
     { name: 'live frame captured to readable at 5 fps, p50', value: median(delays), unit: 'ms', target: '≤ 500' },
     {

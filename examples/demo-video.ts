@@ -45,7 +45,7 @@ export async function watchLiveStream(client: VisionClient, video: string): Prom
     const stopped = await client.stop(task.task_id);
     console.log(`  ${seen} frames, then stopped: ${stopped.status}`);
   } finally {
-    await source.stop();
+    source.close();
   }
 }
 

@@ -1,16 +1,9 @@
 import { Readable, type Writable, pipeline } from 'node:stream';
 import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
 import { openPlaylist } from './hls-input.ts';
-import { LIVE_PROBING, type LiveInput, type OpenOptions } from './live-input.ts';
+import { type HttpOptions, LIVE_PROBING, type LiveInput } from './live-input.ts';
 import { getPinned } from './pinned-http.ts';
 import { SourceError, type SourceReason, withinTime } from './source-error.ts';
-
-export interface HttpOptions extends OpenOptions {
-  /** Address of another host that a playlist names, under the same rules. */
-  resolve: (host: string) => Promise<string>;
-  /** Certificates to trust instead of the system's. */
-  ca?: string | undefined;
-}
 
 /**
  * Opens an http or https stream: fetched here, given to ffmpeg through its standard input, so ffmpeg needs no network. A body of

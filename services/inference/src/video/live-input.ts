@@ -27,5 +27,12 @@ export interface OpenOptions {
   signal: AbortSignal;
 }
 
+export interface HttpOptions extends OpenOptions {
+  /** Address of another host that a playlist names, under the same rules. */
+  resolve: (host: string) => Promise<string>;
+  /** Certificates to trust instead of the system's. */
+  ca?: string | undefined;
+}
+
 /** ffmpeg looks at this much of a stream before the first frame: less than a second of it, so frames are not held back. */
 export const LIVE_PROBING = ['-probesize', '1000000', '-analyzeduration', '500000', '-fpsprobesize', '0'];

@@ -137,6 +137,6 @@ test('jobs are read in one request with the token, and stopped by id', async () 
     json(200, req.method === 'GET' ? { jobs: [one] } : one)(req, res);
   });
   expect(await client.readJobs(['a', 'b'])).toHaveLength(1);
-  expect((await client.stopJob('a')).status).toBe('stopped');
+  expect(await client.stopJob('a')).toMatchObject({ job: { status: 'stopped' }, wasLive: false });
   expect(seen).toEqual(['GET /v1/jobs?ids=a,b Bearer secret', 'POST /v1/jobs/a/stop Bearer secret']);
 });

@@ -44,8 +44,11 @@ export interface InferenceClient {
   submitJob: (job: NewJob) => Promise<SubmitOutcome>;
   /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
   readJobs: (ids: readonly string[]) => Promise<Job[]>;
-  /** Asks for a stop; resolves once the backend acknowledged it. @throws AppError of kind `unavailable`. */
-  stopJob: (id: string) => Promise<Job>;
+  /**
+   * Asks for a stop; resolves once the backend acknowledged it. `wasLive`: the job was there and had not ended, which a stop of
+   * an id that the backend never heard of does not say. @throws AppError of kind `unavailable`.
+   */
+  stopJob: (id: string) => Promise<{ job: Job; wasLive: boolean }>;
   /**
    * @throws AppError OP-TASK-REQUEST-INVALID `image_unreadable` when the picture is at fault; of kind `unavailable`
    * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the reason of `signal` when aborted.
@@ -95,10 +98,8 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     },
     async stopJob(id) {
       const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
-      return expectBody(
-        job,
-        await unavailableOn(ask(breakers.stop, { method: 'POST', path, timeoutMs: readTimeoutMs })),
-      );
+      const reply = await unavailableOn(ask(breakers.stop, { method: 'POST', path, timeoutMs: readTimeoutMs }));
+      return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
     async readHealth() {

@@ -6,7 +6,9 @@ import { startRelay } from '@vision/shared/messaging/relay';
 import type { ServiceContext } from '@vision/shared/run';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { runRetention } from './use-cases/run-retention.ts';
 import { reconcile } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 
@@ -19,6 +21,8 @@ export interface Background {
 
 /** How often the reconciler looks for tasks that are due; how often one task is asked about is in its row. */
 const LOOK_MS = 200;
+
+const CENSUS_MS = 10_000;
 
 /** Starts everything that works without being asked: relay, consumer, reconciler, recovery. */
 export function startBackground(deps: Deps, config: Config, { logger, onFatal }: ServiceContext): Background {
@@ -45,12 +49,32 @@ export function startBackground(deps: Deps, config: Config, { logger, onFatal }:
     logger,
     run: () => recoverCreates(deps),
   });
+  const retention = startPoller({
+    name: 'retention',
+    intervalMs: config.RETENTION_INTERVAL_MS,
+    logger,
+    maxBackoffMs: 60_000,
+    run: async () => {
+      const removed = await runRetention(deps, config.RETENTION_BATCH);
+      if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired tasks were removed');
+      return 0;
+    },
+  });
+  const census = startPoller({
+    name: 'census',
+    intervalMs: CENSUS_MS,
+    logger,
+    run: async () => {
+      deps.signals.census(await countByStatus(deps.db));
+      return 0;
+    },
+  });
   return {
     wakeRelay: relay.wake,
     wakeReconciler: reconciler.wake,
     isAlive: consumer.isAlive,
     stop: async () => {
-      await Promise.all([consumer.stop(10_000), reconciler.stop(), recovery.stop()]);
+      await Promise.all([consumer.stop(10_000), reconciler.stop(), recovery.stop(), retention.stop(), census.stop()]);
       await relay.stop();
       await producer.stop();
     },

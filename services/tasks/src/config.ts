@@ -47,9 +47,10 @@ export const configSchema = z.object({
   RESULTS_GRACE_MS: millis(MINUTE_MS).describe('After the end of a job its frames may take this long to be readable'),
   VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
   RECOVERY_MS: millis(2_000).describe('Pause between two looks for creates of dead processes'),
-  SWEEP_INTERVAL_MS: millis(HOUR_MS).describe('Pause between two looks for stored videos without a task'),
   ORPHAN_AGE_MS: millis(24 * HOUR_MS).describe('Stored videos without a task are removed when older than this'),
-  RETENTION_INTERVAL_MS: millis(HOUR_MS).describe('Pause between two removals of what has expired'),
+  RETENTION_INTERVAL_MS: millis(HOUR_MS).describe(
+    'Pause between two removals of what has expired or belongs to no task',
+  ),
   RETENTION_BATCH: count(200).describe('Tasks removed in one step'),
   CLOCK_OFFSET: z
     .string()

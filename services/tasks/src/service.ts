@@ -33,7 +33,10 @@ export async function createService(config: Config, context: ServiceContext): Pr
   let background: Background | undefined;
   const deps = createDeps(config, context, () => background);
   const app = createApp({
-    routes: routes(deps),
+    routes: routes(deps, {
+      body: { idleMs: config.BODY_IDLE_MS, totalMs: config.BODY_TOTAL_MS },
+      retentionBatch: config.RETENTION_BATCH,
+    }),
     authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks'),
     logger: context.logger,
   });

@@ -78,11 +78,20 @@ export async function checkAgain(db: Knex, taskIds: string[], afterMs: number): 
     .update({ check_at: leaseUntil(db, afterMs) });
 }
 
-/** The backend was asked to stop the job. */
-export async function noteStopSent(db: Knex, taskId: string): Promise<void> {
+/** Tasks that need no more questions. */
+export async function checkNoMore(db: Knex, taskIds: string[]): Promise<void> {
+  if (taskIds.length > 0) await db(TASKS).whereIn('task_id', taskIds).update({ check_at: null });
+}
+
+/** The backend was asked to stop the job; `seen`: its answer showed that it had it. */
+export async function noteStopSent(db: Knex, taskId: string, seen = false): Promise<void> {
   await db(TASKS)
     .where({ task_id: taskId })
-    .update({ stop_sent_at: db.fn.now(), stops_sent: db.raw('stops_sent + 1') });
+    .update({
+      stop_sent_at: db.fn.now(),
+      stops_sent: db.raw('stops_sent + 1'),
+      ...(seen ? { job_seen_at: db.fn.now() } : {}),
+    });
 }
 
 /** The database clock, which all stored instants come from. */

@@ -137,3 +137,15 @@ export async function noteResultsCompleted(db: Knex, taskId: string): Promise<bo
     .update({ results_completed_at: db.raw('coalesce(results_completed_at, now())'), check_at: db.fn.now() });
   return changed === 1;
 }
+
+/** Tasks that have not ended, by state, and the age of the oldest whose submission is unknown. */
+export async function countByStatus(db: Knex): Promise<{ byStatus: Record<string, number>; oldestResolvingS: number }> {
+  const { rows } = await db.raw<{ rows: { status: string; count: number; oldest_s: number }[] }>(
+    `select status, count(*) as count, extract(epoch from now() - min(updated_at))::double precision as oldest_s
+       from tasks
+      where status in ('admitted', 'submitting', 'resolving', 'running', 'stopping')
+      group by status`,
+  );
+  const byStatus = Object.fromEntries(rows.map((row) => [row.status, row.count]));
+  return { byStatus, oldestResolvingS: rows.find((row) => row.status === 'resolving')?.oldest_s ?? 0 };
+}

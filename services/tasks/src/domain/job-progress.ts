@@ -23,6 +23,14 @@ const endMoves: Partial<Record<JobStatus, Move>> = {
   failed: 'end_failed',
 };
 
+/**
+ * Whether an answer shows that the submission arrived. A stop of an id that the backend never heard of is recorded there as a
+ * stopped job without frames, so such a job proves nothing unless the job was seen before.
+ */
+export function isEvidence(task: Task, job: Job): boolean {
+  return job.status !== 'stopped' || job.frames_published > 0 || task.job.seenAt !== null;
+}
+
 /** The next step of a task whose job the backend has. `facts` already hold this answer. */
 export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict {
   if (task.status === 'submitting' || task.status === 'resolving') return { do: 'move', move: 'find' };

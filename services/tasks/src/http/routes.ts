@@ -1,9 +1,28 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
+import { createUploadTaskRoute } from './create-upload-task.ts';
 import { getTaskRoute } from './get-task.ts';
+import { getInternalTaskRoute, listResolvingTasksRoute, verifyTaskRoute } from './internal-tasks.ts';
+import { listTasksRoute } from './list-tasks.ts';
+import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
 
-export function routes(deps: Deps): Route[] {
-  return [createStreamTaskRoute(deps), getTaskRoute(deps), stopTaskRoute(deps)];
+export interface RouteSettings {
+  body: { idleMs: number; totalMs: number };
+  retentionBatch: number;
+}
+
+export function routes(deps: Deps, { body, retentionBatch }: RouteSettings): Route[] {
+  return [
+    createStreamTaskRoute(deps),
+    createUploadTaskRoute(deps, body),
+    listTasksRoute(deps),
+    getTaskRoute(deps),
+    stopTaskRoute(deps),
+    listResolvingTasksRoute(deps),
+    getInternalTaskRoute(deps),
+    verifyTaskRoute(deps),
+    runRetentionRoute(deps, retentionBatch),
+  ];
 }

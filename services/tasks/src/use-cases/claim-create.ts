@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fail } from '@vision/shared/errors';
-import { claimKey, freeKey } from '../db/idempotency-keys.ts';
+import { claimKey, findKey, freeKey } from '../db/idempotency-keys.ts';
 import type { Claim, KeyRow } from '../db/idempotency-keys.ts';
 import { findTask } from '../db/tasks.ts';
 import { TASKS } from '../db/task-row.ts';
@@ -21,13 +21,22 @@ const LABEL = 'fingerprint';
 /**
  * Takes the key for this request, or gives the task it stands for. While another request works on the key this one waits,
  * without a database connection; should that one fail, this one takes over.
+ * `look` never takes it: `claimed` then says that nobody has it any more.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after `keyWaitMs`.
  */
-export async function claimCreate(deps: ClaimDeps, claim: Claim, meaning: Meaning): Promise<'claimed' | Task> {
+export async function claimCreate(
+  deps: ClaimDeps,
+  claim: Claim,
+  meaning: Meaning,
+  mode: 'take' | 'look' = 'take',
+): Promise<'claimed' | Task> {
   const deadline = Date.now() + deps.limits.keyWaitMs;
   const fingerprint = deps.box.digest(meaning.text, LABEL);
   for (;;) {
-    const held = await claimKey(deps.db, claim, { fingerprint, leaseMs: deps.limits.leaseMs });
+    const held =
+      mode === 'take'
+        ? await claimKey(deps.db, claim, { fingerprint, leaseMs: deps.limits.leaseMs })
+        : await look(deps, claim);
     if (held === 'claimed') return 'claimed';
     const isAlive = held.done || held.lease_until.getTime() > 0;
     if (isAlive && !deps.box.matches(held.fingerprint, meaning.text, LABEL)) throw keyReused();
@@ -36,6 +45,10 @@ export async function claimCreate(deps: ClaimDeps, claim: Claim, meaning: Meanin
     if (Date.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');
     await delay(POLL_MS);
   }
+}
+
+async function look({ db }: ClaimDeps, { subject, key }: Claim): Promise<'claimed' | KeyRow> {
+  return (await findKey(db, subject, key)) ?? 'claimed';
 }
 
 /** The task of a finished key once its submission is decided; a task past its time makes room for a new one. */

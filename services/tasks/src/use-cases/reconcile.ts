@@ -1,11 +1,11 @@
 import type { Job } from '@vision/shared/contracts/inference';
 import { backoff } from '@vision/shared/db/poller';
-import { checkAgain, claimDueTasks, databaseNow } from '../db/jobs.ts';
+import { checkAgain, checkNoMore, claimDueTasks, databaseNow } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
+import { isEvidence } from '../domain/job-progress.ts';
 import type { Task } from '../domain/task.ts';
 import { advanceFound } from './advance-found.ts';
-import { advanceMissing } from './advance-missing.ts';
-import { isMassMissing } from './advance-missing.ts';
+import { advanceMissing, isMassMissing } from './advance-missing.ts';
 import type { Deps } from './deps.ts';
 
 export type ReconcileDeps = Pick<Deps, 'db' | 'clock' | 'inference' | 'signals' | 'logger' | 'limits' | 'wakeRelay'>;
@@ -13,8 +13,9 @@ export type ReconcileDeps = Pick<Deps, 'db' | 'clock' | 'inference' | 'signals' 
 /** Ids of one question to the backend; its contract takes no more. */
 const BATCH = 100;
 const CLAIM_MS = 30_000;
-/** A task verified as not created is looked after for its job this often. */
+/** After a verification as not created the job is looked for this often and this long. */
 const REFUNDED_CHECK_MS = 30_000;
+const REFUNDED_WATCH_MS = 86_400_000;
 
 /** What one round looks at: two instants and what the backend has. */
 export interface Round {
@@ -66,7 +67,9 @@ async function ask(deps: ReconcileDeps, tasks: Task[], failures: { inRow: number
 async function advance(deps: ReconcileDeps, task: Task, round: Round): Promise<void> {
   try {
     const job = round.jobs.get(task.taskId);
-    await (job ? advanceFound(deps, { task, job, round }) : advanceMissing(deps, { task, round }));
+    const isWaiting = task.status === 'submitting' || task.status === 'resolving';
+    const counts = job !== undefined && (!isWaiting || isEvidence(task, job));
+    await (counts ? advanceFound(deps, { task, job, round }) : advanceMissing(deps, { task, round }));
   } catch (error) {
     if (error instanceof TaskMovedError) return;
     deps.logger.warn({ err: error, task_id: task.taskId }, 'a task could not be advanced');
@@ -78,7 +81,17 @@ async function schedule({ db, limits }: ReconcileDeps, tasks: Task[]): Promise<v
     tasks.filter((task) => statuses.includes(task.status)).map((task) => task.taskId);
   await checkAgain(db, ids('running', 'stopping', 'submitting'), limits.reconcileMs);
   await checkAgain(db, ids('resolving'), limits.resolvingReconcileMs);
-  await checkAgain(db, ids('refunded'), REFUNDED_CHECK_MS);
+  const watched = tasks.filter((task) => task.status === 'refunded');
+  const isOld = (task: Task) => task.updatedAt.getTime() < Date.now() - REFUNDED_WATCH_MS;
+  await checkAgain(
+    db,
+    watched.map((task) => task.taskId),
+    REFUNDED_CHECK_MS,
+  );
+  await checkNoMore(
+    db,
+    watched.filter(isOld).map((task) => task.taskId),
+  );
 }
 
 const LANES = 8;

@@ -60,12 +60,13 @@ async function begin(deps: StopDeps, task: Task): Promise<Task> {
 
 /** A stop that does not get through now is repeated by the reconciler until it is confirmed. */
 async function send({ db, inference, logger }: StopDeps, task: Task): Promise<void> {
+  const seen = { is: false };
   try {
-    await inference.stopJob(task.taskId);
+    seen.is = (await inference.stopJob(task.taskId)).wasLive;
   } catch (error) {
     logger.warn({ err: error, task_id: task.taskId }, 'a stop did not get through yet');
   }
-  await noteStopSent(db, task.taskId);
+  await noteStopSent(db, task.taskId, seen.is);
 }
 
 async function settled({ db, limits }: StopDeps, task: Task): Promise<Task> {

@@ -43,7 +43,7 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
     database,
     reservations: (subject) => database.db('reservations').where({ subject }).select('id', 'state', 'units'),
     used: async (subject) => {
-      const rows = await database.db<{ used: number }>('quota_days').where({ subject, kind: 'video' }).select('used');
+      const rows: { used: number }[] = await database.db('quota_days').where({ subject, kind: 'video' }).select('used');
       return rows.reduce((sum, row) => sum + row.used, 0);
     },
     start,

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { Transform } from 'node:stream';
+import type { TransformCallback } from 'node:stream';
+import { fail } from '@vision/shared/errors';
+import { isVideo, SNIFF_BYTES } from '../domain/video-type.ts';
+
+/** 512 MB of the contract: 512 × 2²⁰ bytes. */
+export const MAX_VIDEO_BYTES = 512 * 1024 * 1024;
+
+export interface VideoFacts {
+  sha256: string;
+  bytes: number;
+}
+
+/**
+ * Passes a file through while it counts and hashes it, and lets nothing through before its beginning is that of a video. Fails
+ * with AppError OP-TASK-REQUEST-INVALID `file_type_unsupported` | `file_too_large`.
+ */
+export class VideoMeter extends Transform {
+  readonly #hash = createHash('sha256');
+  readonly #maxBytes: number;
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #bytes = 0;
+  /** Resolves when the beginning was seen to be a video; never when it is none. */
+  readonly accepted: Promise<void>;
+  #accept: () => void = () => undefined;
+
+  constructor(maxBytes: number) {
+    super();
+    this.#maxBytes = maxBytes;
+    this.accepted = new Promise((resolve) => {
+      this.#accept = resolve;
+    });
+  }
+
+  /** Known when the file has ended. */
+  get facts(): VideoFacts {
+    return { sha256: this.#hash.copy().digest('hex'), bytes: this.#bytes };
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#bytes += chunk.length;
+    this.#hash.update(chunk);
+    if (this.#bytes > this.#maxBytes) done(tooLarge(this.#maxBytes));
+    else if (this.#head === undefined) done(null, chunk);
+    else this.#sniff(Buffer.concat([this.#head, chunk]), false, done);
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#head === undefined) done();
+    else this.#sniff(this.#head, true, done);
+  }
+
+  #sniff(head: Buffer, isWhole: boolean, done: TransformCallback): void {
+    const verdict = isVideo(head, isWhole || head.length >= SNIFF_BYTES);
+    if (verdict === false) {
+      done(unsupported());
+      return;
+    }
+    this.#head = verdict ? undefined : head;
+    if (!verdict) {
+      done();
+      return;
+    }
+    this.#accept();
+    done(null, head);
+  }
+}
+
+export const tooLarge = (maxBytes: number) =>
+  fail.requestInvalid('file_too_large', `The file is larger than ${maxBytes} bytes.`, { field: 'file' });
+
+const unsupported = () =>
+  fail.requestInvalid('file_type_unsupported', 'The file is no MP4 or MOV video.', { field: 'file' });

@@ -1,0 +1,37 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { nowOf, TASKS } from './task-row.ts';
+import type { Clock } from './task-row.ts';
+
+export interface ExpiredTask {
+  task_id: string;
+  object_key: string | null;
+}
+
+/** Ended tasks past their time; what has not ended is not removed under its owner. */
+export async function findExpired(db: Knex, clock: Clock, limit: number): Promise<ExpiredTask[]> {
+  return db<ExpiredTask>(TASKS)
+    .where('result_expires_at', '<=', nowOf(db, clock))
+    .whereIn('status', ['stopped', 'succeeded', 'failed', 'refunded'])
+    .orderBy('result_expires_at')
+    .limit(limit)
+    .select('task_id', 'object_key');
+}
+
+/** Removes tasks with their moves and keys. */
+export async function removeTasks(db: Knex, taskIds: string[]): Promise<number> {
+  return inTransaction(db, async (tx) => {
+    await tx('idempotency_keys').whereIn('task_id', taskIds).delete();
+    return tx(TASKS).whereIn('task_id', taskIds).delete();
+  });
+}
+
+/** Those of the stored objects that no task has a use for: a refunded task has none. */
+export async function withoutTask(db: Knex, objectKeys: string[]): Promise<string[]> {
+  const rows = await db(TASKS)
+    .whereIn('object_key', objectKeys)
+    .whereNot('status', 'refunded')
+    .select<{ object_key: string }[]>('object_key');
+  const used = new Set(rows.map((row) => row.object_key));
+  return objectKeys.filter((key) => !used.has(key));
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { route } from '@vision/shared/http/route';
+import { findKey } from '../db/idempotency-keys.ts';
+import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
+import { createUploadTask } from '../use-cases/create-upload-task.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { receiveVideo, requireMultipart } from './receive-video.ts';
+import { createdReply, createResponses, idempotencyHeaders } from './task-view.ts';
+
+const form = z.object({
+  scene_code: z.string(),
+  file: z.string().meta({ format: 'binary' }).describe('MP4 or MOV by content, at most 512 × 2^20 bytes'),
+});
+
+export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalMs: number }) =>
+  route(
+    {
+      operation: 'createUploadTask',
+      method: 'post',
+      path: '/v1/vision/video-tasks',
+      summary: 'Create a video task for an uploaded file',
+      description: 'Costs one unit of the daily video quota. A refused upload leaves nothing behind and costs nothing.',
+      audience: 'public',
+      headers: idempotencyHeaders,
+      bodyDoc: { contentType: 'multipart/form-data', schema: form },
+      responses: createResponses,
+      errors: [
+        'OP-AUTH-REQUIRED',
+        'OP-TASK-REQUEST-INVALID',
+        'OP-TASK-SCENE-UNAVAILABLE',
+        'OP-QUOTA-DAILY-EXHAUSTED',
+        'OP-QUOTA-RATE-LIMITED',
+        'OP-TASK-UPSTREAM-DOWN',
+        'OP-TASK-BREAKER-OPEN',
+        'OP-SYS-UNAVAILABLE',
+      ],
+    },
+    async ({ req, caller }) => {
+      const idempotencyKey = readIdempotencyKey(req);
+      requireMultipart(req);
+      const known = await findKey(deps.db, caller.subject, idempotencyKey.key);
+      if (!known) await assertAcceptsNew(deps, caller);
+      const knownKey = known ? (known.done ? ('done' as const) : ('busy' as const)) : undefined;
+      const receive = async (objectKey: string | undefined) => {
+        const { video, sceneCode } = await receiveVideo(req, { objects: deps.objects, objectKey, ...body });
+        return { ...video, sceneCode };
+      };
+      return createdReply(await createUploadTask(deps, { caller, idempotencyKey, knownKey, receive }));
+    },
+  );

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { taskStatus } from '@vision/shared/contracts/task-events';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { listTasks } from '../use-cases/list-tasks.ts';
+import { historyEntry, toView } from './task-view.ts';
+
+const DEFAULT_LIMIT = 100;
+
+const query = z.strictObject({
+  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/)
+    .transform(Number)
+    .pipe(z.int().min(1).max(500))
+    .default(DEFAULT_LIMIT)
+    .describe('Tasks a page, 1 to 500'),
+  status: taskStatus.optional(),
+  scene_code: z.string().min(1).max(200).optional(),
+  kind: z.enum(['video', 'image']).optional(),
+});
+
+const page = z.object({
+  items: z.array(historyEntry),
+  next_cursor: z.string().describe('Empty on the last page'),
+});
+
+export const listTasksRoute = (deps: Pick<Deps, 'db' | 'clock' | 'box'>) =>
+  route(
+    {
+      operation: 'listTasks',
+      method: 'get',
+      path: '/v1/vision/tasks',
+      summary: 'Task history, newest first, image calls included',
+      audience: 'public',
+      query,
+      responses: { 200: { description: 'One page', schema: page } },
+      errors: ['OP-AUTH-REQUIRED', 'OP-TASK-REQUEST-INVALID', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+    },
+    async ({ query: asked, caller }) => {
+      const { tasks, nextCursor } = await listTasks(deps, {
+        subject: caller.subject,
+        cursor: asked.cursor,
+        limit: asked.limit,
+        status: asked.status,
+        sceneCode: asked.scene_code,
+        kind: asked.kind,
+      });
+      const items = tasks.map((task) => ({ ...toView(task), kind: task.kind === 'image' ? 'image' : 'video' }));
+      return { status: 200, body: { items, next_cursor: nextCursor } };
+    },
+  );

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { runRetention } from '../use-cases/run-retention.ts';
+
+const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), incomplete_uploads: z.int() });
+
+export const runRetentionRoute = (deps: Deps, batch: number) =>
+  route(
+    {
+      operation: 'runTaskRetention',
+      method: 'post',
+      path: '/internal/v1/retention/run',
+      summary: 'Remove expired tasks and orphaned videos now',
+      audience: 'internal',
+      responses: { 200: { description: 'What was removed', schema: removed } },
+    },
+    async () => ({ status: 200, body: await runRetention(deps, batch) }),
+  );

@@ -1,0 +1,37 @@
+import { crashPoint } from '@vision/shared/crash-point';
+import { findExpired, removeTasks } from '../db/retention.ts';
+import type { Deps } from './deps.ts';
+import { sweepVideos } from './sweep-videos.ts';
+
+export interface Removed {
+  tasks: number;
+  videos: number;
+  /** Stored videos without a task. */
+  orphans: number;
+  incomplete_uploads: number;
+}
+
+/**
+ * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and key. Every
+ * step may be repeated, so a run that dies is finished by the next one.
+ */
+export async function runRetention(
+  deps: Pick<Deps, 'db' | 'clock' | 'objects' | 'limits' | 'signals'>,
+  batch: number,
+): Promise<Removed> {
+  const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
+  for (;;) {
+    const expired = await findExpired(deps.db, deps.clock, batch);
+    if (expired.length === 0) break;
+    const videos = expired.flatMap((task) => task.object_key ?? []);
+    await deps.objects.remove(videos);
+    removed.videos += videos.length;
+    crashPoint('tasks.retention.videos-removed');
+    removed.tasks += await removeTasks(
+      deps.db,
+      expired.map((task) => task.task_id),
+    );
+    crashPoint('tasks.retention.tasks-removed');
+  }
+  return { ...removed, ...(await sweepVideos(deps)) };
+}

@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs unit integration e2e faults bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e faults bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -22,7 +22,7 @@ demo: up ## recognise what the examples show through the public API, and draw it
 test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests
 	@$(TEST)
 
-lint typecheck deps docs unit integration e2e: packages
+lint typecheck deps docs compose unit integration e2e: packages
 	@$(TEST) $@
 
 faults: packages ## break things on purpose: SEED=number MINUTES=number

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
  *
  * The stream is at http://127.0.0.1:<port>/live.ts.
  */
-export async function serveLive(video: string, port: number) {
+export async function startLiveSource({ video, port = 0 }: { video: string; port?: number }) {
   const viewers = new Set<() => void>();
   const server = createServer((req, res) => {
     if (req.url !== '/live.ts') {
@@ -47,7 +47,7 @@ export async function serveLive(video: string, port: number) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { file: { type: 'string' }, port: { type: 'string' } } });
   const video = values.file ?? fileURLToPath(new URL('street.mp4', import.meta.url));
-  const source = await serveLive(video, Number(values.port ?? 8150));
+  const source = await startLiveSource({ video, port: Number(values.port ?? 8150) });
   console.log(source.url);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => source.close());
 }

@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { serveLive } from '../../../examples/live-source.ts';
+import { startLiveSource } from '../../../examples/live-source.ts';
 import {
   LIVE_DEFAULTS,
   type LiveDeps,
@@ -89,7 +89,7 @@ async function httpServer(answer: Parameters<typeof createServer>[1]): Promise<s
 }
 
 test('MPEG-TS over HTTP gives frames in the rhythm of the wall clock', async () => {
-  const source = await serveLive(street, 0);
+  const source = await startLiveSource({ video: street });
   closing.push(source.close);
   await expectStreetFrames(watch(source.url));
 }, 20_000);
@@ -239,7 +239,7 @@ test('a source that falls silent is connected to anew and goes on', async () => 
 }, 30_000);
 
 test('a consumer that is busy drops frames and never makes the source connect anew', async () => {
-  const source = await serveLive(street, 0);
+  const source = await startLiveSource({ video: street });
   closing.push(source.close);
   const live = watch(source.url, { noFrameMs: 1000 });
   await take(live, 1);

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+import { upload } from './support/videos.ts';
+
+let world: World;
+let tasks: TestTasks;
+beforeAll(async () => {
+  world = await createWorld();
+  tasks = await startTasks(world);
+}, 60_000);
+afterAll(async () => {
+  await tasks.stop();
+  await world.close();
+}, 60_000);
+
+const list = async (subject: string, query = '') => {
+  const { status, body } = await tasks.call('GET', `/v1/vision/tasks${query}`, { subject });
+  return {
+    status,
+    body: body as unknown as {
+      items: { task_id: string; kind: string; status: string }[];
+      next_cursor: string;
+      details?: unknown;
+    },
+  };
+};
+
+async function imageCall(subject: string, changes: Record<string, unknown> = {}): Promise<string> {
+  const now = new Date().toISOString();
+  const task_id = uuidv7();
+  const data = {
+    task_id,
+    version: 1,
+    subject,
+    request_id: randomUUID(),
+    scene_code: 'fire_smoke',
+    status: 'succeeded' as const,
+    reservation_id: `${task_id}/1`,
+    images_total: 1,
+    images_succeeded: 1,
+    created_at: now,
+    updated_at: now,
+    result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+    ...changes,
+  };
+  const producer = createProducer(world.kafka.client);
+  // Delivered twice, as it may happen.
+  await producer.publish([
+    { ...imageCallFinished, key: data.task_id, source: 'images', data },
+    { ...imageCallFinished, key: data.task_id, source: 'images', data },
+  ]);
+  await producer.stop();
+  return data.task_id;
+}
+
+test('the history shows own tasks of every kind, newest first, page by page', async () => {
+  const subject = randomUUID();
+  const limits = { active_tasks: 100, video_tasks_per_day: 100 };
+  const ids: string[] = [];
+  for (let index = 0; index < 5; index += 1) ids.push((await tasks.create({ subject, limits })).body.task_id);
+  const image = await imageCall(subject);
+  ids.push(image);
+  await until(async () => (await list(subject)).body.items.length === 6);
+  await tasks.create({ subject: randomUUID() });
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = await list(subject, `?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    seen.push(...page.body.items.map((item) => item.task_id));
+    cursor = page.body.next_cursor;
+  } while (cursor !== '');
+  expect(seen).toEqual(ids.toReversed());
+  expect((await list(subject, '?kind=image')).body.items).toMatchObject([
+    { task_id: image, kind: 'image', status: 'succeeded' },
+  ]);
+  expect((await list(subject, '?kind=video')).body.items).toHaveLength(5);
+  expect((await list(subject, '?scene_code=fire_smoke')).body.items).toHaveLength(1);
+  expect((await list(subject, '?status=running')).body.items).toHaveLength(5);
+  expect((await list(subject, '?status=failed')).body).toEqual({ items: [], next_cursor: '' });
+});
+
+test('a cursor is of use to its subject alone and cannot be forged', async () => {
+  const subject = randomUUID();
+  await tasks.create({ subject });
+  await tasks.create({ subject });
+  const { next_cursor } = (await list(subject, '?limit=1')).body;
+  expect(next_cursor).not.toBe('');
+  for (const [who, cursor] of [
+    [randomUUID(), next_cursor],
+    [subject, 'garbage'],
+    [subject, `${next_cursor}x`],
+  ] as const) {
+    const { status, body } = await list(who, `?cursor=${cursor}`);
+    if (cursor === `${next_cursor}x`) expect([200, 400]).toContain(status);
+    else expect([status, body.details]).toEqual([400, { reason: 'cursor_invalid', field: 'cursor' }]);
+  }
+});
+
+test.each([
+  'limit=0',
+  'limit=501',
+  'limit=abc',
+  'limit=1.5',
+  'status=draft',
+  'kind=audio',
+  'more=1',
+  'limit=1&limit=2',
+])('the query %s is refused', async (query) => {
+  expect((await list(randomUUID(), `?${query}`)).status).toBe(400);
+});
+
+test('an image call can be queried, cannot be stopped, and goes when it is undone', async () => {
+  const subject = randomUUID();
+  const id = await imageCall(subject);
+  const get = () => tasks.call('GET', `/v1/vision/tasks/${id}`, { subject });
+  await until(async () => (await get()).status === 200);
+  expect((await get()).body).toMatchObject({ status: 'succeeded', scene_code: 'fire_smoke' });
+  const stop = await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
+  expect([stop.status, stop.body.code]).toEqual([409, 'OP-TASK-NOT-STOPPABLE']);
+  await imageCall(subject, { task_id: id, version: 2, status: 'refunded' });
+  await until(async () => (await get()).status === 404);
+});
+
+test('other services learn owner and thresholds of a task', async () => {
+  const subject = randomUUID();
+  const { body } = await tasks.create({ subject });
+  const { body: internal } = await tasks.call('GET', `/internal/v1/tasks/${body.task_id}`, { subject: 'whoever' });
+  expect(internal).toMatchObject({ subject, kind: 'stream', lower_bound: 0.35, default_min_score: 0.8 });
+  expect((await tasks.call('GET', `/internal/v1/tasks/${randomUUID()}`)).status).toBe(404);
+});
+
+test('after 90 days a task is hidden at once, and removed with its video and its key', async () => {
+  const subject = randomUUID();
+  const key = randomUUID();
+  const old = await upload({ port: tasks.port, subject, key });
+  const young = await tasks.create({ subject });
+  world.backend.end(old.body.task_id, 'succeeded');
+  await until(
+    async () =>
+      (await tasks.call('GET', `/v1/vision/tasks/${old.body.task_id}`, { subject })).body.status === 'succeeded',
+  );
+  const later = await startTasks(world, { CLOCK_OFFSET: '90 days', RETENTION_BATCH: '1' });
+  try {
+    expect((await later.call('GET', `/v1/vision/tasks/${old.body.task_id}`, { subject })).status).toBe(404);
+    expect((await later.call('GET', '/v1/vision/tasks', { subject })).body['items']).toEqual([]);
+    await later.call('POST', '/internal/v1/retention/run');
+    await until(async () => (await world.database.db('tasks').where({ task_id: old.body.task_id })).length === 0);
+    expect(await world.s3.objects()).not.toContain(`videos/${old.body.task_id}`);
+    expect(await world.database.db('idempotency_keys').where({ subject, key })).toEqual([]);
+    expect(await world.database.db('task_moves').where({ task_id: old.body.task_id })).toEqual([]);
+  } finally {
+    await later.stop();
+  }
+  expect((await tasks.call('GET', `/v1/vision/tasks/${young.body.task_id}`, { subject })).status).toBe(200);
+}, 30_000);

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
+import { createProducer } from '@vision/shared/messaging/producer';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+
+let world: World;
+let tasks: TestTasks;
+let producer: EventProducer;
+beforeAll(async () => {
+  world = await createWorld({ RESULTS_GRACE_MS: '1500', VANISH_MS: '600', STOP_WAIT_MS: '400' });
+  tasks = await startTasks(world);
+  producer = createProducer(world.kafka.client);
+}, 60_000);
+afterAll(async () => {
+  await producer.stop();
+  await tasks.stop();
+  await world.close();
+}, 60_000);
+afterEach(() => {
+  world.backend.onSubmit = () => 'accept';
+  world.backend.onStop = () => 'answer';
+});
+
+const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
+const create = async (subject: string) => (await tasks.create({ subject, limits })).body.task_id;
+const statusOf = async (id: string, subject: string) =>
+  (await tasks.call('GET', `/v1/vision/tasks/${id}`, { subject })).body.status;
+const becomes = (id: string, subject: string, status: string) =>
+  until(async () => (await statusOf(id, subject)) === status, { timeoutMs: 8_000 });
+const verify = (id: string, outcome: string) =>
+  tasks.call('POST', `/internal/v1/tasks/${id}/verification`, {
+    subject: 'operator',
+    body: { outcome, note: 'looked', who: 'ann' },
+  });
+const publish = (id: string, frames: number) => {
+  world.backend.jobs.get(id)!.frames_published = frames;
+};
+const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'failed') =>
+  producer.publish([
+    {
+      ...taskResultsCompleted,
+      key: task_id,
+      source: 'results',
+      data: { task_id, attempt: 1, status, frames_stored: 5 },
+    },
+  ]);
+
+test('a job that ends ends its task when its frames can be read, not before', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  publish(id, 5);
+  world.backend.end(id, 'succeeded');
+  await until(async () => (await world.database.db('tasks').where({ task_id: id }).first()).job_ended_at);
+  expect(await statusOf(id, subject)).toBe('running');
+  await resultsCompleted(id, 'succeeded');
+  await becomes(id, subject, 'succeeded');
+});
+
+test('without an end mark a task ends after the grace, and an alarm counts it', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  publish(id, 5);
+  world.backend.end(id, 'failed', 'source_lost');
+  const begun = Date.now();
+  await becomes(id, subject, 'failed');
+  expect(Date.now() - begun).toBeGreaterThan(1_200);
+  expect((await world.database.db('tasks').where({ task_id: id }).first()).reason).toBe('source_lost');
+});
+
+test('a job that published nothing ends its task at once', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  world.backend.end(id, 'failed', 'no_video');
+  await becomes(id, subject, 'failed');
+});
+
+test('many tasks are asked about in one request', async () => {
+  const subject = randomUUID();
+  const ids = await Promise.all(Array.from({ length: 20 }, () => create(subject)));
+  for (const id of ids) world.backend.end(id, 'succeeded');
+  for (const id of ids) await becomes(id, subject, 'succeeded');
+  const moves = await world.database.db('task_moves').whereIn('task_id', ids).where({ move: 'end_succeeded' });
+  expect(moves).toHaveLength(20);
+});
+
+test('a stop that the backend does not answer is driven on until it is confirmed', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  world.backend.onStop = () => 'hang';
+  const stopping = await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
+  expect([stopping.status, stopping.body.status]).toEqual([200, 'stopping']);
+  const second = await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
+  expect([second.status, second.body.status]).toEqual([200, 'stopping']);
+  world.backend.onStop = () => 'answer';
+  await becomes(id, subject, 'stopped');
+}, 30_000);
+
+test('a stop in resolving is stored, sent at once, and takes effect when the job is found', async () => {
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'hang';
+  const id = await create(subject);
+  expect(await statusOf(id, subject)).toBe('resolving');
+  const answer = await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
+  expect([answer.status, answer.body.status]).toEqual([200, 'resolving']);
+  expect(world.backend.jobs.get(id)?.status).toBe('stopped');
+  expect(await statusOf(id, subject)).toBe('resolving');
+  const verified = await verify(id, 'not_created');
+  expect([verified.status, verified.body.status]).toEqual([200, 'refunded']);
+  expect(await world.quota.used(subject)).toBe(0);
+});
+
+test('a stop of a job whose submission is unknown, yet was accepted, stops the task', async () => {
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'accept_and_drop_reply';
+  const created = tasks.create({ subject, limits });
+  const { body } = await created;
+  await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
+  await becomes(body.task_id, subject, 'stopped');
+});
+
+test('one job that vanishes fails its task after a while', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  await until(async () => (await world.database.db('tasks').where({ task_id: id }).first()).job_seen_at);
+  world.backend.jobs.delete(id);
+  const begun = Date.now();
+  await becomes(id, subject, 'failed');
+  expect(Date.now() - begun).toBeGreaterThan(500);
+  expect(await world.quota.used(subject)).toBe(1);
+});
+
+test('a backend that forgot everything fails nothing', async () => {
+  const subject = randomUUID();
+  const ids = await Promise.all(Array.from({ length: 5 }, () => create(subject)));
+  const kept = new Map(world.backend.jobs);
+  world.backend.forgetAll();
+  await until(() => tasks.log().includes('many jobs are missing'), { timeoutMs: 8_000 });
+  for (const id of ids) expect(await statusOf(id, subject)).toBe('running');
+  for (const [id, job] of kept) world.backend.jobs.set(id, job);
+  for (const id of ids) world.backend.end(id, 'succeeded');
+  for (const id of ids) await becomes(id, subject, 'succeeded');
+}, 30_000);
+
+test('verification: created keeps the charge, repeats change nothing, contradictions are refused', async () => {
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'drop';
+  const id = await create(subject);
+  const { body: waiting } = await tasks.call('GET', '/internal/v1/tasks?status=resolving', { subject: 'operator' });
+  const items = waiting['items'] as Record<string, unknown>[];
+  expect(items.find((item) => item['task_id'] === id)).toMatchObject({
+    status: 'resolving',
+    job_seen: false,
+    source: 'http://127.0.0.1',
+    subject,
+  });
+  expect((await verify(id, 'created')).body.status).toBe('running');
+  expect((await verify(id, 'created')).status).toBe(200);
+  expect((await verify(id, 'not_created')).status).toBe(409);
+  expect(await world.quota.used(subject)).toBe(1);
+  const moves = await world.database.db('task_moves').where({ task_id: id, actor: 'operator' });
+  expect(moves).toMatchObject([{ move: 'verify_created', note: 'ann: looked' }]);
+});
+
+test('verification: not created asks the backend to stop first, gives the unit back, and stops a job that shows up', async () => {
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'drop';
+  const id = await create(subject);
+  world.backend.onStop = () => 'hang';
+  expect((await verify(id, 'not_created')).body).toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });
+  expect(await statusOf(id, subject)).toBe('resolving');
+  world.backend.onStop = () => 'answer';
+  expect((await verify(id, 'not_created')).body.status).toBe('refunded');
+  expect(world.backend.jobs.get(id)?.status).toBe('stopped');
+  expect(await world.quota.used(subject)).toBe(0);
+  expect((await verify(id, 'not_created')).status).toBe(200);
+  expect((await verify(id, 'created')).status).toBe(409);
+  world.backend.jobs.get(id)!.status = 'running';
+  await world.database
+    .db('tasks')
+    .where({ task_id: id })
+    .update({ check_at: new Date(0) });
+  await until(() => world.backend.jobs.get(id)?.status === 'stopped');
+  expect(await statusOf(id, subject)).toBe('refunded');
+}, 30_000);
+
+test('a backend that cannot be asked leaves tasks as they are and is asked again when it is back', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  const away = await startTasks(world, { INFERENCE_URL: 'http://127.0.0.1:1' });
+  try {
+    expect((await away.create({ subject, limits })).body).toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });
+  } finally {
+    await away.stop();
+  }
+  expect(await statusOf(id, subject)).toBe('running');
+});
+
+test('a task that runs into its expiry is stopped a day before', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  await world.database
+    .db('tasks')
+    .where({ task_id: id })
+    .update({ result_expires_at: new Date(Date.now() + 23 * 3_600_000) });
+  await becomes(id, subject, 'stopped');
+});

@@ -89,7 +89,12 @@ test('an unknown address is 404 and a wrong method 405, for holders of a key onl
   expect(refusal(wrong)).toEqual([405, undefined, 'method_not_allowed']);
   expect(wrong.headers.get('allow')).toBe('POST, GET');
   expect((await exchange(`${gateway.url}/v1/vision/tasks`, 'DELETE')).status).toBe(401);
-  for (const path of ['/V1/vision/tasks', '//v1/vision/tasks', '/v1/vision/tasks/..%2f..%2fadmin', '/v1/vision%2ftasks']) {
+  for (const path of [
+    '/V1/vision/tasks',
+    '//v1/vision/tasks',
+    '/v1/vision/tasks/..%2f..%2fadmin',
+    '/v1/vision%2ftasks',
+  ]) {
     expect((await exchange(gateway.url + path, 'GET', { headers: bearer(key) })).status).toBe(404);
   }
   expect(gateway.upstream.seen).toHaveLength(0);

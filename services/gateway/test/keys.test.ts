@@ -83,10 +83,9 @@ test('keys outlive a change of the pepper and move to the new one when they are 
   const next = await gateway.addReplica({ API_KEY_PEPPERS: peppers });
   expect((await ask(key, next)).status).toBe(200);
   const version = async () => {
-    const row = (await gateway.database.db('api_keys').where({ key_id: keyId }).first('pepper_version')) as {
-      pepper_version: number;
-    };
-    return row.pepper_version;
+    const keys = gateway.database.db<{ key_id: string; pepper_version: number }>('api_keys');
+    const row = await keys.where({ key_id: keyId }).first('pepper_version');
+    return row?.pepper_version;
   };
   await until(async () => (await version()) === 2);
   const only = await gateway.addReplica({ API_KEY_PEPPERS: peppers.split(',')[0] ?? '' });

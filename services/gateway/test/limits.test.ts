@@ -14,8 +14,7 @@ afterAll(() => gateway.stop());
 beforeEach(() => gateway.upstream.reset());
 afterEach(() => letGo());
 
-const ask = (key: string, url = gateway.url) =>
-  exchange(`${url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) });
+const ask = (key: string, url = gateway.url) => exchange(`${url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) });
 const detect = (key: string, url = gateway.url, path = '/v1/vision/image-detections') =>
   exchange(url + path, 'POST', { headers: bearer(key), body: 'x' });
 const count = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status).length;
@@ -118,10 +117,13 @@ test('a slot lives as long as its request, however long, and is free when the cl
   const gone = expect(running).rejects.toThrow();
   await until(() => held.length === 1);
   const takenAt = performance.now();
-  await until(async () => {
-    expect((await detect(key)).status).toBe(429);
-    return performance.now() - takenAt > 2500;
-  }, { intervalMs: 250 });
+  await until(
+    async () => {
+      expect((await detect(key)).status).toBe(429);
+      return performance.now() - takenAt > 2500;
+    },
+    { intervalMs: 250 },
+  );
   leaving.abort();
   await gone;
   gateway.upstream.reset();

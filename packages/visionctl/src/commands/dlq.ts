@@ -1,7 +1,4 @@
 import { topics } from '@vision/shared/contracts/topics';
-import { createLogger } from '@vision/shared/logger';
-import { listDlq, replayDlq } from '@vision/shared/messaging/dlq';
-import { createKafka } from '@vision/shared/messaging/kafka';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { Command, CommandContext } from '../command.ts';
 import { UsageError } from '../command.ts';
@@ -16,7 +13,9 @@ export const dlqCommands: Command[] = [
     options: { limit: 'newest records per partition, 50 by default' },
     summary: `list the records that were put aside; <topic> is one of ${Object.keys(topics).join(', ')}`,
     run: async (context) => {
-      const value = await listDlq(kafkaOf(context), topicOf(context), limitOf(context, 50));
+      const [topic, limit] = [topicOf(context), limitOf(context, 50)];
+      const { listDlq } = await import('@vision/shared/messaging/dlq');
+      const value = await listDlq(await kafkaOf(context), topic, limit);
       return { value: { items: value }, text: table(LISTED, value as unknown as Record<string, unknown>[]) };
     },
   },
@@ -29,7 +28,9 @@ export const dlqCommands: Command[] = [
       const topic = topicOf(context);
       // A frame that was put aside has a place in the order of its task, which is long past.
       if (topic === topics.frames) throw new UsageError('Frames can only be looked at.');
-      const replayed = await replayDlq(kafkaOf(context), topic, limitOf(context, Infinity));
+      const limit = limitOf(context, Infinity);
+      const { replayDlq } = await import('@vision/shared/messaging/dlq');
+      const replayed = await replayDlq(await kafkaOf(context), topic, limit);
       return { value: { topic, replayed }, text: `${replayed} records were published to ${topic} again.` };
     },
   },
@@ -49,7 +50,10 @@ function limitOf({ options }: CommandContext, fallback: number): number {
   return limit;
 }
 
-function kafkaOf({ settings }: CommandContext): KafkaClient {
+/** The Kafka client is loaded for these commands only: the others start in a fraction of the time without it. */
+async function kafkaOf({ settings }: CommandContext): Promise<KafkaClient> {
+  const { createKafka } = await import('@vision/shared/messaging/kafka');
+  const { createLogger } = await import('@vision/shared/logger');
   return createKafka({
     brokers: settings.kafkaBrokers(),
     clientId: 'visionctl',

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { topics } from '@vision/shared/contracts/topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import { readSettings } from '../src/config.ts';
+import { runCommandLine } from '../src/run-command-line.ts';
+
+interface Asked {
+  line: string;
+  body: unknown;
+  authorization: string | undefined;
+  operator: string | undefined;
+}
+
+const asked: Asked[] = [];
+let answer: { status: number; body: unknown };
+const server = createServer((req, res) => {
+  let text = '';
+  req.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  req.on('end', () => {
+    const { authorization } = req.headers;
+    const operator = req.headers['x-operator'] as string | undefined;
+    const body: unknown = text === '' ? undefined : JSON.parse(text);
+    asked.push({ line: `${req.method ?? ''} ${req.url ?? ''}`, body, authorization, operator });
+    res.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+  });
+});
+let env: Record<string, string>;
+const home = mkdtempSync(join(tmpdir(), 'visionctl-'));
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  env = { ADMIN_URL: url, ADMIN_TOKEN: 'secret-of-the-operator', VISION_OPERATOR: 'zoe', VISION_LOCAL_DIR: home };
+});
+afterAll(() => {
+  server.close();
+  rmSync(home, { recursive: true });
+});
+beforeEach(() => {
+  asked.length = 0;
+});
+
+/** A command line in this process. */
+async function visionctl(args: string[], variables = env): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' };
+  const code = await runCommandLine(args, readSettings(variables), {
+    print: (text) => {
+      said.out += `${text}\n`;
+    },
+    complain: (text) => {
+      said.err += `${text}\n`;
+    },
+  });
+  return { code, ...said };
+}
+
+const usage = { limit: 5, used: 1, remaining: 4, resets_at: '2026-01-01T16:00:00.000Z' };
+const task = { task_id: 'a', status: 'running' };
+const key = { key_id: '0123456789abcdef', subject: 's', name: 'n', created_at: 'x', key: 'vk_x' };
+const off = { enabled: false, reason: '' };
+const id = '01890000-0000-7000-8000-000000000000';
+
+test.each([
+  [['keys', 'create', 'n', '--subject', 's'], 'POST /admin/v1/keys', { name: 'n', subject: 's' }, key],
+  [['keys', 'list'], 'GET /admin/v1/keys', undefined, { items: [key] }],
+  [['keys', 'list', '--subject', 'a b'], 'GET /admin/v1/keys?subject=a%20b', undefined, { items: [] }],
+  [['keys', 'revoke', 'abc'], 'DELETE /admin/v1/keys/abc', undefined, undefined],
+  [['keys', 'rotate', 'abc', '--overlap', '5'], 'POST /admin/v1/keys/abc/rotate', { overlap_s: 5 }, key],
+  [['limits', 'get', 's'], 'GET /admin/v1/subjects/s/limits', undefined, { burst: 1 }],
+  [
+    ['limits', 'set', 's', '--burst', '9', '--images-per-day', 'default'],
+    'PUT /admin/v1/subjects/s/limits',
+    { burst: 9, images_per_day: null },
+    { burst: 9 },
+  ],
+  [['usage', 's/../t'], 'GET /admin/v1/subjects/s%2F..%2Ft/usage', undefined, { video: usage, image: usage }],
+  [['maintenance', 'on', '--reason', 'r'], 'PUT /admin/v1/maintenance', { enabled: true, reason: 'r' }, off],
+  [['maintenance', 'off'], 'PUT /admin/v1/maintenance', { enabled: false }, off],
+  [['maintenance', 'status'], 'GET /admin/v1/maintenance', undefined, off],
+  [['tasks', 'resolving'], 'GET /admin/v1/tasks?status=resolving', undefined, { items: [task] }],
+  [
+    ['tasks', 'verify', id, 'not_created', '--note', 'looked'],
+    `POST /admin/v1/tasks/${id}/verification`,
+    { outcome: 'not_created', note: 'looked' },
+    task,
+  ],
+  [['retention', 'run'], 'POST /admin/v1/retention/run', undefined, { tasks: { removed: 1 } }],
+  [['audit', '--limit', '3'], 'GET /admin/v1/audit?limit=3', undefined, { items: [] }],
+])('visionctl %j asks %s', async (args, line, body, reply) => {
+  answer = { status: 200, body: reply };
+  const { code, out, err } = await visionctl([...args, '--json']);
+  expect([code, err]).toEqual([0, '']);
+  expect(asked).toEqual([{ line, body, authorization: 'Bearer secret-of-the-operator', operator: 'zoe' }]);
+  if (reply !== undefined) expect(JSON.parse(out)).toEqual(reply);
+  expect((await visionctl(args)).code).toBe(0);
+});
+
+test('a difference between counters and ledger is printed and ends with exit code 1', async () => {
+  const difference = { subject: 's', kind: 'video', day: '2026-01-01', used: 2, ledger: 1 };
+  answer = { status: 200, body: { counters: 4, reservations: 9, differences: [] } };
+  expect(await visionctl(['quota', 'verify'])).toMatchObject({ code: 0 });
+  answer = { status: 200, body: { counters: 4, reservations: 9, differences: [difference] } };
+  const { code, out } = await visionctl(['quota', 'verify']);
+  expect(code).toBe(1);
+  expect(out).toContain('2026-01-01');
+});
+
+test('wrong command lines are exit code 2 and ask nothing', async () => {
+  const lines = [
+    ['keys'],
+    ['keys', 'create'],
+    ['keys', 'create', 'a', 'b'],
+    ['keys', 'list', '--nope'],
+    ['limits', 'set', 's'],
+    ['limits', 'set', 's', '--burst', 'much'],
+    ['tasks', 'verify', id, 'maybe', '--note', 'x'],
+    ['tasks', 'verify', id, 'created'],
+    ['dlq', 'list', 'nothing'],
+    ['dlq', 'replay', 'frames'],
+  ];
+  for (const line of lines) {
+    const { code, err, out } = await visionctl(line);
+    expect([line, code, out]).toEqual([line, 2, '']);
+    expect(err).toMatch(/^visionctl: /);
+  }
+  expect(asked).toEqual([]);
+  expect((await visionctl(['maintenance', 'status'], { VISION_LOCAL_DIR: home })).err).toContain(
+    'ADMIN_URL is not set',
+  );
+  expect((await visionctl(['help'])).out).toContain('visionctl keys create <name>');
+});
+
+test('refusals are exit code 1 with the reason, silence is exit code 3, and the token is never shown', async () => {
+  const details = { reason: 'key_ended' };
+  const body = {
+    type: '',
+    title: '',
+    status: 409,
+    detail: 'It ended.',
+    instance: '',
+    details,
+    trace_id: 't',
+    retryable: false,
+  };
+  answer = { status: 409, body };
+  const refused = await visionctl(['keys', 'revoke', 'a']);
+  expect([refused.code, refused.err]).toEqual([1, 'visionctl: It ended. (409, key_ended, trace t)\n']);
+  answer = { status: 200, body: 'what' };
+  expect((await visionctl(['keys', 'list'])).code).toBe(1);
+  const silent = await visionctl(['keys', 'list'], { ...env, ADMIN_URL: 'http://127.0.0.1:1' });
+  expect(silent.code).toBe(3);
+  expect(refused.err + silent.err).not.toContain('secret-of-the-operator');
+});
+
+test('the program prints, complains and ends with the code of its command', async () => {
+  const program = join(import.meta.dirname, '../bin/visionctl');
+  const run = (...args: string[]) =>
+    new Promise((resolve) => {
+      execFile(program, args, { env: { PATH: process.env['PATH'] ?? '', ...env } }, (error, out, err) => {
+        resolve([error?.code ?? 0, out, err]);
+      });
+    });
+  answer = { status: 200, body: off };
+  expect(await run('maintenance', 'status')).toEqual([0, 'Maintenance is off.\n', '']);
+  expect(await run('nothing')).toEqual([2, '', expect.stringContaining('There is no command "nothing"')]);
+}, 20_000);
+
+test('addresses may come from the file of the local system', async () => {
+  answer = { status: 200, body: off };
+  writeFileSync(join(home, 'env'), `ADMIN_URL=${env['ADMIN_URL'] ?? ''}\nexport ADMIN_TOKEN=from-file\n`);
+  expect((await visionctl(['maintenance', 'status'], { VISION_LOCAL_DIR: home })).code).toBe(0);
+  expect(asked[0]?.authorization).toBe('Bearer from-file');
+});
+
+test('records that were put aside are listed and published again', async () => {
+  const kafka = await testKafka({ topics: [topics.tasks] });
+  try {
+    const producer = kafka.client.kafka.producer({ allowAutoTopicCreation: false });
+    await producer.connect();
+    const headers = { dlq_reason: 'unreadable', ce_id: 'e1', ce_type: 't' };
+    const messages = [{ key: 'k', value: 'broken', headers }];
+    await producer.send({ topic: kafka.client.nameOf(`${topics.tasks}.dlq`), messages });
+    await producer.disconnect();
+    const variables = { ...env, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix };
+    const listed = await visionctl(['dlq', 'list', 'tasks', '--json'], variables);
+    expect(JSON.parse(listed.out)).toEqual({
+      items: [expect.objectContaining({ key: 'k', reason: 'unreadable', eventId: 'e1', value: 'broken' })],
+    });
+    expect((await visionctl(['dlq', 'replay', 'tasks', '--json'], variables)).out).toContain('"replayed": 1');
+    expect((await visionctl(['dlq', 'replay', topics.tasks, '--json'], variables)).out).toContain('"replayed": 0');
+  } finally {
+    await kafka.close();
+  }
+}, 60_000);

@@ -52,6 +52,7 @@ const byPath = (a: RouteDefinition, b: RouteDefinition) =>
 
 function toPath(definition: RouteDefinition): RouteConfig {
   const { method, path, operation, summary, description, body, bodyDoc } = definition;
+  const query = definition.queryDoc ?? definition.query;
   const content = body
     ? { 'application/json': { schema: body } }
     : bodyDoc && { [bodyDoc.contentType]: { schema: bodyDoc.schema } };
@@ -64,7 +65,7 @@ function toPath(definition: RouteDefinition): RouteConfig {
     ...(definition.authenticated === false ? { security: [] } : {}),
     request: {
       ...(definition.params ? { params: definition.params as z.ZodObject } : {}),
-      ...(definition.query ? { query: definition.query as z.ZodObject } : {}),
+      ...(query ? { query: query as z.ZodObject } : {}),
       ...(definition.headers ? { headers: definition.headers } : {}),
       ...(content ? { body: { required: true, content } } : {}),
     },
@@ -112,9 +113,9 @@ function errorResponses(definition: RouteDefinition): Record<string, ResponseCon
 
 function codesOf(definition: RouteDefinition): Set<ErrorCode> {
   const codes = new Set(definition.errors ?? []);
-  const { audience, authenticated, body, bodyDoc, query, headers } = definition;
+  const { audience, authenticated, body, bodyDoc, query, queryDoc, headers } = definition;
   if (authenticated !== false && audience !== 'backend') codes.add('OP-AUTH-REQUIRED');
-  if (body ?? bodyDoc ?? query ?? headers) codes.add('OP-TASK-REQUEST-INVALID');
+  if (body ?? bodyDoc ?? query ?? queryDoc ?? headers) codes.add('OP-TASK-REQUEST-INVALID');
   if (audience === 'public' && authenticated !== false) codes.add('OP-QUOTA-RATE-LIMITED').add('OP-SYS-UNAVAILABLE');
   return codes;
 }

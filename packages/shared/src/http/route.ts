@@ -28,6 +28,8 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   authenticated?: boolean | undefined;
   params?: z.ZodType<P> | undefined;
   query?: z.ZodType<Q> | undefined;
+  /** Documents a query that the route checks by itself. */
+  queryDoc?: z.ZodObject | undefined;
   headers?: z.ZodObject | undefined;
   /** A JSON body; absent for routes that read the body themselves. */
   body?: z.ZodType<B> | undefined;

@@ -10,6 +10,8 @@ interface Reservation {
   open: boolean;
 }
 
+export type Fault = 'none' | 'lose' | 'refuse';
+
 export interface FakeQuota {
   url: string;
   readonly reservations: Map<string, Reservation>;
@@ -20,7 +22,7 @@ export interface FakeQuota {
   /** Keys that belong to a video task. */
   readonly videoKeys: Set<string>;
   /** What happens to a request before it is answered; `lose` works on it and drops the answer. */
-  fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => 'none' | 'lose' | 'refuse';
+  fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => Fault | Promise<Fault>;
   close: () => Promise<void>;
 }
 
@@ -54,7 +56,7 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
   for await (const chunk of req) chunks.push(chunk as Buffer);
   const [, , , , id = '', action = 'reserve'] = url.pathname.split('/').map(decodeURIComponent);
   const what = url.pathname.endsWith('/usage') ? 'usage' : (action as 'reserve' | 'settlement' | 'refund');
-  const fault = fake.fault(what);
+  const fault = await fake.fault(what);
   if (fault === 'refuse') {
     res.destroy();
     return;

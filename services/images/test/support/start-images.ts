@@ -55,21 +55,14 @@ export interface World {
   close: () => Promise<void>;
 }
 
-export interface TestImages extends World {
-  service: ImagesService;
-  url: string;
-  post: (parts: Part[], options?: CallOptions) => Promise<Response>;
-  detect: (parts: Part[], options?: CallOptions) => Promise<{ status: number; body: Detections & Problem }>;
-  get: (path: string, caller?: Partial<Caller>) => Promise<Response>;
-  call: (method: string, path: string) => Promise<Response>;
-  /** Stops the service and removes its world. */
-  stop: () => Promise<void>;
-}
+/** `stop` ends the service and removes its world. */
+export type TestImages = World & RunningImages;
 
-export async function createWorld(): Promise<World> {
+/** `shared` topics outlive the world; making topics takes the broker long. */
+export async function createWorld(shared?: TestKafka): Promise<World> {
   const [database, kafka, s3, inference, quota, spoolDir] = await Promise.all([
     createTestDatabase(migrations),
-    testKafka({ topics: [topics.images] }),
+    shared ?? testKafka({ topics: [topics.images] }),
     testS3(),
     startFakeInference(),
     startFakeQuota(),
@@ -103,27 +96,40 @@ export async function createWorld(): Promise<World> {
     spoolDir,
     env,
     close: async () => {
-      await Promise.all([inference.close(), quota.close(), kafka.close(), s3.close(), database.drop()]);
+      await Promise.all([inference.close(), quota.close(), s3.close(), database.drop()]);
+      if (!shared) await kafka.close();
       await rm(spoolDir, { recursive: true });
     },
   };
 }
 
-/** The service as it is deployed, between fakes of its neighbours and real stores. */
-export async function startImages(over: Record<string, string> = {}): Promise<TestImages> {
-  const world = await createWorld();
+export type RunningImages = ReturnType<typeof clientOf> & { service: ImagesService; stop: () => Promise<void> };
+
+/** One replica in a world. */
+export async function startReplica(world: World, over: Record<string, string> = {}): Promise<RunningImages> {
   const service = await createService(readConfig({ ...world.env, ...over }), {
     logger,
     onFatal: (error) => logger.fatal(error),
   });
   await service.start();
-  const client = clientOf(`http://127.0.0.1:${service.port}`);
   return {
-    ...world,
-    ...client,
+    ...clientOf(`http://127.0.0.1:${service.port}`),
     service,
     stop: async () => {
       for (const phase of service.stopPhases) await phase.stop();
+    },
+  };
+}
+
+/** The service as it is deployed, between fakes of its neighbours and real stores. */
+export async function startImages(over: Record<string, string> = {}, shared?: TestKafka): Promise<TestImages> {
+  const world = await createWorld(shared);
+  const replica = await startReplica(world, over);
+  return {
+    ...world,
+    ...replica,
+    stop: async () => {
+      await replica.stop();
       await world.close();
     },
   };

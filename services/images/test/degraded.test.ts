@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import { topics } from '@vision/shared/contracts/topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { until } from '@vision/shared/testing/until';
+import { detected } from './support/fake-inference.ts';
+import { files, picture } from './support/form.ts';
+import { openPost, answerOf } from './support/raw-client.ts';
+import { startS3Proxy } from './support/s3-proxy.ts';
+import { createWorld, startImages, startReplica } from './support/start-images.ts';
+import type { TestImages } from './support/start-images.ts';
+
+let kafka: TestKafka;
+let images: TestImages | undefined;
+beforeAll(async () => {
+  kafka = await testKafka({ topics: [topics.images] });
+});
+afterAll(() => kafka.close());
+afterEach(async () => {
+  await images?.stop();
+  images = undefined;
+});
+
+const start = async (over: Record<string, string> = {}) => (images = await startImages(over, kafka));
+const ten = () => files(...Array.from({ length: 10 }, (_, index) => picture(`p${index}`)));
+
+/** Nothing stored, nothing charged, key free. */
+async function expectUndone({ database, s3, quota }: TestImages): Promise<void> {
+  expect(await database.db('idempotency_keys')).toEqual([]);
+  expect(await database.db('image_calls')).toEqual([]);
+  expect(await s3.objects()).toEqual([]);
+  await until(() => quota.used() === 0);
+}
+
+test('without the store a call is refused, undone and the key is free', async () => {
+  const it = await start({ S3_ENDPOINT: `http://127.0.0.1:${await closedPort()}` });
+  const { status, body } = await it.detect(ten());
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
+  await expectUndone(it);
+});
+
+test('pictures that the store refuses fail alone and are not charged', async () => {
+  const world = await createWorld(kafka);
+  const proxy = await startS3Proxy(world.s3.endpoint, (path) => /\/[13]$/.test(path));
+  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url });
+  const { status, body } = await replica.detect(files(...['a', 'b', 'c', 'd'].map((name) => picture(name))));
+  expect(status).toBe(201);
+  expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual([
+    'succeeded',
+    'OP-SYS-UNAVAILABLE',
+    'succeeded',
+    'OP-SYS-UNAVAILABLE',
+  ]);
+  expect(world.quota.used()).toBe(2);
+  await replica.stop();
+  await proxy.close();
+  await world.close();
+});
+
+test('without quota a call is refused and nothing is kept; the undone call is told by an event', async () => {
+  const it = await start();
+  it.quota.fault = (what) => (what === 'usage' ? 'none' : 'refuse');
+  const { status, body } = await it.detect(ten());
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
+  await expectUndone(it);
+  const [event] = await it.database.db<{ payload: object }>('outbox');
+  expect(event?.payload).toMatchObject({ status: 'refunded', images_succeeded: 0 });
+});
+
+test('a lost answer to reserve is asked for again and charged once', async () => {
+  const it = await start();
+  let lost = 0;
+  it.quota.fault = (what) => (what === 'reserve' && lost++ === 0 ? 'lose' : 'none');
+  expect((await it.detect(ten())).status).toBe(201);
+  expect(it.quota.used()).toBe(10);
+});
+
+test('a settlement that cannot be told now does not spoil the call', async () => {
+  const it = await start();
+  it.inference.answer = (name) => (name === 'p3' ? { status: 422, body: { reason: 'no' } } : detected());
+  it.quota.fault = (what) => (what === 'settlement' ? 'refuse' : 'none');
+  expect((await it.detect(ten())).status).toBe(201);
+  const [event] = await it.database.db<{ payload: object }>('outbox');
+  expect(event?.payload).toMatchObject({ status: 'succeeded', images_total: 10, images_succeeded: 9 });
+});
+
+test('with the backend away every image fails alone, then the breaker refuses calls until it is back', async () => {
+  const it = await start({ BREAKER_RESET_MS: '400' });
+  it.inference.answer = () => 'drop';
+  const first = await it.detect(ten());
+  expect(first.status).toBe(201);
+  expect(first.body.results.map((entry) => entry.error_code)).toEqual(Array(10).fill('OP-TASK-UPSTREAM-DOWN'));
+  const key = randomUUID();
+  const refused = await it.post(files(picture('later')), { key });
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(await refused.json()).toMatchObject({ code: 'OP-TASK-BREAKER-OPEN', details: { reason: 'breaker_open' } });
+  expect(it.quota.used()).toBe(0);
+  it.inference.answer = () => detected();
+  await until(async () => (await it.detect(files(picture('later')), { key })).status === 201);
+});
+
+test('images of a call during which the breaker opens fail as the backend does', async () => {
+  const it = await start({ BREAKER_RESET_MS: '60000', IMAGES_PER_CALL_AT_ONCE: '1' });
+  it.inference.answer = () => 'drop';
+  await it.detect(files(...Array.from({ length: 8 }, (_, index) => picture(`q${index}`))));
+  const { status, body } = await it.detect(files(...Array.from({ length: 5 }, (_, index) => picture(`r${index}`))));
+  expect(status).toBe(201);
+  expect(body.results.map((entry) => entry.error_code)).toEqual(Array(5).fill('OP-TASK-UPSTREAM-DOWN'));
+  expect(it.inference.seen.filter((name) => name.startsWith('r'))).toHaveLength(2);
+});
+
+test.each([
+  ['is not configured', ''],
+  ['has a name that nobody knows', 'http://inference.invalid'],
+])('a backend that %s is a part that is not wired up', async (_what, INFERENCE_URL) => {
+  const it = await start({ INFERENCE_URL });
+  const { status, body } = await it.detect(files(picture()));
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
+  await expectUndone(it);
+});
+
+test('a backend that hangs is given up after its deadline', async () => {
+  const it = await start({ DETECT_TIMEOUT_MS: '200' });
+  it.inference.answer = (name) => (name === 'p0' ? 'hang' : detected());
+  const { body } = await it.detect(files(picture('p0'), picture('p1')));
+  expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(['OP-TASK-UPSTREAM-DOWN', 'succeeded']);
+});
+
+test('maintenance refuses new calls before their body is read', async () => {
+  const it = await start();
+  const token = await it.tokenOf({ maintenance: { reason: 'new disks' } });
+  const req = openPost(it.url, { token, key: randomUUID(), headers: { 'content-length': '1000000' } });
+  req.flushHeaders();
+  expect(await answerOf(req)).toEqual({ status: 503, reason: 'maintenance' });
+  req.destroy();
+});
+
+test('more images than are left of the day are refused with what is known about the day', async () => {
+  const it = await start();
+  const caller = { limits: { ...defaultLimits, images_per_day: 12 } };
+  const key = randomUUID();
+  expect((await it.detect(files(picture('1'), picture('2'), picture('3')), { caller })).status).toBe(201);
+  const refused = await it.post(ten(), { caller, key });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1000);
+  expect(await refused.json()).toMatchObject({
+    code: 'OP-QUOTA-DAILY-EXHAUSTED',
+    details: { limit: 12, used: 3, requested: 10, resets_at: expect.any(String) },
+  });
+  expect(await it.s3.objects()).toHaveLength(3);
+  expect((await it.detect(files(...Array.from({ length: 9 }, () => picture('9'))), { caller, key })).status).toBe(201);
+  expect(it.quota.used()).toBe(12);
+});
+
+test('with nothing left of the day a call is refused before its body is read', async () => {
+  const it = await start();
+  it.quota.usedElsewhere = 1000;
+  const req = openPost(it.url, { token: await it.tokenOf(), key: randomUUID() });
+  req.flushHeaders();
+  expect(await answerOf(req)).toEqual({ status: 429, reason: 'daily_quota_exhausted' });
+  req.destroy();
+});
+
+test('forty calls of ten at once charge exactly the hundred images that the day allows', async () => {
+  const it = await start();
+  const caller = { limits: { ...defaultLimits, images_per_day: 100 } };
+  const answers = await Promise.all(Array.from({ length: 40 }, () => it.detect(ten(), { caller })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+  expect(it.quota.used()).toBe(100);
+  expect(await it.s3.objects()).toHaveLength(100);
+}, 60_000);
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { until } from '@vision/shared/testing/until';
+import { detected } from './support/fake-inference.ts';
+import { file, files, picture, scene } from './support/form.ts';
+import { createGate } from './support/gate.ts';
+import { startImages, startReplica } from './support/start-images.ts';
+import type { TestImages } from './support/start-images.ts';
+
+let images: TestImages;
+beforeAll(async () => {
+  images = await startImages();
+});
+afterAll(() => images.stop());
+afterEach(() => {
+  images.inference.answer = () => detected();
+  images.quota.fault = () => 'none';
+});
+
+const keyRows = (key: string) =>
+  images.database.db('idempotency_keys').where({ key }).select<{ state: string }[]>('state');
+
+test('fifty identical calls at once are one call: one 201, one result, one charge', async () => {
+  const key = randomUUID();
+  const parts = files(picture('burst-a'), picture('burst-b'));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => images.detect(parts, { key })));
+  const [first, ...others] = answers.sort((a, b) => b.status - a.status);
+  expect(first?.status).toBe(201);
+  for (const other of others) expect(other).toEqual({ status: 200, body: { ...first?.body, replayed: true } });
+  expect(images.inference.seen.filter((name) => name.startsWith('burst')).sort()).toEqual(['burst-a', 'burst-b']);
+  expect(await images.database.db('images').where({ task_id: first?.body.task_id ?? '' })).toHaveLength(2);
+  expect([...images.quota.reservations.keys()].filter((id) => id.startsWith(first?.body.task_id ?? '-'))).toHaveLength(
+    1,
+  );
+}, 30_000);
+
+test('a replay says so in its header and echoes the key as it was first sent', async () => {
+  const sent = randomUUID().toUpperCase();
+  const parts = files(picture('echo'));
+  const first = await images.detect(parts, { key: sent });
+  const again = await images.post(parts, { key: sent.toLowerCase() });
+  expect(again.status).toBe(200);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(await again.json()).toEqual({ ...first.body, request_id: sent, replayed: true });
+});
+
+test('what a call means is its scene and its pictures in order, and nothing else', async () => {
+  const key = randomUUID();
+  const [a, b] = [picture('mean-a'), picture('mean-b')];
+  const first = await images.detect([file(a), file(b), scene('ship')], { key });
+  expect(first.status).toBe(201);
+  const renamed = [scene('ship'), file(a, { filename: 'x.jpg', type: 'image/jpeg' }), file(b, { filename: 'ü.png' })];
+  expect((await images.detect(renamed, { key })).body).toEqual({ ...first.body, replayed: true });
+  for (const other of [
+    [file(b), file(a), scene('ship')],
+    [file(a), scene('ship')],
+    [file(a), file(b), scene('fishing')],
+    [file(a), file(b)],
+    [file(a), file(picture('mean-c')), scene('ship')],
+  ]) {
+    const { status, body } = await images.detect(other, { key });
+    expect({ status, code: body.code, reason: body.details['reason'] }).toEqual({
+      status: 400,
+      code: 'OP-TASK-REQUEST-INVALID',
+      reason: 'idempotency_key_reused',
+    });
+  }
+});
+
+test('the default scene and the same scene named are the same request', async () => {
+  const key = randomUUID();
+  expect((await images.detect(files(picture('d')), { key })).status).toBe(201);
+  expect((await images.detect([scene('fire_smoke'), ...files(picture('d'))], { key })).status).toBe(200);
+});
+
+test('the same key of another subject is another call', async () => {
+  const key = randomUUID();
+  const one = await images.detect(files(picture('s')), { key, caller: { subject: 'one' } });
+  const two = await images.detect(files(picture('t')), { key, caller: { subject: 'two' } });
+  expect([one.status, two.status]).toEqual([201, 201]);
+  expect(one.body.task_id).not.toBe(two.body.task_id);
+});
+
+test('while the first call runs another meaning is refused at once and the same one waits for its outcome', async () => {
+  const gate = createGate();
+  images.inference.answer = () => gate.opened.then(() => detected());
+  const key = randomUUID();
+  const first = images.detect(files(picture('slow')), { key });
+  await until(async () => (await keyRows(key)).length === 1);
+  expect((await images.detect(files(picture('other')), { key })).body.details['reason']).toBe('idempotency_key_reused');
+  const second = images.detect(files(picture('slow')), { key });
+  gate.open();
+  expect((await first).status).toBe(201);
+  expect(await second).toEqual({ status: 200, body: { ...(await first).body, replayed: true } });
+});
+
+test('when the first call fails the second does the work itself', async () => {
+  const gate = createGate();
+  let asked = 0;
+  images.quota.fault = async (what) => {
+    if (what !== 'reserve') return 'none';
+    asked += 1;
+    const turn = asked;
+    await gate.opened;
+    return turn <= 2 ? 'refuse' : 'none';
+  };
+  const key = randomUUID();
+  const first = images.detect(files(picture('turns')), { key });
+  await until(() => asked === 1);
+  const second = images.detect(files(picture('turns')), { key });
+  gate.open();
+  const answers = await Promise.all([first, second]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 201]);
+  expect(answers[0].body).toMatchObject({ code: 'OP-SYS-UNAVAILABLE', retryable: true });
+});
+
+test('waiting ends with 503 and Retry-After, and holds no connection of the pool', async () => {
+  const gate = createGate();
+  images.inference.answer = () => gate.opened.then(() => detected());
+  const replica = await startReplica(images, { KEY_WAIT_MS: '600', DATABASE_POOL: '2' });
+  const key = randomUUID();
+  const first = replica.detect(files(picture('held')), { key });
+  await until(async () => (await keyRows(key)).length === 1);
+  const waiting = Array.from({ length: 10 }, () => replica.post(files(picture('held')), { key }));
+  expect((await replica.get(`/internal/v1/image-calls/${randomUUID()}`)).status).toBe(404);
+  for (const answer of await Promise.all(waiting)) {
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({
+      code: 'OP-SYS-UNAVAILABLE',
+      details: { reason: 'first_call_still_running' },
+    });
+  }
+  gate.open();
+  expect((await first).status).toBe(201);
+  await replica.stop();
+});
+
+test('a refusal leaves the key free for any meaning', async () => {
+  const key = randomUUID();
+  expect((await images.detect([scene('dragons'), ...files(picture('x'))], { key })).status).toBe(400);
+  expect((await images.detect(files('no picture'), { key })).status).toBe(400);
+  expect(await keyRows(key)).toEqual([]);
+  expect((await images.detect(files(picture('y')), { key })).status).toBe(201);
+});
+
+test('a key that names a video task is refused for an image call', async () => {
+  const key = randomUUID();
+  images.quota.videoKeys.add(key);
+  const { status, body } = await images.detect(files(picture('v')), { key });
+  expect({ status, reason: body.details['reason'] }).toEqual({ status: 400, reason: 'idempotency_key_reused' });
+  expect(await keyRows(key)).toEqual([]);
+  expect((await images.s3.objects()).length).toBe(await storedPictures());
+});
+
+test('a client that leaves after its upload finds the result under its key', async () => {
+  const gate = createGate();
+  images.inference.answer = () => gate.opened.then(() => detected());
+  const key = randomUUID();
+  const leaving = new AbortController();
+  const first = images.post(files(picture('left')), { key, signal: leaving.signal });
+  await until(() => images.inference.seen.includes('left'));
+  leaving.abort();
+  await expect(first).rejects.toThrow();
+  gate.open();
+  await until(async () => (await keyRows(key))[0]?.state === 'done');
+  expect((await images.detect(files(picture('left')), { key })).status).toBe(200);
+});
+
+test('replays go on during maintenance and with nothing left of the day', async () => {
+  const key = randomUUID();
+  const first = await images.detect(files(picture('again')), { key });
+  const caller = { maintenance: { reason: 'works' } };
+  expect((await images.detect(files(picture('again')), { key, caller })).body).toEqual({
+    ...first.body,
+    replayed: true,
+  });
+  images.quota.usedElsewhere = 1_000_000;
+  expect((await images.detect(files(picture('again')), { key })).status).toBe(200);
+  images.quota.usedElsewhere = 0;
+});
+
+async function storedPictures(): Promise<number> {
+  const [row] = await images.database.db('images').count<{ count: number }[]>('object_key as count');
+  return Number(row?.count);
+}

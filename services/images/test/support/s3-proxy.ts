@@ -1,0 +1,31 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Passes everything on to the store, but answers 500 to puts of the paths that `breaks` names. */
+export async function startS3Proxy(endpoint: string, breaks: (path: string) => boolean) {
+  const server = createServer((req, res) => {
+    const path = req.url ?? '/';
+    if (req.method === 'PUT' && breaks(path)) {
+      req.resume();
+      res.writeHead(500).end();
+      return;
+    }
+    const target = new URL(path, endpoint);
+    // The host the client signed must stay.
+    const onward = request(target, { method: req.method, headers: req.headers, setHost: false }, (reply) => {
+      res.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(res);
+    });
+    onward.on('error', () => res.destroy());
+    req.pipe(onward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -38,7 +38,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   };
   const app = createApp({ routes: routes(deps), authenticate: authenticationOf(config), logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(healthListener({ ready: async () => (await detectors.served()).length > 0 }), {
+  const health = createHttpServer(healthListener({ ready: () => detectors.isAlive() }), {
     host: config.HOST,
     port: config.HEALTH_PORT,
   });

@@ -22,6 +22,8 @@ export interface Detectors {
   find(sceneCode: string): ServedScene | undefined;
   /** Enabled scenes whose model can answer now. */
   served(): Promise<ServedScene[]>;
+  /** Whether this process can do its part; model servers are not asked. */
+  isAlive(): boolean;
   stop(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export async function startDetectors(options: DetectorOptions): Promise<Detector
         return entry && ready.get(scene.detector ?? '') ? [{ scene, detector: entry.detector }] : [];
       });
     },
+    isAlive: () => pool.alive > 0 || Object.keys(setup.detectors).length === 0,
     stop: () => pool.stop(),
   };
 }

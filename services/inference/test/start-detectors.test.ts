@@ -1,0 +1,82 @@
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { ConfigError } from '@vision/shared/config';
+import { loadScenes } from '@vision/shared/scenes';
+import { startDetectors } from '../src/detectors/start-detectors.ts';
+import type { Detectors } from '../src/detectors/start-detectors.ts';
+
+const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
+const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
+const logger = pino({ level: 'silent' });
+const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
+const options = { minScore: 0.3, labels: ['person'] };
+let running: Detectors | undefined;
+
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+async function start(modelsDir: string): Promise<Detectors> {
+  running = await startDetectors({ scenes, modelsDir, threads: 2, intraOpThreads: 1, logger });
+  return running;
+}
+
+function personsBy(detectors: Detectors) {
+  const served = detectors.find('person_vehicle');
+  if (!served) throw new Error('the scene is not served');
+  return served.detector;
+}
+
+const directoryWith = (fill: (path: string) => void): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'models-'));
+  fill(join(directory, 'nanodet-416.onnx'));
+  return directory;
+};
+
+test('a missing model stops the start with the name of the file', async () => {
+  const failure: unknown = await start('/nowhere').catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ConfigError);
+  expect(String(failure)).toContain('nanodet-416.onnx');
+});
+
+test('a file that is no model stops the start', async () => {
+  const directory = directoryWith((path) => writeFileSync(path, 'no model'));
+  await expect(start(directory)).rejects.toBeInstanceOf(ConfigError);
+});
+
+test('enabled scenes are served, closed and unknown ones are not', async () => {
+  const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
+  expect(personsBy(detectors).model).toBe('nanodet-416:1');
+  expect(detectors.find('helmet')).toBeUndefined();
+  expect(detectors.find('nowhere')).toBeUndefined();
+  expect(await detectors.served()).toHaveLength(5);
+});
+
+test('a picture of any size is accepted and many at once are all answered', async () => {
+  const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
+  const detector = personsBy(detectors);
+  const replies = await Promise.all(Array.from({ length: 8 }, () => detector.detect(black, options)));
+  expect(replies).toEqual(Array(8).fill([]));
+});
+
+test('whoever gives up before the turn of their picture gets their own reason', async () => {
+  const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
+  const detector = personsBy(detectors);
+  const signal = AbortSignal.abort(new Error('client left'));
+  await expect(detector.detect(black, { ...options, signal })).rejects.toThrow('client left');
+});
+
+test('after the stop pictures are refused as a fault of the backend', async () => {
+  const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
+  await detectors.stop();
+  const detector = personsBy(detectors);
+  await expect(detector.detect(black, options)).rejects.toMatchObject({
+    kind: 'unavailable',
+    reason: 'detector_lost',
+  });
+  expect(detectors.isAlive()).toBe(false);
+});

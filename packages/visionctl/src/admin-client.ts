@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { Settings } from './config.ts';
 
 /** The admin API refused; the message is what it said. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
@@ -14,7 +14,7 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
-export interface AdminCall {
+interface AdminCall {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   json?: unknown;

@@ -1,11 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { AdminClient } from './admin-client.ts';
 import type { Settings } from './config.ts';
-
-/** The command line was wrong; nothing was done. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+import { UsageError } from './usage-error.ts';
 
 export interface CommandContext {
   admin: AdminClient;

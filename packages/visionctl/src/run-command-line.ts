@@ -1,7 +1,8 @@
 import { createAdminClient, UnreachableError } from './admin-client.ts';
-import { parseCommandLine, usageOf, UsageError } from './command.ts';
+import { parseCommandLine, usageOf } from './command.ts';
 import { commands } from './commands/all.ts';
 import type { Settings } from './config.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface Terminal {
   print: (text: string) => void;

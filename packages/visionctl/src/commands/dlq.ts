@@ -1,7 +1,7 @@
 import { topics } from '@vision/shared/contracts/topics';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { Command, CommandContext } from '../command.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { table } from '../table.ts';
 
 const LISTED = ['partition', 'offset', 'at', 'type', 'key', 'group', 'reason', 'detail'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Command } from '../command.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { facts, table } from '../table.ts';
 
 const created = z.looseObject({ key_id: z.string(), subject: z.string(), key: z.string() });

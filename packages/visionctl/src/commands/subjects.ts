@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { subjectLimits } from '@vision/shared/contracts/limits';
 import { usageReply } from '@vision/shared/contracts/quota';
 import type { Command, CommandContext } from '../command.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { facts, table } from '../table.ts';
 
 const limits = z.record(z.string(), z.number());

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Command } from '../command.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../usage-error.ts';
 import { facts, table } from '../table.ts';
 
 const task = z.record(z.string(), z.unknown());

@@ -5,7 +5,7 @@ import type { AppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
 import { requestHeaders, responseHeaders } from './forward-headers.ts';
 
-export interface ForwardTarget {
+interface ForwardTarget {
   /** Name of the service, for errors. */
   name: string;
   url: string;

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import type { RedisGuard } from './redis.ts';
 
-export interface RateDecision {
+interface RateDecision {
   isAllowed: boolean;
   remaining: number;
   /** Until the bucket is full again, or, after a refusal, until the next request is allowed. */

@@ -22,6 +22,11 @@ export const configSchema = z.object({
     .describe('Closed reservations older than this are folded into their counter; longer than any result lives'),
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for old reservations'),
   RETENTION_BATCH: count(5_000).describe('Reservations folded in one transaction'),
+  CLOCK_OFFSET: z
+    .string()
+    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
+    .default('0 seconds')
+    .describe('Added to the database clock that decides the day; for tests'),
 });
 
 export type Config = z.output<typeof configSchema>;

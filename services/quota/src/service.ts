@@ -27,7 +27,7 @@ export interface QuotaService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<QuotaService> {
-  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'quota' });
+  const db = openDatabase(config);
   const kafka = createKafka({
     brokers: config.KAFKA_BROKERS,
     clientId: 'quota',
@@ -94,6 +94,14 @@ export async function migrateDatabase(config: Config): Promise<void> {
   } finally {
     await db.destroy();
   }
+}
+
+function openDatabase(config: Config): Knex {
+  const url = new URL(config.DATABASE_URL);
+  if (config.CLOCK_OFFSET !== '0 seconds') {
+    url.searchParams.set('options', `-c quota.clock_offset=${config.CLOCK_OFFSET.replace(' ', String.raw`\ `)}`);
+  }
+  return createDb({ url: url.href, poolMax: config.DATABASE_POOL, applicationName: 'quota' });
 }
 
 /** Ready from the moment the schema was seen complete; a database that goes away later shows in the answers, not here. */

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import {
+  count,
+  databaseConfig,
+  httpUrl,
+  internalTokenConfig,
+  kafkaConfig,
+  loadConfig,
+  millis,
+  serviceConfig,
+} from '@vision/shared/config';
+
+export const configSchema = z.object({
+  ...serviceConfig,
+  ...databaseConfig,
+  ...kafkaConfig,
+  ...internalTokenConfig,
+  TASKS_URL: httpUrl().describe('Address of the tasks service'),
+  IMAGES_URL: httpUrl().describe('Address of the images service'),
+  SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
+  FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
+  RETENTION_DAYS: count(90).describe('Days that results are kept after their task was created'),
+  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
+  END_PATIENCE_MS: millis(900_000).describe(
+    'Time after the end of a task when a missing end mark is waited for no more',
+  ),
+  CLOCK_OFFSET: z
+    .string()
+    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
+    .default('0 seconds')
+    .describe('Added to the database clock for expiry; for tests'),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  return loadConfig(configSchema, env);
+}

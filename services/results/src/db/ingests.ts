@@ -1,0 +1,40 @@
+import type { Knex } from 'knex';
+import type { JobEndedData } from '@vision/shared/contracts/frame-events';
+
+/** How far the frames of a task are stored. */
+export interface Ingest {
+  task_id: string;
+  /** Newest attempt seen; -1 before the first. */
+  attempt: number;
+  /** Frames stored. */
+  stored: number;
+  /** Last place given out. */
+  position: number;
+  max_seq: number;
+  late_position: number;
+  end_status: JobEndedData['status'] | null;
+}
+
+/** Locks the rows of these tasks until the end of the transaction, making them first; always in one order, so nobody deadlocks. */
+export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, Ingest>> {
+  const ordered = taskIds.toSorted();
+  await tx.raw('insert into ingests (task_id) select unnest(?::uuid[]) on conflict do nothing', [ordered]);
+  const rows = await tx('ingests')
+    .whereIn('task_id', ordered)
+    .orderBy('task_id')
+    .forUpdate()
+    .select<Ingest[]>('task_id', 'attempt', 'stored', 'position', 'max_seq', 'late_position', 'end_status');
+  return new Map(rows.map((row) => [row.task_id, row]));
+}
+
+export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[]): Promise<void> {
+  await tx.raw(
+    `update ingests as i
+        set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
+            late_position = n.late_position, end_status = n.end_status,
+            ended_at = case when n.end_status is null then null else coalesce(i.ended_at, results_now()) end
+       from json_populate_recordset(null::ingests, ?::json) as n
+      where i.task_id = n.task_id`,
+    [JSON.stringify(ingests)],
+  );
+}

@@ -1,0 +1,5 @@
+import type { Migration } from '@vision/shared/db/migrate';
+import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { resultTables } from './0001-result-tables.ts';
+
+export const migrations: Migration[] = [outboxMigration, resultTables];

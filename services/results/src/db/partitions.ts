@@ -1,0 +1,61 @@
+import type { Knex } from 'knex';
+
+/** Name of the partition of a day (`YYYY-MM-DD`). */
+export const partitionOf = (day: string) => `frames_${day.replaceAll('-', '')}`;
+
+/** Today in UTC by the clock that expiry goes by. */
+export async function today(db: Knex): Promise<string> {
+  const result = await db.raw<{ rows: { day: string }[] }>(
+    `select (results_now() at time zone 'UTC')::date::text as day`,
+  );
+  return result.rows[0]?.day ?? '';
+}
+
+/** The days that have a partition, oldest first. */
+export async function partitionDays(db: Knex): Promise<string[]> {
+  const result = await db.raw<{ rows: { name: string }[] }>(
+    `select c.relname as name from pg_inherits as i join pg_class as c on c.oid = i.inhrelid
+      where i.inhparent = 'frames'::regclass order by c.relname`,
+  );
+  return result.rows.map(({ name }) => name.replace(/^frames_(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'));
+}
+
+/**
+ * Makes the partition of a day; does nothing when it is there. The table is made first and attached then, which readers and writers
+ * of other days do not have to wait for (making it as a partition would lock them all out). The advisory lock keeps replicas from
+ * making it twice.
+ */
+export async function addPartition(tx: Knex.Transaction, day: string): Promise<void> {
+  const name = partitionOf(day);
+  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('frames-partitions', 0))`);
+  if ((await partitionDays(tx)).includes(day)) return;
+  // The target keeps a row whole inside its page up to 8 kB instead of moving its objects out at 2 kB.
+  await tx.raw('create table ?? (like frames including all) with (toast_tuple_target = 8160)', [name]);
+  await tx.raw(`alter table ?? add constraint ?? check (day = '${day}')`, [name, `${name}_day`]);
+  await tx.raw(`alter table frames attach partition ?? for values in ('${day}')`, [name]);
+}
+
+/** Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up behind the wait. */
+export async function dropPartition(tx: Knex.Transaction, day: string): Promise<void> {
+  await tx.raw(`set local lock_timeout = '1s'`);
+  await tx.raw('drop table if exists ??', [partitionOf(day)]);
+}
+
+/** Removes what else is kept about tasks with smaller ids (created earlier), `batch` rows at a time; returns how many. */
+export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from ingests where task_id in (select task_id from ingests where task_id < :taskId order by task_id limit :batch)`,
+    { taskId, batch },
+  );
+  return result.rowCount;
+}
+
+/** Removes views whose results expired more than a day ago; returns how many. */
+export async function deleteExpiredViews(db: Knex, batch: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from task_views where task_id in (
+       select task_id from task_views where result_expires_at < results_now() - interval '1 day' order by result_expires_at limit :batch)`,
+    { batch },
+  );
+  return result.rowCount;
+}

@@ -1,0 +1,59 @@
+import type { Knex } from 'knex';
+import type { TaskStatus } from '@vision/shared/contracts/task-events';
+
+/** What this service keeps of a task. */
+export interface TaskView {
+  task_id: string;
+  version: number;
+  subject: string;
+  status: TaskStatus;
+  lower_bound: number;
+  default_min_score: number;
+  ended_at?: string | undefined;
+  result_expires_at: string;
+}
+
+/** A task of a reader together with how far its frames are stored. */
+export interface Readable {
+  lower_bound: number;
+  default_min_score: number;
+  is_expired: boolean;
+  /** The task ended so long ago that a missing end mark is waited for no more. */
+  is_long_over: boolean;
+  position: number;
+  late_position: number;
+  has_end_mark: boolean;
+}
+
+/** Keeps the newest version, whatever order they arrive in. */
+export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
+  await db.raw(
+    `insert into task_views as known
+            (task_id, version, subject, status, lower_bound, default_min_score, ended_at, result_expires_at)
+     values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :result_expires_at)
+     on conflict (task_id) do update
+        set version = excluded.version, subject = excluded.subject, status = excluded.status,
+            lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
+            ended_at = excluded.ended_at, result_expires_at = excluded.result_expires_at
+      where known.version < excluded.version`,
+    { ...view, ended_at: view.ended_at ?? null },
+  );
+}
+
+/** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
+export async function findReadable(
+  db: Knex,
+  { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },
+): Promise<Readable | undefined> {
+  const result = await db.raw<{ rows: Readable[] }>(
+    `select v.lower_bound, v.default_min_score,
+            v.result_expires_at <= results_now() as is_expired,
+            coalesce(v.ended_at + make_interval(secs => :patienceS) <= results_now(), false) as is_long_over,
+            coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
+            i.end_status is not null as has_end_mark
+       from task_views as v left join ingests as i on i.task_id = v.task_id
+      where v.task_id = :taskId and v.subject = :subject`,
+    { taskId, subject, patienceS: endPatienceMs / 1000 },
+  );
+  return result.rows[0];
+}

@@ -1,0 +1,53 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { fail } from '@vision/shared/errors';
+
+/**
+ * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position` places of
+ * its task. Frames that are stored later with a smaller number (put aside and replayed, say) lie behind `position`, so they are
+ * found as well.
+ */
+export interface Progress {
+  seq: number;
+  position: number;
+}
+
+export const nothingRead: Progress = { seq: -1, position: 0 };
+
+export interface CursorCodec {
+  encode: (taskId: string, progress: Progress) => string;
+  /** @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`) for anything that was not issued for this task. */
+  decode: (taskId: string, cursor: string) => Progress;
+}
+
+const BODY_BYTES = 13;
+const MAC_BYTES = 16;
+const VERSION = 1;
+
+/** Cursors carry a MAC over task and progress, so that they cannot be made up or moved to another task. */
+export function cursorCodec(secret: string): CursorCodec {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision results cursor v1', 32));
+  const mac = (taskId: string, body: Buffer) =>
+    createHmac('sha256', key).update(taskId.toLowerCase()).update(body).digest().subarray(0, MAC_BYTES);
+  return {
+    encode: (taskId, { seq, position }) => {
+      const body = Buffer.alloc(BODY_BYTES);
+      body.writeUInt8(VERSION, 0);
+      body.writeInt32BE(seq, 1);
+      body.writeBigInt64BE(BigInt(position), 5);
+      return Buffer.concat([body, mac(taskId, body)]).toString('base64url');
+    },
+    decode: (taskId, cursor) => {
+      // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
+      const bytes = /^[\w-]{39}$/.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
+      if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalid();
+      const body = bytes.subarray(0, BODY_BYTES);
+      if (!timingSafeEqual(bytes.subarray(BODY_BYTES), mac(taskId, body)) || body[0] !== VERSION) throw invalid();
+      return { seq: body.readInt32BE(1), position: Number(body.readBigInt64BE(5)) };
+    },
+  };
+}
+
+const invalid = () =>
+  fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor or resume_cursor of an answer for this task.', {
+    field: 'cursor',
+  });

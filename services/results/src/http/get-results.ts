@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { imageSize, trackedObject } from '@vision/shared/contracts/detection';
+import { route } from '@vision/shared/http/route';
+import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
+import { getResults } from '../use-cases/get-results.ts';
+import type { GetResultsDeps } from '../use-cases/get-results.ts';
+
+const resultFrame = z.object({
+  frame_id: z.string().describe('<task_id>-<number of the frame>'),
+  frame_time_ms: z.int().describe('Files: offset in the video (PTS). Live streams: Unix time. In milliseconds'),
+  image: imageSize,
+  objects: z.array(trackedObject).describe('At or above the effective score, highest first'),
+  objects_total: z.int().optional().describe('Objects before the filter; only with min_score'),
+});
+
+export const resultPage = z.object({
+  items: z.array(resultFrame),
+  next_cursor: z.string().describe('Empty when there is no further stored frame now'),
+  resume_cursor: z
+    .string()
+    .describe(
+      'Goes on after this page, also for frames still to come; empty when the task is over and all was delivered',
+    ),
+});
+
+/** For the document only: the rules of `domain/result-query.ts` decide. */
+const documented = z.object({
+  cursor: z.string().optional().describe('next_cursor or resume_cursor of an earlier page of this task'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Frames a page'),
+  min_score: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Raised to the lower bound inference wrote with; the threshold of the task when absent'),
+});
+
+export const getResultsRoute = (deps: GetResultsDeps) =>
+  route(
+    {
+      operation: 'getResults',
+      method: 'get',
+      path: '/v1/vision/tasks/{task_id}/results',
+      summary: 'Pull result frames of a video task',
+      audience: 'public',
+      params: z.object({ task_id: z.guid().toLowerCase() }),
+      queryDoc: documented,
+      responses: { 200: { description: 'One page of frames, in the order of the video', schema: resultPage } },
+      errors: ['OP-AUTH-REQUIRED', 'OP-TASK-REQUEST-INVALID', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+    },
+    async ({ params, caller, req, res }) => {
+      const asked = { subject: caller.subject, taskId: params.task_id, query: parseResultQuery(req.query) };
+      res
+        .status(200)
+        .type('json')
+        .send(await getResults(deps, asked));
+      return undefined;
+    },
+  );

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { route } from '@vision/shared/http/route';
+import { runRetention } from '../use-cases/run-retention.ts';
+import type { RetentionDeps } from '../use-cases/run-retention.ts';
+
+const removed = z.object({
+  partitions: z.int().describe('Days of frames'),
+  tasks: z.int().describe('Records of tasks'),
+});
+
+export const runRetentionRoute = (deps: RetentionDeps) =>
+  route(
+    {
+      operation: 'runResultRetention',
+      method: 'post',
+      path: '/internal/v1/retention/run',
+      summary: 'Remove results that have expired now',
+      audience: 'internal',
+      responses: { 200: { description: 'What was removed', schema: removed } },
+    },
+    async () => ({ status: 200, body: await runRetention(deps) }),
+  );

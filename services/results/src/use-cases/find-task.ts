@@ -1,0 +1,40 @@
+import type { Knex } from 'knex';
+import { fail } from '@vision/shared/errors';
+import type { TaskOwners } from '../clients/task-owners.ts';
+import { findReadable, saveTaskView } from '../db/task-views.ts';
+import type { Readable } from '../db/task-views.ts';
+
+export interface FindTaskDeps {
+  db: Knex;
+  owners: TaskOwners;
+  endPatienceMs: number;
+}
+
+/**
+ * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of somebody else is
+ * looked for in the same places as one that never was, so the two cannot be told apart.
+ * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when nobody can be asked.
+ */
+export async function findTask(deps: FindTaskDeps, subject: string, taskId: string): Promise<Readable> {
+  const { db, owners, endPatienceMs } = deps;
+  const known = await findReadable(db, { taskId, subject, endPatienceMs });
+  if (known) return unexpired(known);
+  const asked = await owners.find(subject, taskId);
+  if (asked === undefined) throw fail.notFound('There is no such task.', 'task_not_found');
+  if (asked === 'image') {
+    throw fail.requestInvalid(
+      'not_a_video_task',
+      'Image calls have no result frames; their results were in the answer.',
+    );
+  }
+  await saveTaskView(db, asked);
+  const learnt = await findReadable(db, { taskId, subject, endPatienceMs });
+  if (!learnt) throw fail.notFound('There is no such task.', 'task_not_found');
+  return unexpired(learnt);
+}
+
+/** Age hides at once; removing follows when it gets round to it. */
+function unexpired(task: Readable): Readable {
+  if (task.is_expired) throw fail.notFound('There is no such task.', 'task_not_found');
+  return task;
+}

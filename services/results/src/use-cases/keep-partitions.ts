@@ -1,0 +1,53 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { addPartition, partitionDays, today } from '../db/partitions.ts';
+import { addDays } from '../domain/task-day.ts';
+
+export interface PartitionKeeper {
+  /**
+   * Sees to it that frames of these days can be stored.
+   * @returns the days whose results have expired; their partitions are gone or about to go.
+   * @throws Error for a day that is still far off: such an id was not made by this system.
+   */
+  ensure: (days: string[]) => Promise<Set<string>>;
+  /** Makes the partitions of today and the days ahead, so that no frame has to wait for one. */
+  prepareAhead: () => Promise<void>;
+}
+
+const DAYS_AHEAD = 2;
+const CLOCK_CACHE_MS = 30_000;
+
+/** Whether every task created on `day` has expired when it is `now`. */
+export const isExpired = (day: string, now: string, retentionDays: number) => addDays(day, retentionDays + 1) <= now;
+
+export function createPartitionKeeper(db: Knex, retentionDays: number): PartitionKeeper {
+  const ready = new Set<string>();
+  let clock = { day: '', readAt: 0 };
+  const currentDay = async () => {
+    if (Date.now() - clock.readAt > CLOCK_CACHE_MS) clock = { day: await today(db), readAt: Date.now() };
+    return clock.day;
+  };
+  const make = async (day: string) => {
+    if (ready.has(day)) return;
+    await inTransaction(db, (tx) => addPartition(tx, day));
+    ready.add(day);
+  };
+  return {
+    ensure: async (days) => {
+      const now = await currentDay();
+      const expired = new Set(days.filter((day) => isExpired(day, now, retentionDays)));
+      for (const day of new Set(days)) {
+        if (day > addDays(now, DAYS_AHEAD)) throw new Error(`a frame of a task of ${day}, which is in the future`);
+        if (!expired.has(day)) await make(day);
+      }
+      return expired;
+    },
+    prepareAhead: async () => {
+      const now = await today(db);
+      for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(now, ahead));
+      // Others may drop partitions: the database is asked again from time to time instead of being remembered for ever.
+      const existing = new Set(await partitionDays(db));
+      for (const day of ready) if (!existing.has(day)) ready.delete(day);
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { until } from '@vision/shared/testing/until';
+import { startChild } from './support/child.ts';
+import { detected } from './support/fake-inference.ts';
+import { files, picture } from './support/form.ts';
+import { spooled } from './support/raw-client.ts';
+import { createWorld } from './support/start-images.ts';
+import type { Detections, World } from './support/start-images.ts';
+
+/** What happens to a call that dies at a step: `undone` starts afresh under its key, `kept` is replayed. */
+const creating: Record<string, 'undone' | 'kept'> = {
+  'images.key_claimed': 'undone',
+  'images.units_reserved': 'undone',
+  'images.picture_stored': 'undone',
+  'images.images_processed': 'undone',
+  'images.result_stored': 'kept',
+  'images.units_settled': 'kept',
+};
+const undoing = ['images.undo_begun', 'images.effects_undone', 'images.key_released'];
+const expiring = ['images.expired_pictures_removed', 'images.expired_calls_removed'];
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+afterEach(() => {
+  world.quota.fault = () => 'none';
+  world.inference.answer = () => detected();
+});
+
+const quick = { LEASE_MS: '400', RECOVERY_INTERVAL_MS: '100' };
+const parts = () => files(picture('good'), picture('bad'), picture('fine'));
+const oneBad = () => {
+  world.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
+};
+
+test('every step of the sources has a case here', async () => {
+  const folder = join(import.meta.dirname, '../src');
+  const found: string[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.ts')) continue;
+    const text = await readFile(join(folder, name), 'utf8');
+    found.push(...[...text.matchAll(/crashPoint\('([^']+)'\)/g)].map((match) => match[1] ?? ''));
+  }
+  expect(found.sort()).toEqual([...Object.keys(creating), ...undoing, ...expiring].sort());
+});
+
+test.each(Object.entries(creating))(
+  'a process killed at %s: the call is %s and the same key gives one result',
+  async (CRASH_AT, fate) => {
+    oneBad();
+    const key = randomUUID();
+    const doomed = await startChild({ ...world.env, ...quick, CRASH_AT });
+    await expect(doomed.post(parts(), { key })).rejects.toThrow();
+    expect(await doomed.ended).toBe('SIGKILL');
+    expect(await spooled(world.spoolDir)).toEqual([]);
+
+    const next = await startChild({ ...world.env, ...quick });
+    const before = new Set(world.quota.reservations.keys());
+    const { status, body } = await next.detect(parts(), { key });
+    expect(status).toBe(fate === 'kept' ? 200 : 201);
+    expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual([
+      'succeeded',
+      'OP-TASK-REQUEST-INVALID',
+      'succeeded',
+    ]);
+    if (fate === 'kept') expect(before.has(`${body.task_id}/1`)).toBe(true);
+    await expectWhole(body, { settledByEvent: CRASH_AT === 'images.result_stored' });
+    await next.stop();
+  },
+  60_000,
+);
+
+test.each(undoing)(
+  'a process killed at %s while it undoes a call: another one finishes that',
+  async (CRASH_AT) => {
+    const key = randomUUID();
+    const doomed = await startChild({ ...world.env, ...quick, CRASH_AT, S3_ENDPOINT: 'http://127.0.0.1:9' });
+    await expect(doomed.post(parts(), { key })).rejects.toThrow();
+    expect(await doomed.ended).toBe('SIGKILL');
+    const next = await startChild({ ...world.env, ...quick });
+    await until(async () => (await world.database.db('idempotency_keys').where({ key })).length === 0);
+    const { status, body } = await next.detect(parts(), { key });
+    expect(status).toBe(201);
+    await expectWhole(body, { settledByEvent: false });
+    await next.stop();
+  },
+  60_000,
+);
+
+test.each(expiring)(
+  'a process killed at %s: the next run removes what is left',
+  async (CRASH_AT) => {
+    const env = { ...world.env, ...quick };
+    const writer = await startChild(env);
+    const { body } = await writer.detect(parts());
+    await writer.stop();
+    // The first look for what has expired comes with the start.
+    const doomed = await startChild({ ...env, CLOCK_OFFSET: '91 days', CRASH_AT });
+    expect(await doomed.ended).toBe('SIGKILL');
+    const next = await startChild({ ...env, CLOCK_OFFSET: '91 days' });
+    await until(async () => (await world.database.db('image_calls')).length === 0);
+    expect((await world.s3.objects()).filter((name) => name.includes(body.task_id))).toEqual([]);
+    expect(await world.database.db('idempotency_keys')).toEqual([]);
+    await next.stop();
+  },
+  60_000,
+);
+
+/** One record, its pictures and no others, the units of what succeeded and of nothing else. */
+async function expectWhole(body: Detections, { settledByEvent }: { settledByEvent: boolean }): Promise<void> {
+  const { database, s3, quota } = world;
+  const succeeded = body.results.filter((entry) => entry.status === 'succeeded').length;
+  const finished = await database.db('image_calls').select<{ task_id: string }[]>('task_id');
+  const tasks = new Set(finished.map((row) => row.task_id));
+  expect(tasks.has(body.task_id)).toBe(true);
+  await until(async () => (await s3.objects()).every((name) => tasks.has(name.split('/')[2] ?? '')));
+  expect((await s3.objects()).filter((name) => name.includes(body.task_id))).toHaveLength(body.results.length);
+  const own = quota.reservations.get(`${body.task_id}/1`);
+  expect(own?.charged).toBe(settledByEvent ? body.results.length : succeeded);
+  for (const [id, { charged }] of quota.reservations) {
+    if (!tasks.has(id.split('/')[0] ?? '')) expect(charged).toBe(0);
+  }
+  const payloads = await database
+    .db('outbox')
+    .select<{ payload: { task_id: string; images_succeeded: number } }[]>('payload');
+  const told = payloads.filter(({ payload }) => payload.task_id === body.task_id);
+  expect(told.map(({ payload }) => payload.images_succeeded)).toEqual([succeeded]);
+}

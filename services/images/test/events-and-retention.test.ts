@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import { startConsumer } from '@vision/shared/messaging/consumer';
+import { on } from '@vision/shared/messaging/subscription';
+import { createObjectStore } from '@vision/shared/object-store';
+import { until } from '@vision/shared/testing/until';
+import { v7 as uuidv7 } from 'uuid';
+import { reservationId } from '../src/domain/image-call.ts';
+import { pictureKey } from '../src/domain/picture-key.ts';
+import { createSignals } from '../src/signals.ts';
+import { sweepOrphanPictures } from '../src/use-cases/sweep-orphan-pictures.ts';
+import { claimKey } from '../src/db/idempotency-keys.ts';
+import { createLogger } from '@vision/shared/logger';
+import { detected } from './support/fake-inference.ts';
+import { files, picture } from './support/form.ts';
+import { startImages, startReplica } from './support/start-images.ts';
+import type { TestImages } from './support/start-images.ts';
+
+const logger = createLogger('test', 'silent');
+let images: TestImages;
+beforeAll(async () => {
+  images = await startImages();
+});
+afterAll(() => images.stop());
+
+test('a finished call is told once, in full, under its task id', async () => {
+  const seen: ImageCallSnapshot[] = [];
+  const consumer = startConsumer({
+    kafka: images.kafka.client,
+    groupId: 'test',
+    subscriptions: [
+      on(imageCallFinished, (event) => {
+        seen.push(event.data);
+        return Promise.resolve();
+      }),
+    ],
+    onFatal: (error) => logger.fatal(error),
+  });
+  images.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
+  const { body } = await images.detect(files(picture('bad'), picture('good')));
+  await until(() => seen.length > 0, { timeoutMs: 20_000 });
+  expect(seen).toEqual([
+    {
+      task_id: body.task_id,
+      version: 1,
+      subject: 'subject-a',
+      request_id: body.request_id,
+      scene_code: 'fire_smoke',
+      status: 'succeeded',
+      reservation_id: `${body.task_id}/1`,
+      images_total: 2,
+      images_succeeded: 1,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      result_expires_at: expect.any(String),
+    },
+  ]);
+  const [told] = seen;
+  expect(Date.parse(told?.result_expires_at ?? '') - Date.parse(told?.created_at ?? '')).toBe(90 * 86_400_000);
+  await consumer.stop(5_000);
+}, 40_000);
+
+test('pictures, results and keys are kept for 90 days and gone after them', async () => {
+  images.inference.answer = () => detected();
+  const key = randomUUID();
+  const old = await images.detect(files(picture('old')), { key });
+  const path = `/internal/v1/image-calls/${old.body.task_id}`;
+
+  const before = await startReplica(images, { CLOCK_OFFSET: '2159 hours' });
+  expect(await run(before)).toEqual({ image_calls: 0, pictures: 0 });
+  expect((await before.get(path)).status).toBe(200);
+  expect((await before.detect(files(picture('old')), { key })).status).toBe(200);
+  await before.stop();
+
+  const after = await startReplica(images, { CLOCK_OFFSET: '90 days', RETENTION_INTERVAL_MS: '3600000' });
+  await until(async () => (await after.get(path)).status === 404);
+  const again = await after.detect(files(picture('new')), { key });
+  expect(again.status).toBe(201);
+  expect(again.body.task_id).not.toBe(old.body.task_id);
+  await run(after);
+  expect((await images.s3.objects()).filter((name) => name.includes(old.body.task_id))).toEqual([]);
+  expect(await images.database.db('image_calls').where({ task_id: old.body.task_id })).toEqual([]);
+  expect(await images.database.db('images').where({ task_id: old.body.task_id })).toEqual([]);
+  expect((await images.s3.objects()).filter((name) => name.includes(again.body.task_id))).toHaveLength(1);
+  expect(await run(after)).toEqual({ image_calls: 0, pictures: 0 });
+  await after.stop();
+}, 30_000);
+
+test('the sweep takes pictures that no call knows, once they are old enough', async () => {
+  const { database, s3 } = images;
+  const store = createObjectStore({ ...s3 });
+  const put = (taskId: string) =>
+    store.put({ key: pictureKey(taskId, 0), body: Buffer.from('x'), contentType: 'image/png' });
+  const known = (await images.detect(files(picture('known')))).body.task_id;
+  const [orphan, working] = [uuidv7(), uuidv7()];
+  await put(orphan);
+  await put(working);
+  await claimKey(database.db, { offset: '0 seconds' }, { leaseMs: 60_000, input: newKey(working) });
+  const deps = { db: database.db, store, signals: createSignals(logger), orphanAgeMs: 60_000, retentionDays: 90 };
+  expect(await sweepOrphanPictures(deps, new Date())).toBe(0);
+  expect(await sweepOrphanPictures(deps, new Date(Date.now() + 61_000))).toBe(1);
+  const left = await s3.objects();
+  expect(left).toContain(pictureKey(known, 0));
+  expect(left).toContain(pictureKey(working, 0));
+  expect(left).not.toContain(pictureKey(orphan, 0));
+  store.close();
+});
+
+async function run(replica: { call: (method: string, path: string) => Promise<Response> }): Promise<unknown> {
+  return (await replica.call('POST', '/internal/v1/retention/run')).json();
+}
+
+function newKey(taskId: string) {
+  return {
+    subject: 'sweep',
+    key: randomUUID(),
+    taskId,
+    requestId: 'r',
+    fingerprint: 'f',
+    sceneCode: 'ship',
+    imagesTotal: 1,
+    reservationId: reservationId(taskId, 1),
+  };
+}

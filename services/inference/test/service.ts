@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { pino } from 'pino';
+import { createLogger } from '@vision/shared/logger';
 import { configSchema } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 
@@ -18,7 +18,7 @@ export function useInference(env: Record<string, string> = {}): RunningInference
     const onFatal = (error: unknown) => {
       throw error;
     };
-    const service = await createService(config, { logger: pino({ level: 'silent' }), onFatal });
+    const service = await createService(config, { logger: createLogger('inference', 'silent'), onFatal });
     stop = async () => {
       for (const phase of service.stopPhases) await phase.stop();
     };

@@ -2,15 +2,15 @@ import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { pino } from 'pino';
 import { ConfigError } from '@vision/shared/config';
+import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
 import { startDetectors } from '../src/detectors/start-detectors.ts';
 import type { Detectors } from '../src/detectors/start-detectors.ts';
 
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
 const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
-const logger = pino({ level: 'silent' });
+const logger = createLogger('inference', 'silent');
 const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
 const options = { minScore: 0.3, labels: ['person'] };
 let running: Detectors | undefined;

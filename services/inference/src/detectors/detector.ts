@@ -1,7 +1,7 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
-export interface DetectOptions {
+interface DetectOptions {
   /** Objects below it are not returned, 0..1. */
   minScore: number;
   /** Words of the scene; other classes of the model are ignored. */

@@ -1,11 +1,10 @@
-import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { detection, refusal } from '@vision/shared/contracts/inference';
 import type { Refusal } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
 import { route } from '@vision/shared/http/route';
-import type { Reply } from '@vision/shared/http/route';
+import type { Reply, RouteContext } from '@vision/shared/http/route';
 import { GateFullError } from '../detectors/gate.ts';
 import type { Gate } from '../detectors/gate.ts';
 import type { Detectors, ServedScene } from '../detectors/start-detectors.ts';
@@ -18,6 +17,8 @@ export interface DetectImageRouteDeps extends DetectImageDeps {
   /** Places for requests, from the first byte of the body to the answer; what has no place is turned away. */
   places: Gate;
 }
+
+type Exchange = Pick<RouteContext<unknown, unknown, unknown>, 'req' | 'res'>;
 
 /** 8 MiB of picture, as the public API allows, and some slack. */
 const BODY_LIMITS = { maxBytes: 8 * 1024 * 1024 + 64 * 1024, idleMs: 10_000, totalMs: 60_000 };
@@ -64,12 +65,12 @@ export const detectImageRoute = (deps: DetectImageRouteDeps) =>
 
 async function answer(
   deps: DetectImageRouteDeps,
-  { req, res }: { req: Request; res: Response },
+  { req, res }: Exchange,
   input: Omit<DetectImageInput, 'bytes'>,
 ): Promise<Reply | undefined> {
   const bytes = await readPicture(req);
   if (!bytes) {
-    refuseEarly(req, res, { reason: 'too_large' });
+    refuseEarly({ req, res }, { reason: 'too_large' });
     return undefined;
   }
   const outcome = await detectImage(deps, { ...input, bytes });
@@ -85,7 +86,7 @@ async function answer(
 }
 
 /** Undefined when the body is larger than any picture may be. */
-async function readPicture(req: Request): Promise<Buffer | undefined> {
+async function readPicture(req: Exchange['req']): Promise<Buffer | undefined> {
   try {
     return await readBody(req, BODY_LIMITS);
   } catch (error) {
@@ -95,7 +96,7 @@ async function readPicture(req: Request): Promise<Buffer | undefined> {
 }
 
 /** Answers while the body still arrives; the rest of it is dropped within a bound, so that the answer is read. */
-function refuseEarly(req: Request, res: Response, body: Refusal): void {
+function refuseEarly({ req, res }: Exchange, body: Refusal): void {
   const text = JSON.stringify(body);
   res
     .status(422)

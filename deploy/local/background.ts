@@ -23,12 +23,15 @@ export interface Program {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   user?: { uid: number; gid: number } | undefined;
+  /** A text that changes with the settings: a running program with other settings is started anew. */
+  fingerprint?: string;
   ready: () => Promise<boolean>;
   readyTimeoutMs?: number;
 }
 
 /** Starts the program unless it runs already, and returns when it is ready. */
 export async function ensureRunning(settings: Settings, program: Program): Promise<void> {
+  if (hasOtherSettings(settings, program)) await stopProgram(settings, program.name, 'SIGTERM', 30_000);
   const runs = runningPid(settings, program.name) !== undefined;
   if (!runs && !(await isPortFree(program.port))) {
     throw new Error(
@@ -59,8 +62,16 @@ function launch(settings: Settings, program: Program) {
     ...program.user,
   });
   log.close();
-  if (child.pid !== undefined) writeFileSync(pidFile(settings, program.name), `${child.pid} ${startTime(child.pid)}`);
+  if (child.pid === undefined) return child;
+  writeFileSync(pidFile(settings, program.name), `${child.pid} ${startTime(child.pid)}`);
+  if (program.fingerprint !== undefined) writeFileSync(fingerprintFile(settings, program.name), program.fingerprint);
   return child;
+}
+
+function hasOtherSettings(settings: Settings, { name, fingerprint }: Program): boolean {
+  if (fingerprint === undefined || runningPid(settings, name) === undefined) return false;
+  const file = fingerprintFile(settings, name);
+  return existsSync(file) && readFileSync(file, 'utf8') !== fingerprint;
 }
 
 /** Opens `log/<name>.log` anew; the one before stays as `.log.1`. */
@@ -138,6 +149,10 @@ function logFile(settings: Settings, name: string): string {
 
 function pidFile(settings: Settings, name: string): string {
   return join(settings.localDir, 'run', `${name}.pid`);
+}
+
+function fingerprintFile(settings: Settings, name: string): string {
+  return join(settings.localDir, 'run', `${name}.settings`);
 }
 
 function failureText(settings: Settings, name: string, ended: boolean): string {

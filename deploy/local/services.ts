@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureRunning, runningPid, startLog } from './background.ts';
@@ -65,13 +66,22 @@ async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
     port: portOf(launch.settings, name),
     cwd: join(root, 'services', name),
     env: environmentOf(launch, name),
+    fingerprint: fingerprintOf(launch, name),
     ready: () => answersOk(`${health}/health/ready`),
   });
 }
 
+/** Over the variables that are decided here, with what the caller put in their place; the rest of a shell is its own. */
+function fingerprintOf(launch: Launch, name: ServiceName): string {
+  const environment = environmentOf(launch, name);
+  const own = Object.keys(environmentOf({ ...launch, env: {} }, name)).sort();
+  const text = JSON.stringify(own.map((key) => [key, environment[key]]));
+  return createHash('sha256').update(text).digest('hex');
+}
+
 function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceName): NodeJS.ProcessEnv {
   const { secrets } = infrastructure;
-  const tracesUrl = settings.traces ? { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(settings, 'traces') } : {};
+  const tracesUrl = settings.traces ? { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(settings, 'tracesReceiver') } : {};
   return {
     SCENES_FILE: join(root, 'config/scenes.json'),
     // Test and demo streams come from this machine; anywhere else such addresses are refused.

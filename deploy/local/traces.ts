@@ -5,25 +5,25 @@ import { jarsOf } from './jars.ts';
 import { portOf, urlOf, type Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
-/** Starts Zipkin with its OTLP receiver; spans live in memory only. */
+/** Starts Zipkin, which keeps spans in memory only, and before it the receiver that the services export to. */
 export async function ensureTraces(settings: Settings): Promise<void> {
   const dir = jarsOf(settings, 'traces');
-  const jar = (part: string) => join(dir, readdirSync(dir).find((file) => file.startsWith(part)) ?? part);
-  const receiver = jar('zipkin-module-otel');
+  const jar = readdirSync(dir).find((file) => file.startsWith('zipkin-server')) ?? '';
+  const port = portOf(settings, 'traces');
   await ensureRunning(settings, {
     name: 'traces',
     command: 'java',
-    args: [
-      '-Xmx256m',
-      '-XX:+UseSerialGC',
-      `-Dloader.path=${receiver},${receiver}!/lib`,
-      '-Dspring.profiles.active=otel',
-      '-cp',
-      jar('zipkin-server'),
-      'org.springframework.boot.loader.launch.PropertiesLauncher',
-    ],
-    port: portOf(settings, 'traces'),
-    env: { ...process.env, QUERY_PORT: String(portOf(settings, 'traces')), MEM_MAX_SPANS: '100000' },
+    args: ['-Xmx256m', '-XX:+UseSerialGC', '-jar', join(dir, jar)],
+    port,
+    env: { ...process.env, QUERY_PORT: String(port), MEM_MAX_SPANS: '100000' },
     ready: () => answersOk(`${urlOf(settings, 'traces')}/health`),
+  });
+  const receiverPort = portOf(settings, 'tracesReceiver');
+  await ensureRunning(settings, {
+    name: 'tracesReceiver',
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'traces/receiver.ts'), String(receiverPort), urlOf(settings, 'traces')],
+    port: receiverPort,
+    ready: () => answersOk(`${urlOf(settings, 'tracesReceiver')}/health`),
   });
 }

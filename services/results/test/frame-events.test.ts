@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client } from 'pg';
+import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
+import type { ResultsCompleted } from '@vision/shared/contracts/task-events';
+import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
+import { topics } from '@vision/shared/contracts/topics';
+import { startBatchConsumer } from '@vision/shared/messaging/batch-consumer';
+import { startConsumer } from '@vision/shared/messaging/consumer';
+import type { EventConsumer } from '@vision/shared/messaging/consumer';
+import { listDlq } from '@vision/shared/messaging/dlq';
+import { on } from '@vision/shared/messaging/subscription';
+import { until } from '@vision/shared/testing/until';
+import { frameHandler } from '../src/consumers/frames.ts';
+import { createSignals } from '../src/signals.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { frame, logger, mark, newTaskId, startResults } from './support.ts';
+import type { TestResults } from './support.ts';
+
+let results: TestResults;
+let announcements: EventConsumer;
+const completed: ResultsCompleted[] = [];
+
+beforeAll(async () => {
+  results = await startResults();
+  announcements = startConsumer({
+    kafka: results.kafka.client,
+    groupId: 'test-announcements',
+    subscriptions: [on(taskResultsCompleted, async ({ data }) => void completed.push(data))],
+    onFatal: (error) => logger.fatal(error),
+  });
+  await Promise.all([results.service.consumers?.frames.joined, announcements.joined]);
+}, 60_000);
+afterAll(async () => {
+  await announcements.stop();
+  await results.stop();
+}, 60_000);
+
+const storedSeqs = async (taskId: string): Promise<number[]> => {
+  const rows = await results.database
+    .db('frames')
+    .where({ task_id: taskId })
+    .orderBy('seq')
+    .select<{ seq: number }[]>('seq');
+  return rows.map(({ seq }) => seq);
+};
+const settled = (id: string) =>
+  results.service.consumers?.frames.settled(id) ?? Promise.reject(new Error('the service is not started'));
+
+test('when the mark is stored, the end of the results is told once', async () => {
+  const task = newTaskId();
+  const events = [frame(task, 0), frame(task, 1), frame(task, 2), mark(task)];
+  await results.deliver(events);
+  await results.deliver(events);
+  await until(() => completed.some(({ task_id: id }) => id === task));
+  const fence = newTaskId();
+  await results.deliver([mark(fence)]);
+  await until(() => completed.some(({ task_id: id }) => id === fence));
+  expect(completed.filter(({ task_id: id }) => id === task)).toEqual([
+    { task_id: task, attempt: 1, status: 'succeeded', frames_stored: 3 },
+  ]);
+}, 30_000);
+
+test('poison goes to the dead letters with a reason and the frames around it are stored', async () => {
+  const task = newTaskId();
+  const messages = [
+    { name: 'good-1', value: JSON.stringify(frame(task, 0)) },
+    { name: 'no-json', value: '{"job_id":' },
+    { name: 'no-frame', value: JSON.stringify({ ...frame(task, 1), seq: -1 }) },
+    { name: 'no-task', value: JSON.stringify(frame(randomUUID(), 1)) },
+    { name: 'seq-too-large', value: JSON.stringify(frame(task, 2 ** 31)) },
+    { name: 'good-2', value: JSON.stringify(frame(task, 2)) },
+  ].map(({ name, value }) => ({
+    topic: topics.frames,
+    key: task,
+    value,
+    headers: { ce_id: name, ce_type: frameProduced.type, ce_source: 'test', ce_specversion: '1.0' },
+  }));
+  await results.producer.publishRaw(messages);
+  const outcomes = await Promise.all(messages.map(({ headers }) => settled(headers.ce_id)));
+  expect(outcomes).toEqual(['handled', 'dead-lettered', 'dead-lettered', 'dead-lettered', 'dead-lettered', 'handled']);
+  expect(await storedSeqs(task)).toEqual([0, 2]);
+  const letters = await listDlq(results.kafka.client, topics.frames);
+  expect(new Map(letters.map(({ eventId, reason }) => [eventId, reason]))).toEqual(
+    new Map([
+      ['no-json', 'invalid_json'],
+      ['no-frame', 'invalid_data'],
+      ['no-task', 'handler_failed'],
+      ['seq-too-large', 'handler_failed'],
+    ]),
+  );
+}, 60_000);
+
+test('while the database is away the consumer waits, and nothing is lost', async () => {
+  const task = newTaskId();
+  await results.deliver([frame(task, 0)]);
+  const server = new Client({ connectionString: process.env['TEST_DATABASE_URL'] });
+  await server.connect();
+  const name = new URL(results.database.url).pathname.slice(1);
+  const ids: string[] = [];
+  try {
+    await server.query(`alter database ${name} allow_connections false`);
+    await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    for (const data of [frame(task, 1), frame(task, 2), mark(task)]) {
+      const id = randomUUID();
+      ids.push(id);
+      const definition = 'seq' in data ? frameProduced : jobEnded;
+      await results.producer.publish([{ ...definition, key: task, source: 'inference', data, id }]);
+    }
+    // Liveness does not follow the outage.
+    expect((await fetch(`http://127.0.0.1:${results.service.healthPort}/health/live`)).status).toBe(200);
+  } finally {
+    await server.query(`alter database ${name} allow_connections true`);
+    await server.end();
+  }
+  expect(await Promise.all(ids.map(settled))).toEqual(['handled', 'handled', 'handled']);
+  expect(await storedSeqs(task)).toEqual([0, 1, 2]);
+}, 60_000);
+
+test('the whole topic again from offset 0 changes nothing', async () => {
+  const task = newTaskId();
+  await results.deliver([frame(task, 0), frame(task, 1), mark(task)]);
+  const { db } = results.database;
+  const content = async (): Promise<unknown> => ({
+    frames: await db('frames').select('*').orderBy(['task_id', 'seq']),
+    ingests: await db('ingests').select('task_id', 'attempt', 'stored', 'max_seq', 'end_status').orderBy('task_id'),
+    events: await db('outbox').count(),
+  });
+  const before = await content();
+  const again = startBatchConsumer({
+    kafka: results.kafka.client,
+    groupId: 'frames-from-the-start',
+    topic: topics.frames,
+    definitions: [frameProduced, jobEnded],
+    handle: frameHandler({
+      db,
+      partitions: createPartitionKeeper(db, 90),
+      signals: createSignals(logger),
+      wakeRelay: () => undefined,
+    }),
+    onFatal: (error) => logger.fatal(error),
+  });
+  try {
+    const ends = [0, 1].map((partition) => ({ partition, id: randomUUID() }));
+    await results.producer.publishRaw(
+      ends.map(({ partition, id }) => ({
+        topic: topics.frames,
+        partition,
+        value: '{}',
+        headers: { ce_id: id, ce_type: 'test.end', ce_source: 'test', ce_specversion: '1.0' },
+      })),
+    );
+    await Promise.all(ends.map(({ id }) => again.settled(id, 60_000)));
+  } finally {
+    await again.stop();
+  }
+  expect(await content()).toEqual(before);
+}, 90_000);

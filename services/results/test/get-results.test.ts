@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { TrackedObject } from '@vision/shared/contracts/detection';
+import { frame, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
+import type { TestResults } from './support.ts';
+
+interface Page {
+  items: {
+    frame_id: string;
+    frame_time_ms: number;
+    image: { width: number; height: number };
+    objects: TrackedObject[];
+    objects_total?: number;
+  }[];
+  next_cursor: string;
+  resume_cursor: string;
+}
+
+let results: TestResults;
+beforeAll(async () => {
+  results = await startResults();
+  await Promise.all([results.service.consumers?.frames.joined, results.service.consumers?.tasks.joined]);
+}, 60_000);
+afterAll(() => results.stop(), 60_000);
+
+const pathOf = (taskId: string, query: Record<string, string | number> = {}) =>
+  `/v1/vision/tasks/${taskId}/results?${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
+const page = async (taskId: string, query: Record<string, string | number> = {}): Promise<Page> => {
+  const answer = await results.get(pathOf(taskId, query));
+  expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
+    status: 200,
+    type: 'application/json; charset=utf-8',
+  });
+  return (await answer.json()) as Page;
+};
+const seqs = ({ items }: Page) => items.map(({ frame_id: id }) => Number(id.slice(37)));
+async function newTask(frames: number, facts: Parameters<typeof snapshot>[2] = {}): Promise<string> {
+  const taskId = newTaskId();
+  await results.tell(snapshot(taskId, 'subject-a', facts));
+  if (frames > 0) await results.deliver(Array.from({ length: frames }, (_, seq) => frame(taskId, seq)));
+  return taskId;
+}
+const refusal = async (answer: Response) => {
+  const body = (await answer.json()) as { code?: string; details: { reason: string; field?: string } };
+  return { status: answer.status, code: body.code, reason: body.details.reason, field: body.details.field };
+};
+
+test('a page shows every stored frame with the objects at the frozen threshold, highest first', async () => {
+  const taskId = await newTask(2);
+  const { items } = await page(taskId);
+  expect(items[1]).toEqual({
+    frame_id: `${taskId}-1`,
+    frame_time_ms: 200,
+    image: { width: 1280, height: 720 },
+    objects: [object(0.9, 'car'), object(0.85)],
+  });
+  expect(items).toHaveLength(2);
+});
+
+test.each([
+  [0.9, [0.9]],
+  [0.95, []],
+  [0.5, [0.9, 0.85, 0.5]],
+  [0, [0.9, 0.85, 0.5]],
+])('with min_score %p the objects are %j and their number before the filter is shown', async (score, expected) => {
+  const taskId = await newTask(1);
+  const { items } = await page(taskId, { min_score: score });
+  expect(items[0]?.objects.map((one) => one.score)).toEqual(expected);
+  expect(items[0]?.objects_total).toBe(3);
+});
+
+test('pages follow each other without a gap, and the last one has no next', async () => {
+  const taskId = await newTask(7);
+  const first = await page(taskId, { limit: 3 });
+  const second = await page(taskId, { limit: 3, cursor: first.next_cursor, min_score: 0.1 });
+  const third = await page(taskId, { limit: 3, cursor: second.next_cursor });
+  expect([seqs(first), seqs(second), seqs(third)]).toEqual([[0, 1, 2], [3, 4, 5], [6]]);
+  expect(third.next_cursor).toBe('');
+  expect(third.resume_cursor).not.toBe('');
+});
+
+test('a page that is exactly full says that there is no more', async () => {
+  const taskId = await newTask(3);
+  expect((await page(taskId, { limit: 3 })).next_cursor).toBe('');
+});
+
+test('without limit a page has 100 frames, and 500 at most', async () => {
+  const taskId = await newTask(501);
+  expect((await page(taskId)).items).toHaveLength(100);
+  const most = await page(taskId, { limit: 500 });
+  expect(most.items).toHaveLength(500);
+  expect(seqs(await page(taskId, { cursor: most.next_cursor }))).toEqual([500]);
+});
+
+test('a reader that follows a running task with resume_cursor sees every frame once, also those stored late', async () => {
+  const taskId = await newTask(0);
+  const seen: number[] = [];
+  let cursor = '';
+  const read = async () => {
+    for (;;) {
+      const one = await page(taskId, { cursor, limit: 3 });
+      seen.push(...seqs(one));
+      cursor = one.resume_cursor;
+      if (one.next_cursor === '') return cursor;
+    }
+  };
+  expect(await read()).not.toBe('');
+  await results.deliver([frame(taskId, 0), frame(taskId, 1), frame(taskId, 5)]);
+  await read();
+  await results.deliver([frame(taskId, 2), frame(taskId, 3), frame(taskId, 4), frame(taskId, 1)]);
+  await read();
+  await results.deliver([frame(taskId, 9), frame(taskId, 10)]);
+  await results.deliver([frame(taskId, 6), frame(taskId, 7), frame(taskId, 8), frame(taskId, 11)]);
+  await read();
+  await results.deliver([frame(taskId, 12), mark(taskId)]);
+  expect(await read()).toBe('');
+  expect(seen.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+});
+
+test('resume_cursor is empty only with the mark stored and everything delivered', async () => {
+  const taskId = await newTask(4);
+  await results.deliver([mark(taskId)]);
+  const first = await page(taskId, { limit: 3 });
+  expect(first.resume_cursor).not.toBe('');
+  expect(await page(taskId, { cursor: first.resume_cursor })).toMatchObject({ next_cursor: '', resume_cursor: '' });
+});
+
+test('fifteen minutes after the end of a task a mark is waited for no more', async () => {
+  const ended = (minutes: number) => ({
+    status: 'failed' as const,
+    ended_at: new Date(Date.now() - minutes * 60_000).toISOString(),
+  });
+  expect((await page(await newTask(1, ended(16)))).resume_cursor).toBe('');
+  expect((await page(await newTask(1, ended(14)))).resume_cursor).not.toBe('');
+});
+
+test('a task without frames has an empty page', async () => {
+  expect(await page(await newTask(0))).toMatchObject({ items: [], next_cursor: '' });
+});
+
+test.each([
+  ['limit', '0'],
+  ['limit', '501'],
+  ['limit', 'abc'],
+  ['min_score', '-0.1'],
+  ['min_score', '1.1'],
+  ['min_score', 'NaN'],
+])('%s=%s is refused', async (field, value) => {
+  const answer = await results.get(pathOf(await newTask(0), { [field]: value }));
+  expect(await refusal(answer)).toMatchObject({ status: 400, code: 'OP-TASK-REQUEST-INVALID', field });
+});
+
+test('a cursor of another task, a forged one and garbage are refused', async () => {
+  const [mine, other] = [await newTask(2), await newTask(2)];
+  const { next_cursor: cursor } = await page(other, { limit: 1 });
+  const forged = (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
+  for (const wrong of [cursor, 'garbage', forged, '\u0000', 'x'.repeat(5_000)]) {
+    expect(await refusal(await results.get(pathOf(mine, { cursor: wrong })))).toEqual({
+      status: 400,
+      code: 'OP-TASK-REQUEST-INVALID',
+      reason: 'cursor_invalid',
+      field: 'cursor',
+    });
+  }
+});
+
+test('a task of somebody else and one that never was take the same way and get the same answer', async () => {
+  const foreign = await newTask(1);
+  const answers = [];
+  const asked = [];
+  for (const id of [foreign, newTaskId()]) {
+    results.tasks.asked.length = 0;
+    results.images.asked.length = 0;
+    const answer = await results.get(pathOf(id, { cursor: 'garbage' }), 'subject-b');
+    const { instance: _instance, trace_id: _trace, ...body } = (await answer.json()) as Record<string, unknown>;
+    answers.push({ status: answer.status, body });
+    asked.push({ tasks: results.tasks.asked.length, images: results.images.asked.length });
+  }
+  expect(answers[0]).toMatchObject({ status: 404 });
+  expect(answers[1]).toEqual(answers[0]);
+  expect(asked).toEqual([
+    { tasks: 1, images: 1 },
+    { tasks: 1, images: 1 },
+  ]);
+});
+
+test.each(['x', randomUUID().slice(1), '%00', "1' or '1'='1"])('the id %j is not found', async (id) => {
+  expect((await results.get(pathOf(encodeURIComponent(id)))).status).toBe(404);
+});
+
+test('a task whose event has not arrived is asked for, once', async () => {
+  const taskId = newTaskId();
+  await results.deliver([frame(taskId, 0)]);
+  results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 200, body: snapshot(taskId, 'subject-a') });
+  expect(seqs(await page(taskId))).toEqual([0]);
+  results.tasks.answers.clear();
+  expect(seqs(await page(taskId))).toEqual([0]);
+});
+
+test('an image task has no frames', async () => {
+  const taskId = newTaskId();
+  const path = `/internal/v1/image-calls/${taskId}`;
+  results.images.answers.set(path, { status: 200, body: { task_id: taskId, kind: 'image' } });
+  expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 400, reason: 'not_a_video_task' });
+});
+
+test('with nobody to ask an unknown task is no 404 but 503', async () => {
+  const taskId = newTaskId();
+  results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 500, body: {} });
+  expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
+});
+
+test('the newest version of a task counts, whatever arrives last', async () => {
+  const taskId = await newTask(1, { version: 5, default_min_score: 0.9 });
+  await results.tell(snapshot(taskId, 'subject-a', { version: 4, default_min_score: 0.1 }));
+  expect((await page(taskId)).items[0]?.objects).toHaveLength(1);
+});
+
+test('results are hidden the moment they expire', async () => {
+  const taskId = taskIdAt(Date.now() - 90 * 86_400_000);
+  await results.tell(snapshot(taskId, 'subject-a', { result_expires_at: new Date(Date.now() + 60_000).toISOString() }));
+  await results.deliver([frame(taskId, 0)]);
+  expect(seqs(await page(taskId))).toEqual([0]);
+  await results.tell(
+    snapshot(taskId, 'subject-a', { version: 2, result_expires_at: new Date(Date.now() - 1).toISOString() }),
+  );
+  expect((await results.get(pathOf(taskId))).status).toBe(404);
+});

@@ -1,0 +1,193 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import { taskChanged } from '@vision/shared/contracts/task-events';
+import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
+import { topics } from '@vision/shared/contracts/topics';
+import { mintServiceToken } from '@vision/shared/http/service-token';
+import { createLogger } from '@vision/shared/logger';
+import { createProducer } from '@vision/shared/messaging/producer';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { readConfig } from '../src/config.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+import { createService } from '../src/service.ts';
+import type { ResultsService } from '../src/service.ts';
+
+const tokenKey = 'test-key-test-key-test-key-test-key-test';
+export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+
+export const testResults = () => createTestDatabase(migrations, { poolMax: 10 });
+
+/** A task id as the tasks service makes them, created at this time. */
+export function taskIdAt(time: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(time, 0, 6);
+  bytes.writeUInt8(0x70 | ((bytes[6] ?? 0) & 0x0f), 6);
+  bytes.writeUInt8(0x80 | ((bytes[8] ?? 0) & 0x3f), 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+export const newTaskId = () => taskIdAt(Date.now());
+
+export const object = (score: number, label = 'person') => ({
+  label,
+  score,
+  bbox: { format: 'cxcywh_normalized' as const, cx: 0.5, cy: 0.5, width: 0.1, height: 0.2 },
+  track_id: '7',
+});
+
+export const frame = (taskId: string, seq: number, facts: Partial<FrameData> = {}): FrameData => ({
+  job_id: taskId,
+  attempt: 1,
+  seq,
+  frame_time_ms: seq * 200,
+  image: { width: 1280, height: 720 },
+  objects: [object(0.5), object(0.9, 'car'), object(0.85)],
+  ...facts,
+});
+
+export const mark = (taskId: string, facts: Partial<JobEndedData> = {}): JobEndedData => ({
+  job_id: taskId,
+  attempt: 1,
+  status: 'succeeded',
+  frames_published: 0,
+  ...facts,
+});
+
+const DAY_MS = 86_400_000;
+
+export function snapshot(taskId: string, subject: string, facts: Partial<TaskSnapshot> = {}): TaskSnapshot {
+  const created = parseInt(taskId.slice(0, 8) + taskId.slice(9, 13), 16);
+  return {
+    task_id: taskId,
+    version: 1,
+    subject,
+    kind: 'upload',
+    request_id: randomUUID(),
+    scene_code: 'person_vehicle',
+    status: 'running',
+    lower_bound: 0.3,
+    default_min_score: 0.8,
+    attempt: 1,
+    reservation_id: `${taskId}/1`,
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(created).toISOString(),
+    result_expires_at: new Date(created + 90 * DAY_MS).toISOString(),
+    ...facts,
+  };
+}
+
+export interface Neighbour {
+  url: string;
+  /** What it answers for a path; anything else is 404. */
+  answers: Map<string, { status: number; body: object }>;
+  asked: string[];
+  stop: () => Promise<void>;
+}
+
+/** Stands in for tasks or images, whose answers a test decides. */
+async function startNeighbour(): Promise<Neighbour> {
+  const answers: Neighbour['answers'] = new Map();
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    const notFound = { type: 'about:blank', title: 'x', status: 404, detail: 'x', instance: 'x' };
+    const { status, body } = answers.get(req.url ?? '') ?? {
+      status: 404,
+      body: { ...notFound, details: { reason: 'not_found' }, trace_id: '', retryable: false },
+    };
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answers,
+    asked,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export interface TestResults {
+  database: TestDatabase;
+  kafka: TestKafka;
+  producer: EventProducer;
+  service: ResultsService;
+  tasks: Neighbour;
+  images: Neighbour;
+  get: (path: string, subject?: string) => Promise<Response>;
+  call: (method: string, path: string, subject?: string) => Promise<Response>;
+  /** Publishes and waits until the service has dealt with all of it; returns what became of each. */
+  deliver: (events: (FrameData | JobEndedData)[]) => Promise<unknown[]>;
+  tell: (task: TaskSnapshot) => Promise<unknown>;
+  stop: () => Promise<void>;
+}
+
+/** The service as it is deployed, on a database, topics and ports of its own. */
+export async function startResults(settings: Record<string, string> = {}): Promise<TestResults> {
+  const database = await testResults();
+  const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results] });
+  const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
+  const config = readConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HEALTH_PORT: '0',
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    INTERNAL_TOKEN_KEY: tokenKey,
+    TASKS_URL: tasks.url,
+    IMAGES_URL: images.url,
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+  const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
+  await service.start();
+  const producer = createProducer(kafka.client);
+  const call: TestResults['call'] = async (method, path, subject = 'subject-a') => {
+    const token = await mintServiceToken({ subject, issuer: 'gateway' }, { key: tokenKey, audience: 'results' });
+    return fetch(`http://127.0.0.1:${service.port}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+  };
+  const settled = (id: string) =>
+    service.consumers?.frames.settled(id) ?? Promise.reject(new Error('the service is not started'));
+  return {
+    database,
+    kafka,
+    producer,
+    service,
+    tasks,
+    images,
+    call,
+    get: (path, subject) => call('GET', path, subject),
+    deliver: async (events) => {
+      const outgoing = events.map((data) => ({
+        ...('seq' in data ? frameProduced : jobEnded),
+        key: data.job_id,
+        source: 'inference',
+        data,
+        id: randomUUID(),
+      }));
+      await producer.publishBatch(outgoing);
+      return Promise.all(outgoing.map(({ id }) => settled(id)));
+    },
+    tell: async (task) => {
+      const id = randomUUID();
+      await producer.publish([{ ...taskChanged, key: task.task_id, source: 'tasks', data: task, id }]);
+      return service.consumers?.tasks.settled(id);
+    },
+    stop: async () => {
+      await producer.stop();
+      for (const phase of service.stopPhases) await phase.stop();
+      await Promise.all([tasks.stop(), images.stop(), kafka.close()]);
+      await database.drop();
+    },
+  };
+}

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 export async function startLiveSource({ video, port = 0 }: { video: string; port?: number }) {
   const viewers = new Set<() => void>();
   const server = createServer((req, res) => {
-    if (req.url !== '/live.ts') {
+    if (!req.url?.startsWith('/live.ts')) {
       res.writeHead(404).end();
       return;
     }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { count, loadConfig, serviceConfig } from '@vision/shared/config';
+import { jobsConfig } from './jobs/jobs-config.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -21,6 +22,7 @@ export const configSchema = z.object({
     .describe('Threads that detect, one picture each at a time; 0 is one for each core'),
   DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
   DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
+  ...jobsConfig,
 });
 
 export type Config = z.output<typeof configSchema>;

@@ -1,5 +1,6 @@
-import type { RequestHandler } from 'express';
 import { availableParallelism } from 'node:os';
+import { createDb } from '@vision/shared/db/knex';
+import { migrate } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireStaticToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -7,9 +8,12 @@ import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import type { Config } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
 import { createGate } from './detectors/gate.ts';
 import { startDetectors } from './detectors/start-detectors.ts';
 import { routes } from './http/routes.ts';
+import { createJobs } from './jobs/create-jobs.ts';
+import { completeJobsConfig } from './jobs/jobs-config.ts';
 import { createSignals } from './signals.ts';
 
 export interface InferenceService extends RunningService {
@@ -36,21 +40,32 @@ export async function createService(config: Config, { logger }: ServiceContext):
     work: createGate({ concurrency: atOnce, queue: Infinity }),
     places: createGate({ concurrency: atOnce + config.DETECT_QUEUE, queue: 0 }),
   };
-  const app = createApp({ routes: routes(deps), authenticate: authenticationOf(config), logger });
-  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(healthListener({ ready: () => detectors.isAlive() }), {
-    host: config.HOST,
-    port: config.HEALTH_PORT,
+  const jobsConfig = completeJobsConfig(config);
+  const jobs = jobsConfig && (await createJobs(jobsConfig, { detectors, threads, logger }));
+  const app = createApp({
+    routes: [...routes(deps), ...(jobs?.routes ?? [])],
+    authenticate: authenticationOf(config),
+    logger,
   });
+  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
+  const health = createHttpServer(
+    healthListener({ ready: async () => detectors.isAlive() && (await (jobs?.isReady() ?? true)) }),
+    {
+      host: config.HOST,
+      port: config.HEALTH_PORT,
+    },
+  );
   const service: InferenceService = {
     port: config.PORT,
     healthPort: config.HEALTH_PORT,
     start: async () => {
       service.healthPort = await health.start();
       service.port = await server.start();
+      jobs?.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
+      ...(jobs?.stopPhases ?? []),
       { name: 'detectors', timeoutMs: 5_000, stop: () => detectors.stop() },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
     ],
@@ -58,11 +73,19 @@ export async function createService(config: Config, { logger }: ServiceContext):
   return service;
 }
 
-/** Detection alone keeps nothing. */
-export async function migrateDatabase(): Promise<void> {
-  return Promise.resolve();
+/** Brings the database of video jobs up to date; detection alone keeps nothing. */
+export async function migrateDatabase(config: Config): Promise<void> {
+  if (config.DATABASE_URL === undefined) return;
+  const db = createDb({
+    ...{ url: config.DATABASE_URL, poolMax: 2, applicationName: 'inference-migrate', statementTimeoutMs: 0 },
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await db.destroy();
+  }
 }
 
-function authenticationOf({ INFERENCE_TOKEN: token }: Config): RequestHandler {
+function authenticationOf({ INFERENCE_TOKEN: token }: Config): ReturnType<typeof requireStaticToken> {
   return token === undefined ? (_req, _res, next) => next() : requireStaticToken(token);
 }

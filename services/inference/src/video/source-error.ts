@@ -13,7 +13,8 @@ export type SourceReason =
   | 'format_changed'
   | 'stream_ended'
   | 'source_lost'
-  | 'decoder_failed';
+  | 'decoder_failed'
+  | 'scene_unknown';
 
 const FATAL: ReadonlySet<SourceReason> = new Set([
   'auth_failed',

@@ -1,0 +1,186 @@
+import type { Knex } from 'knex';
+import type { JobStatus } from '@vision/shared/contracts/inference';
+import { claimDue } from '@vision/shared/db/leases';
+import { ACTIVE, type Ending, type JobRecord } from '../domain/job.ts';
+
+interface JobRow {
+  job_id: string;
+  fingerprint: string | null;
+  scene_code: string | null;
+  lower_bound: number | null;
+  source_kind: 'stream' | 'object' | null;
+  object_key: string | null;
+  stream_url: Buffer | null;
+  pinned_address: string | null;
+  status: JobStatus;
+  attempt: number;
+  frames_published: number | string;
+  last_seq: number | string;
+  last_time_ms: number | string | null;
+  reserved_seq: number | string;
+  error: string | null;
+  traceparent: string | null;
+  tracestate: string | null;
+}
+
+export type NewJobRow = Pick<
+  JobRow,
+  | 'job_id'
+  | 'fingerprint'
+  | 'scene_code'
+  | 'lower_bound'
+  | 'source_kind'
+  | 'object_key'
+  | 'stream_url'
+  | 'pinned_address'
+  | 'traceparent'
+  | 'tracestate'
+>;
+
+export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRecord[]> {
+  const rows = await db<JobRow>('jobs')
+    .select('*')
+    .whereIn('job_id', [...ids]);
+  return rows.map(toRecord);
+}
+
+/** False when the id is taken. */
+export async function insertJob(db: Knex, row: NewJobRow): Promise<boolean> {
+  const inserted = await db('jobs')
+    .insert({ ...row, status: 'queued' })
+    .onConflict('job_id')
+    .ignore()
+    .returning('job_id');
+  return inserted.length === 1;
+}
+
+/** Records an id nobody submitted yet as stopped; false when it is known. */
+export async function insertStopped(db: Knex, jobId: string): Promise<boolean> {
+  const row = { job_id: jobId, status: 'stopped', ended_at: db.fn.now() };
+  const inserted = await db('jobs').insert(row).onConflict('job_id').ignore().returning('job_id');
+  return inserted.length === 1;
+}
+
+/** Asks a job to stop; ended ones stay as they are. */
+export async function markStopping(db: Knex, jobId: string): Promise<void> {
+  await db('jobs')
+    .where({ job_id: jobId })
+    .whereIn('status', ['queued', 'running'])
+    .update({ status: 'stopping', updated_at: db.fn.now() });
+}
+
+export async function countActive(db: Knex): Promise<number> {
+  const rows = await db('jobs')
+    .whereIn('status', [...ACTIVE])
+    .count<{ count: string | number }[]>({ count: '*' });
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Takes jobs that nobody works on. Each comes with an attempt number of its own. */
+export async function claimJobs(
+  db: Knex,
+  { statuses, leaseMs, limit }: { statuses: readonly JobStatus[]; leaseMs: number; limit: number },
+): Promise<JobRecord[]> {
+  const where = db.raw('status = any(?)', [[...statuses]]);
+  const rows = await claimDue<JobRow>(db, { table: 'jobs', key: 'job_id', leaseMs, limit, where });
+  return rows.map(toRecord);
+}
+
+/**
+ * Extends the leases of a worker's jobs.
+ *
+ * @returns the status of each job that still belongs to the attempt given; the others were taken over
+ */
+export async function renewJobs(
+  db: Knex,
+  held: readonly { jobId: string; attempt: number }[],
+  leaseMs: number,
+): Promise<Map<string, JobStatus>> {
+  const { rows } = await db.raw<{ rows: { job_id: string; status: JobStatus }[] }>(
+    `update jobs set lease_until = now() + make_interval(secs => :leaseS)
+       from unnest(:ids::uuid[], :attempts::int[]) as held (job_id, attempt)
+      where jobs.job_id = held.job_id and jobs.attempt = held.attempt
+      returning jobs.job_id, jobs.status`,
+    { leaseS: leaseMs / 1000, ids: held.map((job) => job.jobId), attempts: held.map((job) => job.attempt) },
+  );
+  return new Map(rows.map((row) => [row.job_id, row.status]));
+}
+
+interface Fence {
+  jobId: string;
+  attempt: number;
+}
+
+export async function markRunning(db: Knex, fence: Fence, reservedSeq: number): Promise<boolean> {
+  const changed = await fenced(db, fence)
+    .whereIn('status', ['queued', 'running'])
+    .update({ status: 'running', reserved_seq: reservedSeq, updated_at: db.fn.now() });
+  return changed === 1;
+}
+
+export interface ProgressUpdate {
+  framesPublished: number;
+  lastSeq: number;
+  lastTimeMs: number;
+  reservedSeq: number;
+}
+
+export async function recordProgress(db: Knex, fence: Fence, progress: ProgressUpdate): Promise<void> {
+  await fenced(db, fence).update({
+    frames_published: progress.framesPublished,
+    last_seq: progress.lastSeq,
+    last_time_ms: progress.lastTimeMs,
+    reserved_seq: progress.reservedSeq,
+    updated_at: db.fn.now(),
+  });
+}
+
+/** Ends a job of this attempt. The stream's address is not needed any more and goes. */
+export async function finishJob(
+  db: Knex,
+  fence: Fence,
+  { status, error }: { status: Ending; error: string | undefined },
+): Promise<boolean> {
+  const changed = await fenced(db, fence)
+    .whereIn('status', [...ACTIVE])
+    .update({
+      ...{ status, error: error ?? null, stream_url: null, pinned_address: null },
+      ...{ ended_at: db.fn.now(), updated_at: db.fn.now() },
+    });
+  return changed === 1;
+}
+
+/** Lets others have the job at once. */
+export async function releaseJob(db: Knex, fence: Fence): Promise<void> {
+  await fenced(db, fence).update({ lease_until: db.fn.now() });
+}
+
+export async function deleteEndedBefore(db: Knex, days: number): Promise<number> {
+  return db('jobs').whereRaw('ended_at < now() - make_interval(days => ?)', [days]).delete();
+}
+
+function fenced(db: Knex, { jobId, attempt }: Fence) {
+  return db('jobs').where({ job_id: jobId, attempt });
+}
+
+function toRecord(row: JobRow): JobRecord {
+  const isStream = row.source_kind === 'stream';
+  return {
+    jobId: row.job_id,
+    fingerprint: row.fingerprint ?? undefined,
+    sceneCode: row.scene_code ?? '',
+    lowerBound: row.lower_bound ?? 0,
+    source: isStream
+      ? { kind: 'stream', sealedUrl: row.stream_url ?? Buffer.of(), pinnedAddress: row.pinned_address ?? undefined }
+      : { kind: 'object', key: row.object_key ?? '' },
+    status: row.status,
+    attempt: row.attempt,
+    framesPublished: Number(row.frames_published),
+    lastSeq: Number(row.last_seq),
+    lastTimeMs: row.last_time_ms === null ? undefined : Number(row.last_time_ms),
+    reservedSeq: Number(row.reserved_seq),
+    error: row.error ?? undefined,
+    traceparent: row.traceparent,
+    tracestate: row.tracestate,
+  };
+}

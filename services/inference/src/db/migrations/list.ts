@@ -1,0 +1,4 @@
+import type { Migration } from '@vision/shared/db/migrate';
+import { jobs, workers } from './0001-jobs.ts';
+
+export const migrations: Migration[] = [jobs, workers];

@@ -1,0 +1,22 @@
+import type { Knex } from 'knex';
+
+/** Tells the others that this worker lives and how many jobs it takes; forgets those that are long gone. */
+export async function reportWorker(db: Knex, worker: { id: string; capacity: number }): Promise<void> {
+  await db('workers')
+    .insert({ worker_id: worker.id, capacity: worker.capacity, seen_at: db.fn.now() })
+    .onConflict('worker_id')
+    .merge();
+  await db('workers').whereRaw(`seen_at < now() - interval '1 hour'`).delete();
+}
+
+export async function removeWorker(db: Knex, id: string): Promise<void> {
+  await db('workers').where({ worker_id: id }).delete();
+}
+
+/** Jobs that all workers seen within `withinMs` can take together. */
+export async function totalCapacity(db: Knex, withinMs: number): Promise<number> {
+  const rows = await db('workers')
+    .whereRaw('seen_at > now() - make_interval(secs => ?)', [withinMs / 1000])
+    .sum<{ capacity: string | number | null }[]>({ capacity: 'capacity' });
+  return Number(rows[0]?.capacity ?? 0);
+}

@@ -1,0 +1,48 @@
+import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+
+/** How a job ended. */
+export type Ending = Extract<JobStatus, 'stopped' | 'succeeded' | 'failed'>;
+
+export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
+
+/** A video job as it is stored. */
+export interface JobRecord {
+  jobId: string;
+  /** Undefined for an id that was only ever stopped. */
+  fingerprint: string | undefined;
+  sceneCode: string;
+  lowerBound: number;
+  source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
+  status: JobStatus;
+  /** Grows with every worker that takes the job; every write names it. */
+  attempt: number;
+  framesPublished: number;
+  /** The last sample Kafka acknowledged; -1 before the first. */
+  lastSeq: number;
+  lastTimeMs: number | undefined;
+  /** Live jobs: numbers below it may have been used. */
+  reservedSeq: number;
+  error: string | undefined;
+  traceparent: string | null;
+  tracestate: string | null;
+}
+
+/** The form of the contract. */
+export function toJob(record: Pick<JobRecord, 'jobId' | 'status' | 'framesPublished' | 'error'>): Job {
+  const { jobId, status, framesPublished, error } = record;
+  return { job_id: jobId, status, frames_published: framesPublished, ...(error === undefined ? {} : { error }) };
+}
+
+/**
+ * What a job is, as text to be digested: two submits with the same text ask for the same thing. The pinned address is left out: it
+ * says how to reach the source, and may differ between two tries.
+ */
+export function contentOf(job: {
+  scene_code: string;
+  lower_bound: number;
+  source: { kind: 'stream'; url: string } | { kind: 'object'; bucket: string; key: string };
+}): string {
+  const { scene_code: scene, lower_bound: lowerBound, source } = job;
+  const what = source.kind === 'stream' ? [source.url] : [source.bucket, source.key];
+  return JSON.stringify([scene, lowerBound, source.kind, ...what]);
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
+import { createDb } from '@vision/shared/db/knex';
+import { schemaIsCurrent } from '@vision/shared/db/migrate';
+import type { Route } from '@vision/shared/http/route';
+import type { Logger } from '@vision/shared/logger';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { AddressError, createAddressPolicy } from '@vision/shared/net/address-policy';
+import { createObjectStore } from '@vision/shared/object-store';
+import type { StopPhase } from '@vision/shared/run';
+import { createSecretBox } from '@vision/shared/secret-box';
+import { createVideoFiles } from '../clients/video-files.ts';
+import { migrations } from '../db/migrations/list.ts';
+import type { Detectors } from '../detectors/start-detectors.ts';
+import { jobRoutes } from '../http/jobs.ts';
+import { LIVE_DEFAULTS, type LiveSettings } from '../video/live-frames.ts';
+import { SourceError } from '../video/source-error.ts';
+import { createJobSignals } from './job-signals.ts';
+import type { JobsConfig } from './jobs-config.ts';
+import { type Worker, startWorker } from './worker.ts';
+
+/** The part of the service that runs video jobs. */
+export interface Jobs {
+  routes: Route[];
+  start: () => void;
+  isReady: () => Promise<boolean>;
+  stopPhases: StopPhase[];
+}
+
+// Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
+const IN_RESERVE = 1;
+
+export async function createJobs(
+  config: JobsConfig,
+  { detectors, threads, logger }: { detectors: Detectors; threads: number; logger: Logger },
+): Promise<Jobs> {
+  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'inference' });
+  const kafka = { brokers: config.KAFKA_BROKERS, clientId: 'inference', logger, topicPrefix: config.TOPIC_PREFIX };
+  const producer = createProducer(createKafka(kafka));
+  const objects = createObjectStore(storeOptions(config));
+  const box = createSecretBox(config.STREAM_URL_KEY);
+  const files = await createVideoFiles({
+    ...{ objects, directory: config.WORK_DIR, maxBytes: config.FILE_MAX_BYTES, keepMs: 30_000 },
+  });
+  let worker: Worker | undefined;
+  const shared = { db, box, detectors, files, sandbox: config.SANDBOX, wakeWorker: () => worker?.wake() };
+  const running = {
+    ...{ detectors, files, box, producer, now: Date.now, signals: createJobSignals(logger) },
+    ...{ openLive: openLiveDeps(config), live: liveSettings(config) },
+    ...{ detectAtOnce: threads + IN_RESERVE, fileNoFrameMs: config.FILE_NO_FRAME_MS },
+  };
+  const { JOBS_PER_WORKER: capacity, JOB_LEASE_MS: leaseMs, JOB_POLL_MS: pollMs, JOB_KEEP_DAYS: keepDays } = config;
+  return {
+    routes: jobRoutes({
+      ...{ ...shared, bucket: config.S3_BUCKET, lookMs: config.FILE_LOOK_MS, workerSeenMs: 2 * leaseMs },
+    }),
+    start: () => {
+      worker = startWorker(running, { db, logger, capacity, leaseMs, pollMs, keepDays });
+    },
+    isReady: () => schemaIsCurrent(db, migrations),
+    stopPhases: [
+      { name: 'jobs', timeoutMs: 15_000, stop: async () => worker?.stop() },
+      {
+        name: 'job clients',
+        timeoutMs: 10_000,
+        stop: async () => {
+          await producer.stop();
+          await files.close();
+          objects.close();
+          await db.destroy();
+        },
+      },
+    ],
+  };
+}
+
+function storeOptions(config: JobsConfig) {
+  return {
+    ...{ endpoint: config.S3_ENDPOINT, region: config.S3_REGION, bucket: config.S3_BUCKET },
+    ...{ accessKey: config.S3_ACCESS_KEY, secretKey: config.S3_SECRET_KEY },
+  };
+}
+
+function openLiveDeps(config: JobsConfig) {
+  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
+  const ca = config.STREAM_CA_FILE === undefined ? undefined : readFileSync(config.STREAM_CA_FILE, 'utf8');
+  return {
+    resolve: async (host: string) => {
+      try {
+        return await policy.resolvePinned(host, { deadlineMs: config.SOURCE_OPEN_MS });
+      } catch (error) {
+        const isForbidden = error instanceof AddressError && error.fault === 'address_forbidden';
+        throw new SourceError(isForbidden ? 'address_forbidden' : 'connection_failed');
+      }
+    },
+    openTimeoutMs: config.SOURCE_OPEN_MS,
+    ca: ca === undefined ? undefined : [...rootCertificates, ca].join('\n'),
+  };
+}
+
+function liveSettings(config: JobsConfig): LiveSettings {
+  return {
+    ...LIVE_DEFAULTS,
+    sampling: { fps: config.SAMPLE_FPS, maxSide: config.DECODE_MAX_SIDE },
+    sandbox: config.SANDBOX,
+    noFrameMs: config.SOURCE_NO_FRAME_MS,
+    giveUpMs: config.SOURCE_GIVE_UP_MS,
+    backoff: { minMs: config.SOURCE_BACKOFF_MIN_MS, maxMs: config.SOURCE_BACKOFF_MAX_MS },
+    killGraceMs: config.FFMPEG_KILL_GRACE_MS,
+  };
+}

@@ -1,0 +1,79 @@
+import type { FrameData } from '@vision/shared/contracts/frame-events';
+import { frameProduced } from '@vision/shared/contracts/frame-events';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import { persistently } from './persistently.ts';
+
+export interface FramePublisher {
+  /** Takes a frame; waits while too many are not acknowledged yet. */
+  add: (frame: FrameData) => Promise<void>;
+  /** Waits until every frame taken is acknowledged. */
+  flush: () => Promise<void>;
+  /** Frames taken and not acknowledged. */
+  waiting: () => number;
+}
+
+export interface PublisherOptions {
+  producer: Pick<EventProducer, 'publishBatch'>;
+  /** Called with every batch Kafka acknowledged, in order. */
+  onAcknowledged: (frames: FrameData[]) => Promise<void>;
+  /** Gives up what is not acknowledged. */
+  signal: AbortSignal;
+}
+
+const MAX_FRAMES = 50;
+// Brokers refuse batches above 1 MB; an object takes about 220 bytes.
+const MAX_OBJECTS = 2000;
+const MAX_WAITING = 200;
+
+/**
+ * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next one, so a
+ * single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
+ */
+export function createFramePublisher({ producer, onAcknowledged, signal }: PublisherOptions): FramePublisher {
+  const queue: FrameData[] = [];
+  let inFlight = 0;
+  let sending: Promise<void> | undefined;
+
+  const sendAll = async () => {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, batchSize(queue));
+      inFlight = batch.length;
+      await persistently(() => producer.publishBatch(batch.map(toEvent)), signal);
+      inFlight = 0;
+      await onAcknowledged(batch);
+    }
+  };
+  const start = () => {
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+    });
+    sending.catch(() => undefined);
+    return sending;
+  };
+  return {
+    add: async (frame) => {
+      signal.throwIfAborted();
+      queue.push(frame);
+      const sent = start();
+      if (queue.length >= MAX_WAITING) await sent;
+    },
+    flush: async () => {
+      while (sending !== undefined || queue.length > 0) await start();
+    },
+    waiting: () => queue.length + inFlight,
+  };
+}
+
+function batchSize(frames: readonly FrameData[]): number {
+  let objects = 0;
+  const end = frames.findIndex((frame, index) => {
+    objects += frame.objects.length;
+    return index >= MAX_FRAMES || (index > 0 && objects > MAX_OBJECTS);
+  });
+  return end < 0 ? frames.length : end;
+}
+
+function toEvent(frame: FrameData) {
+  const { type, topic } = frameProduced;
+  return { topic, type, key: frame.job_id, source: 'inference', id: `${frame.job_id}/${frame.seq}`, data: frame };
+}

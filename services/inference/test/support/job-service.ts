@@ -1,0 +1,131 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { Job } from '@vision/shared/contracts/inference';
+import { topics } from '@vision/shared/contracts/topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import { until } from '@vision/shared/testing/until';
+import { startLiveSource } from '../../../../examples/live-source.ts';
+import { configSchema } from '../../src/config.ts';
+import { migrations } from '../../src/db/migrations/list.ts';
+import { createService } from '../../src/service.ts';
+
+/** A message of vision.frames.v1, as a receiver sees it. */
+export interface Received {
+  type: string;
+  key: string;
+  data: {
+    job_id: string;
+    attempt: number;
+    seq: number;
+    frame_time_ms: number;
+    image: { width: number; height: number };
+    objects: { label: string; score: number; track_id: string }[];
+    status?: string;
+    error?: string;
+    frames_published?: number;
+  };
+}
+
+/** Database, bucket, topic and address book of the tests of one file; services are started on it. */
+export async function jobWorld() {
+  const [database, s3, kafka] = await Promise.all([
+    createTestDatabase(migrations),
+    testS3(),
+    testKafka({ topics: [topics.frames] }),
+  ]);
+  const workDir = await mkdtemp(join(tmpdir(), 'vision-jobs-'));
+  const received: Received[] = [];
+  const consumer = kafka.client.kafka.consumer({ groupId: randomUUID(), maxWaitTimeInMs: 100 });
+  await consumer.connect();
+  await consumer.subscribe({ topics: [kafka.client.nameOf(topics.frames)], fromBeginning: true });
+  await consumer.run({
+    eachMessage: async ({ message }) => {
+      received.push({
+        type: message.headers?.['ce_type']?.toString() ?? '',
+        key: message.key?.toString() ?? '',
+        data: JSON.parse(message.value?.toString() ?? '') as Received['data'],
+      });
+    },
+  });
+  const key = randomBytes(32).toString('base64');
+  const log: string[] = [];
+  const start = (env: Record<string, string> = {}) =>
+    startService(
+      {
+        ...{ DATABASE_URL: database.url, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix },
+        ...{ S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region, S3_BUCKET: s3.bucket },
+        ...{ S3_ACCESS_KEY: s3.accessKey, S3_SECRET_KEY: s3.secretKey, STREAM_URL_KEY: key },
+        ...{ STREAM_ALLOWED_CIDRS: '127.0.0.0/8', JOB_POLL_MS: '100', WORK_DIR: join(workDir, randomUUID()) },
+        ...env,
+      },
+      log,
+    );
+  return {
+    db: database.db,
+    bucket: s3.bucket,
+    topicPrefix: kafka.topicPrefix,
+    workDir,
+    log,
+    start,
+    /** Messages of one job, in the order they came. */
+    messages: (jobId: string) => received.filter((message) => message.key === jobId),
+    upload: async (path: string) => {
+      const name = `videos/${randomUUID()}`;
+      await s3.client.putObject(s3.bucket, name, await readFile(path));
+      return { kind: 'object', bucket: s3.bucket, key: name } as const;
+    },
+    /** Files that jobs left in their directory. */
+    leftovers: async () => (await readdir(workDir, { recursive: true })).filter((name) => name.endsWith('.video')),
+    close: async () => {
+      await consumer.disconnect();
+      await Promise.all([database.drop(), s3.close(), kafka.close(), rm(workDir, { recursive: true, force: true })]);
+    },
+  };
+}
+
+export type JobWorld = Awaited<ReturnType<typeof jobWorld>>;
+
+async function startService(env: Record<string, string>, log: string[]) {
+  const config = configSchema.parse({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env });
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  const service = await createService(config, { logger, onFatal });
+  await service.start();
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Job & { reason?: string; jobs?: Job[] } };
+  };
+  const read = async (jobId: string) => (await ask('GET', `/v1/jobs/${jobId}`)).body;
+  return {
+    submit: (job: unknown) => ask('POST', '/v1/jobs', job),
+    stop: (jobId: string) => ask('POST', `/v1/jobs/${jobId}/stop`),
+    get: (path: string) => ask('GET', path),
+    read,
+    ended: (jobId: string, timeoutMs = 30_000) =>
+      until(
+        async () => {
+          const job = await read(jobId);
+          return ['stopped', 'succeeded', 'failed'].includes(job.status) ? job : undefined;
+        },
+        { timeoutMs },
+      ),
+    close: async () => {
+      for (const phase of service.stopPhases) await phase.stop();
+    },
+  };
+}
+
+export type JobService = Awaited<ReturnType<typeof startService>>;
+
+/** The clip as an endless stream over HTTP. */
+export const serveVideo = (video: string) => startLiveSource({ video });

@@ -26,7 +26,7 @@ module.exports = {
         path: '.',
         pathNot: [
           '^services/$1/src/domain/',
-          '^packages/shared/src/(errors|contracts/|net/address-policy)',
+          '^packages/shared/src/(errors|contracts/|net/address-policy|secret-box)',
           'zod',
           'ipaddr',
           '^node:(crypto|url|net|util|buffer)$',
@@ -39,8 +39,7 @@ module.exports = {
       severity: 'error',
       from: { path: inService('use-cases/') },
       to: {
-        path: ['/src/(http|consumers)/', 'node_modules/(express|kafkajs|multer)/'],
-        pathNot: '^packages/shared/src/http/(call|service-client|breaker)',
+        path: ['^services/[^/]+/src/(http|consumers)/', 'node_modules/(express|kafkajs|multer)/'],
       },
     },
     {

@@ -39,7 +39,15 @@ export default tseslint.config(
     rules: { 'max-lines': ['error', { max: 400 }], 'max-lines-per-function': 'off' },
   },
   {
-    files: ['bench/**', 'scripts/**', 'examples/**', 'deploy/**', 'packages/visionctl/**', 'test/support/**'],
+    files: [
+      'bench/**',
+      'scripts/**',
+      'examples/**',
+      'deploy/**',
+      'packages/visionctl/**',
+      'test/support/**',
+      'test/faults/**',
+    ],
     rules: { 'no-console': 'off' },
   },
   { files: ['**/*.js', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },

@@ -119,7 +119,7 @@ function startPlayer(backend: ScriptedBackend, addresses: string[]) {
   const producer = createProducer(kafka);
   const published = new Map<string, number>();
   const ended = new Set<string>();
-  let stopped = false;
+  const over = new AbortController();
   const step = async () => {
     const live = [...backend.jobs.values()].filter(({ job_id }) => !ended.has(job_id));
     await Promise.all(live.map((job) => play(job).catch(() => undefined)));
@@ -134,7 +134,7 @@ function startPlayer(backend: ScriptedBackend, addresses: string[]) {
     else published.set(job.job_id, (job.frames_published = seq + 1));
   };
   const loop = (async () => {
-    while (!stopped) {
+    while (!over.signal.aborted) {
       await step();
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
@@ -142,7 +142,7 @@ function startPlayer(backend: ScriptedBackend, addresses: string[]) {
   return {
     published,
     stop: async () => {
-      stopped = true;
+      over.abort();
       await loop;
       await producer.stop();
     },

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface HttpServer {
@@ -22,6 +22,16 @@ export function createHttpServer(
     { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true },
     listener,
   );
+  const running = new Set<ServerResponse>();
+  let isStopping = false;
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    running.add(res);
+    res.shouldKeepAlive &&= !isStopping;
+    res.once('close', () => {
+      running.delete(res);
+      if (isStopping) server.closeIdleConnections();
+    });
+  });
   return {
     server,
     start: () =>
@@ -34,6 +44,9 @@ export function createHttpServer(
       }),
     stop: (graceMs) =>
       new Promise((resolve) => {
+        // A connection that is kept alive would go on bringing requests; each ends with the answer it is busy with.
+        isStopping = true;
+        for (const res of running) res.shouldKeepAlive = false;
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
           clearTimeout(cut);

@@ -130,8 +130,10 @@ test('an image call can be queried, cannot be stopped, and goes when it is undon
 test('other services learn owner and thresholds of a task', async () => {
   const subject = randomUUID();
   const { body } = await tasks.create({ subject });
-  const { body: internal } = await tasks.call('GET', `/internal/v1/tasks/${body.task_id}`, { subject: 'whoever' });
+  const path = `/internal/v1/tasks/${body.task_id}`;
+  const { body: internal } = await tasks.call('GET', path, { subject });
   expect(internal).toMatchObject({ subject, kind: 'stream', lower_bound: 0.35, default_min_score: 0.8 });
+  expect((await tasks.call('GET', path, { subject: 'somebody else' })).status).toBe(404);
   expect((await tasks.call('GET', `/internal/v1/tasks/${randomUUID()}`)).status).toBe(404);
 });
 

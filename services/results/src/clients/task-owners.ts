@@ -30,7 +30,8 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
       const video = await found(() =>
         tasks.call(anyTask, { method: 'GET', path: `/internal/v1/tasks/${taskId}`, subject }),
       );
-      if (video) return video.kind === 'image' ? 'image' : video;
+      // A version of somebody else's task would be a fault of the other service; it must not become readable here.
+      if (video) return video.kind === 'image' ? 'image' : video.subject === subject ? video : undefined;
       const call = await found(() =>
         images.call(imageCall, { method: 'GET', path: `/internal/v1/image-calls/${taskId}`, subject }),
       );

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
-import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
-import { findTask, listByStatus } from '../db/tasks.ts';
+import { listByStatus } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { getTask } from '../use-cases/get-task.ts';
 import { verifyTask } from '../use-cases/verify-task.ts';
 import { taskParams } from './task-view.ts';
 
@@ -41,16 +41,14 @@ export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>
       method: 'get',
       path: '/internal/v1/tasks/{task_id}',
       summary: 'Owner, kind and thresholds of a task, for other services',
-      description: 'Video tasks of any subject; image calls of the subject of the token.',
+      description:
+        'Tasks and image calls of the subject of the token; ids of others and ids that never were take one way.',
       audience: 'internal',
       params: taskParams,
       responses: { 200: { description: 'The task', schema: internalTask } },
     },
     async ({ params, caller }) => {
-      const taskId = params.task_id;
-      const task =
-        (await findTask(deps.db, deps.clock, { taskId })) ?? (await deps.images?.find(caller.subject, taskId));
-      if (!task) throw fail.notFound('There is no such task.', 'task_not_found');
+      const task = await getTask(deps, { subject: caller.subject, taskId: params.task_id });
       return { status: 200, body: toInternal(task) };
     },
   );

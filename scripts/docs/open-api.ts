@@ -35,14 +35,14 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
 
 async function definitionsOf(root: string, service: string): Promise<RouteDefinition[]> {
   const module = (await importFrom(root, service, 'http/routes.ts')) as
-    { routes: (deps: unknown) => Route[] } | undefined;
-  return (module?.routes(stand()) ?? []).map(({ definition }) => definition);
+    { routes: (...parts: unknown[]) => Route[] } | undefined;
+  return (module?.routes(stand(), stand()) ?? []).map(({ definition }) => definition);
 }
 
 /** A route that the gateway passes on and its owner does not declare, or the other way round, is a fault of one of them. */
 async function checkForwarded(root: string, definitions: RouteDefinition[]): Promise<void> {
   const gateway = (await importFrom(root, 'gateway', 'http/forwarded-routes.ts')) as {
-    forwarded: { method: string; path: string }[];
+    forwarded: Named[];
   };
   const own = (await definitionsOf(root, 'gateway')).map(nameOf);
   const forwarded = new Set([...gateway.forwarded.map(nameOf), ...own]);
@@ -51,7 +51,13 @@ async function checkForwarded(root: string, definitions: RouteDefinition[]): Pro
   for (const name of declared) if (!forwarded.has(name)) report(`the gateway does not pass on ${name}`);
 }
 
-const nameOf = ({ method, path }: { method: string; path: string }) => `${method.toUpperCase()} ${path}`;
+interface Named {
+  method: string;
+  path: string;
+  operation: string;
+}
+
+const nameOf = ({ method, path, operation }: Named) => `${method.toUpperCase()} ${path} (${operation})`;
 
 function report(fault: string): void {
   console.error(`openapi: ${fault}`);

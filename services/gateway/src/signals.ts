@@ -53,7 +53,7 @@ export function createSignals(logger: Logger) {
     redisBack: () => logger.info('redis is back'),
     keyStoreAway: () => keyStoreErrors.add(1),
     refused: (reason: string) => refusals.add(1, { reason }),
-    upstreamFailed: (upstream: string, reason: string) => upstreamErrors.add(1, { upstream, reason }),
+    upstreamFailed: (upstream: string) => upstreamErrors.add(1, { upstream }),
     keyCreated: (keyId: string, subject: string) => logger.info({ key_id: keyId, subject }, 'key created'),
     keyRevoked: (keyId: string) => logger.info({ key_id: keyId }, 'key revoked'),
     maintenanceSet: (enabled: boolean, reason: string) => logger.info({ enabled, reason }, 'maintenance switched'),

@@ -157,7 +157,7 @@ test('a client that goes away in the middle takes the upstream request along', a
   expect(gateway.upstream.last().isComplete).toBe(false);
   gateway.upstream.reset();
   expect((await call('/v1/vision/tasks')).status).toBe(200);
-}, 15_000);
+});
 
 test('an answer that breaks off is cut for the client too', async () => {
   gateway.upstream.answer = (_req, res) => {

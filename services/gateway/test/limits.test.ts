@@ -8,7 +8,7 @@ import { freePort, startGatewayProcess, startRedis } from './support/programs.ts
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({ SLOT_LEASE_MS: '1500' });
+  gateway = await startGateway({ SLOT_LEASE_MS: '2400' });
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.upstream.reset());
@@ -120,14 +120,14 @@ test('a slot lives as long as its request, however long, and is free when the cl
   await until(
     async () => {
       expect((await detect(key)).status).toBe(429);
-      return performance.now() - takenAt > 2500;
+      return performance.now() - takenAt > 3600;
     },
     { intervalMs: 250 },
   );
   leaving.abort();
   await gone;
   gateway.upstream.reset();
-  await until(async () => (await detect(key)).status === 200, { timeoutMs: 1000 });
+  await until(async () => (await detect(key)).status === 200, { timeoutMs: 2000 });
 });
 
 test('slots of a gateway that was killed free themselves', async () => {
@@ -141,8 +141,8 @@ test('slots of a gateway that was killed free themselves', async () => {
   await doomed.kill();
   expect((await cut).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   gateway.upstream.reset();
-  await until(async () => (await detect(key)).status === 200, { timeoutMs: 4000 });
-}, 40_000);
+  await until(async () => (await detect(key)).status === 200, { timeoutMs: 6000 });
+});
 
 test('without Redis local limits hold, requests go on, and Redis is taken up again when it returns', async () => {
   const port = await freePort();
@@ -174,22 +174,26 @@ test('without Redis local limits hold, requests go on, and Redis is taken up aga
     await alone.stop();
     await redis.kill();
   }
-}, 30_000);
+});
 
 test('a Redis that hangs delays a request by its deadline at most, and only the first', async () => {
   const port = await freePort();
   const redis = await startRedis(port);
-  const alone = await startGateway({ REDIS_URL: `redis://127.0.0.1:${port}`, REDIS_COOLDOWN_MS: '60000' });
+  const alone = await startGateway({
+    REDIS_URL: `redis://127.0.0.1:${port}`,
+    REDIS_COOLDOWN_MS: '60000',
+    REDIS_TIMEOUT_MS: '500',
+  });
   try {
     const { key } = await alone.newKey();
     expect((await ask(key, alone.url)).status).toBe(200);
     redis.signal('SIGSTOP');
     const startedAt = performance.now();
     for (let turn = 0; turn < 10; turn += 1) expect((await ask(key, alone.url)).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect(performance.now() - startedAt).toBeLessThan(4000);
   } finally {
     await alone.stop();
     redis.signal('SIGCONT');
     await redis.kill();
   }
-}, 20_000);
+});

@@ -1,4 +1,4 @@
-import { request as httpRequest, Agent } from 'node:http';
+import http, { Agent } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
@@ -75,7 +75,7 @@ class Exchange {
   #send(mayRepeat: boolean): void {
     const { target, agent } = this.#options;
     const hasBody = this.#hasBody();
-    const upstream = httpRequest(target.url, { method: this.#req.method, agent, headers: this.#headers(hasBody) });
+    const upstream = http.request(target.url, { method: this.#req.method, agent, headers: this.#headers(hasBody) });
     this.#upstream = upstream;
     this.#watchConnect(upstream);
     upstream.once('response', (answer) => this.#onAnswer(answer));

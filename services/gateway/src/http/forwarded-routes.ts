@@ -41,7 +41,7 @@ export const forwarded: Forwarded[] = [
   },
   { operation: 'getTask', method: 'get', path: '/v1/vision/tasks/{task_id}', owner: 'tasks' },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
-  { operation: 'listResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
+  { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   {
     operation: 'createImageDetection',
     method: 'post',
@@ -69,6 +69,9 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         const token = await mintServiceToken(caller, { key: deps.tokenKey, audience: owner });
         const target = { name: owner, url: deps.urls[owner] + fill(path, params) + queryOf(req.originalUrl), token };
         await deps.forward(req, res, target);
+      } catch (error) {
+        deps.signals.upstreamFailed(owner);
+        throw error;
       } finally {
         slot?.release();
       }

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -12,6 +13,9 @@ import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
 import { startUpstream } from './upstream.ts';
 import type { Upstream } from './upstream.ts';
+
+// Waiting is for facts; the limit only ends a test that hangs, also on a busy machine.
+jest.setTimeout(60_000);
 
 export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 export const adminToken = 'admin-token-admin-token';

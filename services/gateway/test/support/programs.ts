@@ -11,6 +11,8 @@ export interface Program {
   signal: (name: NodeJS.Signals) => void;
   /** Kills it and waits until it is gone. */
   kill: () => Promise<void>;
+  /** Asks it to stop; resolves with its exit code. */
+  stop: () => Promise<number | null>;
 }
 
 /** A Redis of this test alone, which may be stopped. */
@@ -23,10 +25,13 @@ export async function startRedis(port: number): Promise<Program> {
 }
 
 /** A gateway as a process of its own, which may be killed. */
-export async function startGatewayProcess(env: Record<string, string>): Promise<Program & { url: string }> {
+export async function startGatewayProcess(
+  env: Record<string, string>,
+): Promise<Program & { url: string; healthUrl: string }> {
   const [port, adminPort, healthPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), HEALTH_PORT: String(healthPort) };
-  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+  const flags = ['--conditions=@vision/source', '--import', './src/telemetry.ts'];
+  const child = spawn(process.execPath, [...flags, 'src/main.ts'], {
     cwd: service,
     env: { PATH: process.env['PATH'] ?? '', ...env, ...ports },
     stdio: 'ignore',
@@ -38,7 +43,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
     await program.kill();
     throw error;
   }
-  return { ...program, url: `http://127.0.0.1:${port}` };
+  return { ...program, url: `http://127.0.0.1:${port}`, healthUrl: `http://127.0.0.1:${healthPort}` };
 }
 
 export async function freePort(): Promise<number> {
@@ -50,12 +55,16 @@ export async function freePort(): Promise<number> {
 }
 
 function programOf(child: ChildProcess): Program {
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   return {
     signal: (name) => child.kill(name),
     kill: async () => {
       child.kill('SIGKILL');
       await gone;
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return gone;
     },
   };
 }

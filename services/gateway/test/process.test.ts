@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { bearer, exchange, startGateway } from './support/gateway.ts';
+import type { TestGateway } from './support/gateway.ts';
+import { startGatewayProcess } from './support/programs.ts';
+import { valuesOf } from './support/upstream.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+test('a process tells its decisions as metrics and counts every one made without Redis', async () => {
+  const program = await startGatewayProcess({ ...gateway.env, REDIS_URL: 'redis://127.0.0.1:1' });
+  try {
+    const { key } = await gateway.newKey({ burst: 2, requests_per_second: 0.1 });
+    for (let turn = 0; turn < 3; turn += 1) {
+      await exchange(`${program.url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) });
+    }
+    await exchange(`${program.url}/api/op/v1/scenes`);
+    const { text } = await exchange(`${program.healthUrl}/metrics`);
+    const value = (pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+    expect(value(/^vision_gateway_redis_fallbacks_total\{.*\} (\d+)$/m)).toBe(3);
+    expect(value(/^vision_gateway_limit_decisions_total\{limit="requests",decision="allowed".*\} (\d+)$/m)).toBe(2);
+    expect(value(/^vision_gateway_limit_decisions_total\{limit="requests",decision="refused".*\} (\d+)$/m)).toBe(1);
+    expect(value(/^vision_gateway_requests_total\{operation="listScenes",status="2xx".*\} (\d+)$/m)).toBe(2);
+    expect(value(/^vision_gateway_auth_refusals_total\{reason="api_key_missing".*\} (\d+)$/m)).toBe(1);
+    expect(text).not.toContain(key);
+  } finally {
+    expect(await program.stop()).toBe(0);
+  }
+});
+
+test('a trace begins here, whatever the client names, and goes on in the service behind', async () => {
+  const program = await startGatewayProcess(gateway.env);
+  try {
+    const { key } = await gateway.newKey();
+    const outside = '0af7651916cd43dd8448eb211c80319c';
+    const { headers } = await exchange(`${program.url}/v1/vision/usage`, 'GET', {
+      headers: { ...bearer(key), traceparent: `00-${outside}-b7ad6b7169203331-01`, baggage: 'user=root' },
+    });
+    const traceId = headers.get('x-trace-id');
+    expect(traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    expect(traceId).not.toBe(outside);
+    const { rawHeaders } = gateway.upstream.last();
+    expect(valuesOf(rawHeaders, 'traceparent')).toEqual([expect.stringContaining(`00-${traceId ?? ''}-`)]);
+    expect(valuesOf(rawHeaders, 'baggage')).toEqual([]);
+    const refused = await exchange(`${program.url}/nothing`, 'GET', { headers: bearer(key) });
+    expect(refused.body['trace_id']).toBe(refused.headers.get('x-trace-id'));
+  } finally {
+    await program.kill();
+  }
+});
+
+test('a stop lets running requests finish and ends with exit code 0', async () => {
+  const program = await startGatewayProcess(gateway.env);
+  const { key } = await gateway.newKey();
+  let release: () => void = () => undefined;
+  gateway.upstream.answer = (_req, res) => {
+    release = () => res.writeHead(200, { 'content-type': 'application/json' }).end('{"late":true}');
+  };
+  gateway.upstream.seen.length = 0;
+  const running = exchange(`${program.url}/v1/vision/usage`, 'GET', { headers: bearer(key) });
+  await until(() => gateway.upstream.seen.length === 1);
+  const stopped = program.stop();
+  await until(async () => {
+    const attempt = await exchange(`${program.url}/api/op/v1/scenes`).catch(() => 'closed');
+    return attempt === 'closed';
+  });
+  release();
+  expect((await running).text).toBe('{"late":true}');
+  expect(await stopped).toBe(0);
+});

@@ -71,7 +71,15 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
     await outcome;
   };
 
-  return { stdin: child.stdin, frames: () => readFrames(pull, records, geometry.promise), outcome, stop };
+  async function* frames(): AsyncGenerator<DecodedFrame, void> {
+    try {
+      yield* readFrames(pull, records, geometry.promise);
+    } finally {
+      // A pipe that is not read to its end stays open, and with it the process counts as not closed.
+      child.stdout.destroy();
+    }
+  }
+  return { stdin: child.stdin, frames, outcome, stop };
 }
 
 async function* readFrames(

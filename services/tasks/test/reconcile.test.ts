@@ -4,7 +4,7 @@ import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { until } from '@vision/shared/testing/until';
-import { createWorld, startTasks } from './support/system.ts';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 
 let world: World;
@@ -37,7 +37,7 @@ const verify = (id: string, outcome: string) =>
     body: { outcome, note: 'looked', who: 'ann' },
   });
 const publish = (id: string, frames: number) => {
-  world.backend.jobs.get(id)!.frames_published = frames;
+  Object.assign(world.backend.jobs.get(id) ?? {}, { frames_published: frames });
 };
 const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'failed') =>
   producer.publish([
@@ -54,7 +54,7 @@ test('a job that ends ends its task when its frames can be read, not before', as
   const id = await create(subject);
   publish(id, 5);
   world.backend.end(id, 'succeeded');
-  await until(async () => (await world.database.db('tasks').where({ task_id: id }).first()).job_ended_at);
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_ended_at);
   expect(await statusOf(id, subject)).toBe('running');
   await resultsCompleted(id, 'succeeded');
   await becomes(id, subject, 'succeeded');
@@ -68,7 +68,7 @@ test('without an end mark a task ends after the grace, and an alarm counts it', 
   const begun = Date.now();
   await becomes(id, subject, 'failed');
   expect(Date.now() - begun).toBeGreaterThan(1_200);
-  expect((await world.database.db('tasks').where({ task_id: id }).first()).reason).toBe('source_lost');
+  expect((await storedTasks(world, { task_id: id }))[0]?.reason).toBe('source_lost');
 });
 
 test('a job that published nothing ends its task at once', async () => {
@@ -125,7 +125,7 @@ test('a stop of a job whose submission is unknown, yet was accepted, stops the t
 test('one job that vanishes fails its task after a while', async () => {
   const subject = randomUUID();
   const id = await create(subject);
-  await until(async () => (await world.database.db('tasks').where({ task_id: id }).first()).job_seen_at);
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_seen_at);
   world.backend.jobs.delete(id);
   const begun = Date.now();
   await becomes(id, subject, 'failed');
@@ -178,7 +178,7 @@ test('verification: not created asks the backend to stop first, gives the unit b
   expect(await world.quota.used(subject)).toBe(0);
   expect((await verify(id, 'not_created')).status).toBe(200);
   expect((await verify(id, 'created')).status).toBe(409);
-  world.backend.jobs.get(id)!.status = 'running';
+  Object.assign(world.backend.jobs.get(id) ?? {}, { status: 'running' });
   await world.database
     .db('tasks')
     .where({ task_id: id })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { createWorld, startTasks } from './support/system.ts';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { formOf, mp4, upload } from './support/videos.ts';
 import type { Part, UploadOptions } from './support/videos.ts';
@@ -30,10 +30,7 @@ const incomplete = async () => {
 /** Stored objects are those of tasks, nothing else, and no draft is left. */
 const nothingLeft = () =>
   until(async () => {
-    const rows: { object_key: string }[] = await world.database
-      .db('tasks')
-      .whereNotNull('object_key')
-      .whereNot('status', 'refunded');
+    const rows = (await storedTasks(world, {})).filter((row) => row.status !== 'refunded');
     const objects = await world.s3.objects();
     return (
       (await drafts()).length === 0 &&

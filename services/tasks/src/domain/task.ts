@@ -14,6 +14,7 @@ export type Move =
   | 'admit'
   | 'give_up'
   | 'submit'
+  | 'take_back'
   | 'accept'
   | 'refuse'
   | 'lose_track'
@@ -27,7 +28,7 @@ export type Move =
   | 'vanish';
 
 /**
- * Every move there is. `undone` (the backend surely did not get it) is no move: the row is removed.
+ * Every move there is. A row in `undoing` is removed once what it holds was given back.
  * A stop that was asked for before the backend was known to have the task is applied when it is found.
  */
 const moves: Record<Move, { from: readonly Status[]; to: Status }> = {
@@ -37,6 +38,8 @@ const moves: Record<Move, { from: readonly Status[]; to: Status }> = {
   give_up: { from: ['draft', 'admitted'], to: 'undoing' },
   /** Units are reserved; committed before the backend is called. */
   submit: { from: ['admitted'], to: 'submitting' },
+  /** The backend surely did not get it: to callers there never was a task. */
+  take_back: { from: ['submitting'], to: 'undoing' },
   /** The backend has it. */
   accept: { from: ['submitting', 'resolving'], to: 'running' },
   /** The backend refused it for good. */

@@ -4,10 +4,11 @@ import { fail } from '@vision/shared/errors';
 import type { SubmitOutcome } from '@vision/shared/inference-client';
 import { freeKey } from '../db/idempotency-keys.ts';
 import { moveTask, tellChange, TaskMovedError } from '../db/move-task.ts';
-import { TASKS } from '../db/task-row.ts';
-import { findAnyTask } from '../db/tasks.ts';
+import { findAnyTask, leaseUntil } from '../db/tasks.ts';
 import type { Move, Task } from '../domain/task.ts';
+import { releaseRefunded } from './release-refunded.ts';
 import type { SubmitDeps } from './submit-task.ts';
+import { undoDraft } from './undo-draft.ts';
 
 /**
  * Writes down what became of a submit. When the recovery wrote first (this process was held up), the task is as it says.
@@ -30,12 +31,11 @@ export async function applyOutcome(deps: SubmitDeps, task: Task, outcome: Submit
         deps.logger.info({ task_id: task.taskId, reason: outcome.reason }, 'the backend refused a task');
         const refunded = await move(deps, task, 'refuse', { reason: outcome.reason });
         crashPoint('tasks.submit.refused');
-        await giveBack(deps, task);
+        await releaseRefunded(deps, refunded);
         return refunded;
       }
       case 'not_created':
-        await remove(deps, task);
-        await giveBack(deps, task);
+        await takeBack(deps, task);
         throw outcome.error;
     }
   } catch (error) {
@@ -59,27 +59,18 @@ async function move(deps: SubmitDeps, task: Task, name: Move, patch: Record<stri
  * Nothing was created, so there is no task and the key is free. The other services have heard of it: a last snapshot in
  * `refunded` gives the unit back whatever happens to this process.
  */
-async function remove({ db, wakeRelay }: SubmitDeps, task: Task): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    const removed = await tx(TASKS)
-      .where({ task_id: task.taskId, status: 'submitting', version: task.version, attempt: task.attempt })
-      .delete();
-    if (removed !== 1) throw new TaskMovedError('removal lost');
+async function takeBack(deps: SubmitDeps, task: Task): Promise<void> {
+  const undoing = await inTransaction(deps.db, async (tx) => {
+    const patch = { lease_until: leaseUntil(tx, deps.limits.leaseMs), check_at: null };
+    const moved = await moveTask(tx, { task, move: 'take_back', clock: deps.clock }, { patch });
     await freeKey(tx, task.taskId);
-    await tellChange(tx, { ...task, status: 'refunded', version: task.version + 1, updatedAt: new Date() });
+    await tellChange(tx, { ...moved, status: 'refunded' });
+    return moved;
   });
-  wakeRelay();
-  crashPoint('tasks.submit.removed');
-}
-
-/** At once, so that the unit is free before the caller's next request; guaranteed by the event and the sweeper. */
-async function giveBack({ quota, objects, logger }: SubmitDeps, task: Task): Promise<void> {
-  const undone = await Promise.allSettled([
-    quota.refund(task.reservationId, task.subject),
-    task.objectKey === null ? undefined : objects.remove([task.objectKey]),
-  ]);
-  for (const result of undone) {
-    if (result.status === 'rejected')
-      logger.warn({ err: result.reason as unknown, task_id: task.taskId }, 'left to events and sweeper');
-  }
+  deps.signals.moved('take_back');
+  deps.wakeRelay();
+  crashPoint('tasks.submit.taken-back');
+  await undoDraft(deps, undoing).catch((error: unknown) => {
+    deps.logger.warn({ err: error, task_id: task.taskId }, 'a task is left to the recovery');
+  });
 }

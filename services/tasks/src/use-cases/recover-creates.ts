@@ -6,6 +6,7 @@ import { TASKS, toTask } from '../db/task-row.ts';
 import type { TaskRow } from '../db/task-row.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
+import { releaseVideos } from './release-refunded.ts';
 import { undoDraft } from './undo-draft.ts';
 
 const LEASE_MS = 30_000;
@@ -31,7 +32,7 @@ export async function recoverCreates(
     }
   }
   await removeDeadKeys(db);
-  return undone;
+  return undone + (await releaseVideos(deps));
 }
 
 async function takeOver({ db, clock }: Pick<Deps, 'db' | 'clock'>, draft: Task): Promise<Task> {

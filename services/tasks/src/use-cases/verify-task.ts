@@ -7,6 +7,7 @@ import { findAnyTask } from '../db/tasks.ts';
 import { isPublic } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
+import { releaseRefunded } from './release-refunded.ts';
 
 export interface VerifyInput {
   taskId: string;
@@ -50,7 +51,7 @@ export async function verifyTask(deps: VerifyDeps, input: VerifyInput): Promise<
     deps.signals.moved(moves[input.outcome]);
     deps.wakeRelay();
     deps.wakeReconciler();
-    if (input.outcome === 'not_created') await giveBack(deps, moved);
+    if (input.outcome === 'not_created') await releaseRefunded(deps, moved);
     deps.logger.info({ task_id: task.taskId, outcome: input.outcome, who: input.who }, 'a task was verified');
     return moved;
   } catch (error) {
@@ -67,16 +68,4 @@ async function answerDecided({ db }: VerifyDeps, task: Task, { outcome }: Verify
   throw fail.conflict('task_not_resolving', `The task is ${task.status}; there is nothing to verify.`, {
     status: task.status,
   });
-}
-
-/** At once as a courtesy; the event and the sweeper guarantee it. */
-async function giveBack({ quota, objects, logger }: VerifyDeps, task: Task): Promise<void> {
-  const undone = await Promise.allSettled([
-    quota.refund(task.reservationId, task.subject),
-    task.objectKey === null ? undefined : objects.remove([task.objectKey]),
-  ]);
-  for (const result of undone) {
-    if (result.status === 'rejected')
-      logger.warn({ err: result.reason as unknown, task_id: task.taskId }, 'left to events and sweeper');
-  }
 }

@@ -93,6 +93,21 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   };
 }
 
+/** What the tests look at in a row. */
+export interface StoredTask {
+  task_id: string;
+  status: string;
+  object_key: string | null;
+  reason: string | null;
+  job_seen_at: Date | null;
+  job_ended_at: Date | null;
+}
+
+/** Rows of tasks, hidden ones included. */
+export async function storedTasks(world: World, where: Record<string, unknown>): Promise<StoredTask[]> {
+  return world.database.db('tasks').where(where).select<StoredTask[]>('*');
+}
+
 export interface CallOptions {
   subject?: string;
   key?: string;

@@ -52,6 +52,8 @@ export const tasks: Migration = {
       create index tasks_hidden on tasks (lease_until) where status in ('draft', 'admitted', 'undoing')`);
     await db.raw(`create index tasks_check on tasks (check_at) where check_at is not null`);
     await db.raw(`create index tasks_object on tasks (object_key) where object_key is not null`);
+    await db.raw(`
+      create index tasks_refunded on tasks (task_id) where status = 'refunded' and object_key is not null`);
     await db.raw(`create index tasks_expiry on tasks (result_expires_at)`);
   },
   down: async (db) => {

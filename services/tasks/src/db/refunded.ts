@@ -1,0 +1,20 @@
+import type { Knex } from 'knex';
+import { TASKS } from './task-row.ts';
+
+/** Refunded tasks that still have a video. Those of the last seconds are left to whoever refunded them. */
+export async function listRefundedWithObject(
+  db: Knex,
+  limit: number,
+): Promise<{ task_id: string; object_key: string }[]> {
+  return db(TASKS)
+    .where({ status: 'refunded' })
+    .whereNotNull('object_key')
+    .where('updated_at', '<', db.raw("now() - interval '2 seconds'"))
+    .limit(limit)
+    .select<{ task_id: string; object_key: string }[]>('task_id', 'object_key');
+}
+
+/** The video of the task is gone. */
+export async function forgetObject(db: Knex, taskId: string): Promise<void> {
+  await db(TASKS).where({ task_id: taskId }).update({ object_key: null });
+}

@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals';
+import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+import { hasVanished, isEvidence, isMassVanishing, judgeFound } from './job-progress.ts';
+import type { JobFacts, Status, Task } from './task.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const before = (ms: number) => new Date(now.getTime() - ms);
+const rules = { now, today: now, resultsGraceMs: 60_000 };
+const noFacts: JobFacts = {
+  status: null,
+  seenAt: null,
+  missingSince: null,
+  endedAt: null,
+  framesPublished: null,
+  resultsCompletedAt: null,
+};
+
+const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Task> = {}): Task => ({
+  taskId: 'a',
+  subject: 's',
+  kind: 'stream',
+  requestId: 'r',
+  sceneCode: 'ship',
+  status,
+  version: 4,
+  attempt: 1,
+  lowerBound: 0.3,
+  defaultMinScore: 0.8,
+  reservationId: 'a/1',
+  sourceLabel: null,
+  objectKey: null,
+  reason: null,
+  admittedAt: null,
+  stopRequestedAt: null,
+  stopSentAt: null,
+  stopsSent: 0,
+  job: { ...noFacts, ...facts },
+  trace: { traceparent: null, tracestate: null },
+  createdAt: now,
+  updatedAt: now,
+  endedAt: null,
+  resultExpiresAt: new Date(now.getTime() + 90 * 86_400_000),
+  ...changes,
+});
+const job = (status: JobStatus, frames_published = 0): Job => ({ job_id: 'a', status, frames_published });
+
+test.each<Status>(['submitting', 'resolving'])('evidence of the backend makes a task in %s running', (status) => {
+  expect(judgeFound(task(status), job('queued'), rules)).toMatchObject({ move: 'find' });
+});
+
+test.each<[JobStatus, string]>([
+  ['stopped', 'end_stopped'],
+  ['succeeded', 'end_succeeded'],
+  ['failed', 'end_failed'],
+])('a job that is %s ends its task once the frames can be read', (status, move) => {
+  expect(judgeFound(task('running'), job(status, 5), rules)).toEqual({ do: 'wait' });
+  expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({ move });
+  expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ move });
+});
+
+test('after the grace a task ends without its end mark, with an alarm', () => {
+  expect(judgeFound(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toEqual({ do: 'wait' });
+  const late = judgeFound(task('running', { endedAt: before(60_000) }), job('succeeded', 5), rules);
+  expect(late).toMatchObject({ move: 'end_succeeded', alarm: 'results_late' });
+});
+
+test('a stop is asked for again while the job goes on', () => {
+  expect(judgeFound(task('stopping'), job('running'), rules)).toEqual({ do: 'stop' });
+});
+
+test('a wish to stop from before, or the end of the longest run, stops a running task', () => {
+  expect(judgeFound(task('running'), job('running'), rules)).toEqual({ do: 'wait' });
+  expect(judgeFound(task('running', {}, { stopRequestedAt: now }), job('running'), rules)).toMatchObject({
+    move: 'stop',
+  });
+  const nearExpiry = new Date(now.getTime() + 86_400_000);
+  expect(judgeFound(task('running', {}, { resultExpiresAt: nearExpiry }), job('running'), rules)).toMatchObject({
+    move: 'stop',
+  });
+});
+
+test('a job of a task verified as not created is stopped', () => {
+  expect(judgeFound(task('refunded'), job('running'), rules)).toEqual({ do: 'stop' });
+  expect(judgeFound(task('refunded'), job('stopped'), rules)).toEqual({ do: 'wait' });
+});
+
+test('a stopped job without frames proves nothing: a stop of an unknown id leaves just that', () => {
+  expect(isEvidence(task('resolving'), job('stopped'))).toBe(false);
+  expect(isEvidence(task('resolving'), job('stopped', 1))).toBe(true);
+  expect(isEvidence(task('resolving', { seenAt: now }), job('stopped'))).toBe(true);
+  expect(isEvidence(task('resolving'), job('failed'))).toBe(true);
+});
+
+test('a job vanishes when it was seen, is missing long enough, and its task should run', () => {
+  const facts = { seenAt: before(200_000), missingSince: before(120_000) };
+  expect(hasVanished(task('running', facts), now, 120_000)).toBe(true);
+  expect(hasVanished(task('running', facts), now, 120_001)).toBe(false);
+  expect(hasVanished(task('running', { missingSince: before(500_000) }), now, 1)).toBe(false);
+  expect(hasVanished(task('resolving', facts), now, 1)).toBe(false);
+});
+
+test.each([
+  [1, 1, false],
+  [5, 1, false],
+  [10, 2, false],
+  [10, 3, true],
+  [2, 2, true],
+])('of %i jobs %i missing is a mass: %s', (asked, missing, mass) => {
+  expect(isMassVanishing(asked, missing)).toBe(mass);
+});

@@ -1,0 +1,37 @@
+import { forgetObject, listRefundedWithObject } from '../db/refunded.ts';
+import type { Task } from '../domain/task.ts';
+import type { Deps } from './deps.ts';
+
+type ReleaseDeps = Pick<Deps, 'db' | 'quota' | 'objects' | 'logger'>;
+
+/**
+ * Gives back at once what a refunded task held, so that the unit is free before the caller's next request. Should that fail,
+ * the event gives the unit back and the recovery removes the video.
+ */
+export async function releaseRefunded(deps: ReleaseDeps, task: Task): Promise<void> {
+  const released = await Promise.allSettled([
+    deps.quota.refund(task.reservationId, task.subject),
+    removeVideo(deps, { task_id: task.taskId, object_key: task.objectKey }),
+  ]);
+  for (const result of released) {
+    if (result.status === 'rejected') {
+      deps.logger.warn({ err: result.reason as unknown, task_id: task.taskId }, 'left to the event and the recovery');
+    }
+  }
+}
+
+/** Removes the videos of refunded tasks whose process died in between. @returns how many. */
+export async function releaseVideos(deps: Pick<Deps, 'db' | 'objects'>): Promise<number> {
+  const rows = await listRefundedWithObject(deps.db, 50);
+  for (const row of rows) await removeVideo(deps, row);
+  return rows.length;
+}
+
+async function removeVideo(
+  { db, objects }: Pick<Deps, 'db' | 'objects'>,
+  row: { task_id: string; object_key: string | null },
+): Promise<void> {
+  if (row.object_key === null) return;
+  await objects.remove([row.object_key]);
+  await forgetObject(db, row.task_id);
+}

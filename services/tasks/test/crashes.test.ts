@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { crashNames } from './support/crash-names.ts';
+import { freePort } from './support/ports.ts';
+import { startProcess, untilReady } from './support/process.ts';
+import type { RunningProcess } from './support/process.ts';
+import { callService, createWorld, storedTasks } from './support/system.ts';
+import type { Answer, StoredTask, World } from './support/system.ts';
+import { upload } from './support/videos.ts';
+
+let world: World;
+const running: RunningProcess[] = [];
+beforeAll(async () => {
+  world = await createWorld();
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+}, 60_000);
+afterEach(async () => {
+  world.backend.onSubmit = () => 'accept';
+  await Promise.all(running.splice(0).map((process) => process.stop()));
+}, 30_000);
+
+interface Replica {
+  port: number;
+  process: RunningProcess;
+}
+
+async function startReplica(env: Record<string, string> = {}): Promise<Replica> {
+  const [port, healthPort] = [await freePort(), await freePort()];
+  const process = startProcess('tasks', { ...world.env, PORT: String(port), HEALTH_PORT: String(healthPort), ...env });
+  running.push(process);
+  await untilReady(process, healthPort);
+  return { port, process };
+}
+
+interface Scene {
+  subject: string;
+  key: string;
+}
+
+const limits = { active_tasks: 10, video_tasks_per_day: 5 };
+const createStream = (port: number, scene: Scene): Promise<Answer> =>
+  callService(port, 'POST', '/v1/vision/tasks', {
+    ...scene,
+    limits,
+    body: { scene_code: 'ship', stream_url: world.stream.url },
+  });
+const createUpload = (port: number, scene: Scene): Promise<Answer> => upload({ port, ...scene, limits });
+const createRefused = (port: number, scene: Scene): Promise<Answer> =>
+  upload({ port, ...scene, limits: { ...limits, active_tasks: 0 } });
+
+interface Case {
+  name: string;
+  /** What comes before the process that dies. */
+  prepare?: (scene: Scene) => Promise<string>;
+  /** What the dying process is asked; undefined: it dies by its own work. */
+  act?: (port: number, scene: Scene, taskId: string) => Promise<unknown>;
+  replay: (port: number, scene: Scene, taskId: string) => Promise<Answer>;
+  /** States that the task may be in once everything is quiet. */
+  ends: string[];
+  charged: number;
+}
+
+const forBoth = (name: string, ends: string[], extra: Partial<Case> = {}): Case[] =>
+  [createStream, createUpload].map((create) => ({ name, act: create, replay: create, ends, charged: 1, ...extra }));
+const stopOf = (port: number, { subject }: Scene, taskId: string) =>
+  callService(port, 'POST', `/v1/vision/tasks/${taskId}/stop`, { subject });
+const notCreated = (port: number, _scene: Scene, taskId: string) =>
+  callService(port, 'POST', `/internal/v1/tasks/${taskId}/verification`, {
+    subject: 'operator',
+    body: { outcome: 'not_created' },
+  });
+const retention = (port: number) => callService(port, 'POST', '/internal/v1/retention/run');
+
+async function createdBefore(scene: Scene, create = createStream): Promise<string> {
+  const replica = await startReplica();
+  const { body } = await create(replica.port, scene);
+  await replica.process.stop();
+  return body.task_id;
+}
+
+const cases: Case[] = [
+  { name: 'tasks.create-stream.key-claimed', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
+  { name: 'tasks.create-stream.drafted', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
+  { name: 'tasks.create-stream.probed', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
+  { name: 'tasks.create-upload.drafted', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
+  { name: 'tasks.create-upload.stored', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
+  { name: 'tasks.create-upload.key-claimed', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
+  ...forBoth('tasks.submit.admitted', ['running']),
+  ...forBoth('tasks.submit.reserved', ['running']),
+  ...forBoth('tasks.submit.submitting', ['resolving']),
+  ...forBoth('tasks.submit.sent', ['running']),
+  ...forBoth('tasks.submit.outcome-written', ['running']),
+  ...forBoth('tasks.submit.refused', ['refunded'], {
+    charged: 0,
+    prepare: async () => {
+      world.backend.onSubmit = () => 'refuse';
+      return '';
+    },
+  }),
+  ...forBoth('tasks.submit.taken-back', ['running'], {
+    prepare: async () => {
+      let refusals = 1;
+      world.backend.onSubmit = () => (refusals-- > 0 ? 'no_capacity' : 'accept');
+      return '';
+    },
+  }),
+  ...['tasks.undo.given-up', 'tasks.undo.refunded', 'tasks.undo.object-removed'].map((name) => ({
+    name,
+    act: createRefused,
+    replay: createUpload,
+    ends: ['running'],
+    charged: 1,
+  })),
+  ...['tasks.stop.stored', 'tasks.stop.sent'].map((name) => ({
+    name,
+    prepare: (scene: Scene) => createdBefore(scene),
+    act: stopOf,
+    replay: createStream,
+    ends: ['stopped'],
+    charged: 1,
+  })),
+  {
+    name: 'tasks.reconcile.moved',
+    prepare: async (scene) => {
+      const id = await createdBefore(scene);
+      world.backend.end(id, 'succeeded');
+      return id;
+    },
+    replay: createStream,
+    ends: ['succeeded'],
+    charged: 1,
+  },
+  ...['tasks.verify.stop-acknowledged', 'tasks.verify.moved'].map((name) => ({
+    name,
+    prepare: async (scene: Scene) => {
+      world.backend.onSubmit = () => 'drop';
+      return createdBefore(scene);
+    },
+    act: notCreated,
+    replay: notCreated,
+    ends: ['refunded'],
+    charged: 0,
+  })),
+  ...['tasks.retention.videos-removed', 'tasks.retention.tasks-removed'].map((name) => ({
+    name,
+    prepare: async (scene: Scene) => {
+      const id = await createdBefore(scene, createUpload);
+      await world.database
+        .db('tasks')
+        .where({ task_id: id })
+        .update({ status: 'failed', check_at: null, result_expires_at: new Date(0) });
+      return id;
+    },
+    act: retention,
+    replay: retention,
+    ends: [],
+    charged: 1,
+  })),
+];
+
+test('every step between two durable effects has a case', () => {
+  expect([...new Set(cases.map(({ name }) => name))].sort()).toEqual(crashNames());
+});
+
+test.each(cases.map((one, index): [string, number, Case] => [one.name, index, one]))(
+  'a process killed at %s (case %i) leaves one result, the right charge and nothing else',
+  async (name, _index, { prepare, act, replay, ends, charged }) => {
+    const scene = { subject: randomUUID(), key: randomUUID() };
+    const before = await stored();
+    const taskId = (await prepare?.(scene)) ?? '';
+    const dying = await startReplica({ CRASH_AT: name }).catch(() => undefined);
+    if (dying) await act?.(dying.port, scene, taskId).catch(() => undefined);
+    expect(await (dying?.process ?? running.at(-1))?.ended).toBe('SIGKILL');
+    const { port } = await startReplica();
+    const answer = await replay(port, scene, taskId);
+    expect([200, 201, 202]).toContain(answer.status);
+    const rows = await quiet(scene.subject, ends);
+    if (answer.body.task_id) expect(rows.map((row) => row.task_id)).toEqual([answer.body.task_id]);
+    await chargeIsRight(scene.subject, charged);
+    const started = rows.map((row) => world.backend.submits.filter((submit) => submit.jobId === row.task_id).length);
+    for (const submits of started) expect(submits).toBeLessThanOrEqual(1);
+    const kept = rows
+      .filter((row) => row.object_key !== null && row.status !== 'refunded')
+      .map((row) => row.object_key);
+    await until(async () => (await stored()).every((object) => before.includes(object) || kept.includes(object)));
+  },
+  60_000,
+);
+
+/** The tasks of a subject once no draft is left and every task is in one of the states. */
+async function quiet(subject: string, ends: string[]): Promise<StoredTask[]> {
+  return until(
+    async () => {
+      const rows = await storedTasks(world, { subject });
+      const isQuiet = rows.every((row) => ends.includes(row.status)) && rows.length === Math.min(1, ends.length);
+      return isQuiet ? rows : undefined;
+    },
+    { timeoutMs: 20_000 },
+  );
+}
+
+/** Counter and ledger agree, and every unit that is held belongs to the task. */
+async function chargeIsRight(subject: string, charged: number): Promise<void> {
+  await until(async () => (await world.quota.used(subject)) === charged, { timeoutMs: 15_000 });
+  const reservations = await world.quota.reservations(subject);
+  const held = reservations.filter(({ state }) => state === 'open' || state === 'settled');
+  expect(held).toHaveLength(charged);
+}
+
+/** Names of everything in the object store, unfinished uploads included. */
+async function stored(): Promise<string[]> {
+  const incomplete = await world.s3.client.listIncompleteUploadsQuery(world.s3.bucket, '', '', '', '');
+  return [...(await world.s3.objects()), ...incomplete.uploads.map((one) => `incomplete ${one.key}`)];
+}

@@ -20,6 +20,9 @@ const localDir = join(readSettings().localDir, 'test');
 const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
 
+/** Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen. */
+const PATIENCE = '--testTimeout=60000';
+
 const steps: Step[] = [
   { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'] },
   { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'] },
@@ -27,9 +30,9 @@ const steps: Step[] = [
   { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'] },
   { name: 'compose', needs: 'nothing', command: ['scripts/check-compose.sh'] },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
-  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2') },
+  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
   // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand') },
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },
   // Brings a system of its own, with a fault proxy before every part.
   { name: 'faults', needs: 'nothing', command: [process.execPath, ...nodeFlags, 'test/faults/run.ts'] },
 ];
@@ -41,8 +44,8 @@ const run: { child?: ChildProcess; interrupted: boolean } = { interrupted: false
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    if (!run.interrupted && run.child) endGroup(run.child);
     run.interrupted = true;
-    run.child?.kill('SIGTERM');
   });
 }
 
@@ -102,12 +105,26 @@ async function local(...args: string[]): Promise<number> {
 
 async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const path = [join(root, 'node_modules/.bin'), env['PATH']].join(delimiter);
-  const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit' });
+  // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
+  const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
   run.child = child;
   return new Promise((done) => {
     child.once('error', () => done(127));
     child.once('close', (code) => done(code ?? 1));
   });
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  const send = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // The whole group is gone already.
+    }
+  };
+  send('SIGTERM');
+  setTimeout(() => send('SIGKILL'), 15_000).unref();
 }
 
 function jest(project: string, ...args: string[]): string[] {

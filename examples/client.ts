@@ -89,11 +89,13 @@ export class VisionClient {
   }
 
   /** Pages of a task as they appear, until everything was delivered; never reads a frame twice, never misses one. */
-  async *follow(taskId: string, signal?: AbortSignal): AsyncGenerator<Frame[]> {
+  async *follow(taskId: string, minScore?: number): AsyncGenerator<Frame[]> {
     let cursor = '';
-    while (!signal?.aborted) {
-      const query = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const page = (await this.#send('GET', `/v1/vision/tasks/${taskId}/results?limit=100${query}`)) as Page;
+    for (;;) {
+      const query = new URLSearchParams({ limit: '100' });
+      if (minScore !== undefined) query.set('min_score', String(minScore));
+      if (cursor !== '') query.set('cursor', cursor);
+      const page = (await this.#send('GET', `/v1/vision/tasks/${taskId}/results?${query.toString()}`)) as Page;
       if (page.items.length > 0) yield page.items;
       if (page.resume_cursor === '') return;
       cursor = page.resume_cursor;

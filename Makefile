@@ -28,8 +28,8 @@ lint typecheck deps docs compose unit integration e2e: packages
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults
 
-bench: up ## the benchmarks; prints ratios
-	@$(WITH_SYSTEM) $(NODE) bench/run.ts
+bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
+	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)
 
 up: packages ## start the system in the background; TRACES=1 adds a trace viewer
 	@$(LOCAL) up

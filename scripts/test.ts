@@ -17,6 +17,7 @@ interface Step {
 }
 
 const localDir = join(readSettings().localDir, 'test');
+const faultsDir = join(readSettings().localDir, 'faults');
 const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
 
@@ -38,7 +39,7 @@ const steps: Step[] = [
 ];
 
 const started = Date.now();
-const runningBefore = new Set(runningNames());
+const runningBefore = new Set(runningNames(localDir));
 const outcome = { passed: 0, failed: 0, exitCode: 0 };
 const run: { child?: ChildProcess; interrupted: boolean } = { interrupted: false };
 
@@ -94,8 +95,13 @@ async function prepare(needs: Step['needs']): Promise<number> {
 }
 
 async function stopWhatWasStarted(): Promise<void> {
-  if (runningNames().some((name) => !runningBefore.has(name))) {
+  if (runningNames(localDir).some((name) => !runningBefore.has(name))) {
     await local('test-down', ...(runningBefore.has('postgres') ? ['services'] : []));
+  }
+  // The fault suite stops its own copy, unless it was interrupted.
+  if (runningNames(join(faultsDir, 'test')).length > 0) {
+    const command = [process.execPath, ...nodeFlags, 'deploy/local/main.ts', 'test-down'];
+    await execute(command, { ...process.env, VISION_LOCAL_DIR: faultsDir });
   }
 }
 
@@ -157,7 +163,7 @@ function testVariables(): Record<string, string> {
   return readEnvFile(join(localDir, 'env'));
 }
 
-function runningNames(): string[] {
-  const copy = { ...readSettings(), localDir };
+function runningNames(copyDir: string): string[] {
+  const copy = { ...readSettings(), localDir: copyDir };
   return startedPrograms(copy).filter((name) => runningPid(copy, name) !== undefined);
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { stopAll } from './down.ts';
 import { dataDir, say, type Settings } from './settings.ts';
 
-/** Stops everything of this copy and of its copy for tests, and removes all their data. */
+/** Stops everything of this copy and of its copies for tests and faults, and removes all their data. */
 export async function clean(settings: Settings): Promise<void> {
-  const testCopy = { ...settings, localDir: join(settings.localDir, 'test') };
-  for (const copy of [testCopy, settings]) {
+  const folders = ['test', 'faults/test', '.'].map((folder) => join(settings.localDir, folder));
+  for (const copy of folders.map((localDir) => ({ ...settings, localDir }))) {
     await stopAll(copy);
     // The data folder may be a link to a place that PostgreSQL's own user can reach.
     const database = dataDir(copy, 'postgres');

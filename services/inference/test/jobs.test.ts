@@ -20,7 +20,7 @@ afterAll(async () => {
   await inference.close();
   await world.close();
   await videos.remove();
-});
+}, 30_000);
 
 const jobFor = (source: unknown, more: object = {}) => ({
   ...{ job_id: randomUUID(), scene_code: 'person_vehicle', lower_bound: 0.3, source, ...more },

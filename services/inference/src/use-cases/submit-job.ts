@@ -68,7 +68,10 @@ async function lookAtFile({ files, sandbox, lookMs }: SubmitJobDeps, key: string
   try {
     const file = await files.open(key, deadline);
     try {
-      const probe = await probeFile(file.path, { timeoutMs: Math.max(1, until - performance.now()), sandbox });
+      const probe = await probeFile(file.path, {
+        timeoutMs: Math.max(1, Math.round(until - performance.now())),
+        sandbox,
+      });
       if (!probe.isReadable && probe.reason !== 'timeout') throw new SourceError(probe.reason);
     } finally {
       file.release();

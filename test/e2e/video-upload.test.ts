@@ -37,7 +37,7 @@ test('an uploaded video is analysed to its end and every frame is read once, in 
   expect(frames[0]?.frame_id).toBe(`${taskId}-0`);
   expect(frames[0]?.image).toEqual({ width: 768, height: 576 });
   const shown = frames.flatMap(({ objects }) => objects);
-  expect(shown.length).toBeGreaterThan(frames.length);
+  expect(shown.length).toBeGreaterThan(20);
   expect(shown.every(({ score, track_id }) => score >= 0.8 && track_id !== '')).toBe(true);
 
   const low = await results(caller, taskId, '?min_score=0&limit=500');

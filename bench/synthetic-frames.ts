@@ -26,11 +26,11 @@ export function syntheticFrame(taskId: string, seq: number, objects: number): Fr
 }
 
 function syntheticObject(seq: number, index: number): TrackedObject {
-  const share = () => Math.round(Math.random() * 1e5) / 1e5;
+  const rounded = (value: number) => Math.round(value * 1e5) / 1e5;
   return {
     label: LABELS[index % LABELS.length] ?? 'person',
-    score: 0.35 + 0.6 * share(),
-    bbox: { format: 'cxcywh_normalized', cx: share(), cy: share(), width: share() / 4, height: share() / 4 },
+    score: rounded(0.35 + 0.6 * Math.random()),
+    bbox: { format: 'cxcywh_normalized', cx: rounded(Math.random()), cy: rounded(Math.random()), width: rounded(Math.random() / 4), height: rounded(Math.random() / 4) },
     track_id: String(1 + index + Math.floor(seq / 100)),
   };
 }

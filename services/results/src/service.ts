@@ -118,6 +118,8 @@ function startBackground(
     handle: frameHandler({ ...deps, wakeRelay: relay.wake }),
     onFatal,
     chunkSize: config.FRAMES_PER_TRANSACTION,
+    // While one partition waits for its commit, the others are decoded.
+    concurrency: 4,
   });
   const tasks = startConsumer({ kafka, groupId: 'results-tasks', subscriptions: subscriptions(deps), onFatal });
   const retention = startPoller({

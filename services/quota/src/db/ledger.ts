@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { QuotaKind } from '@vision/shared/contracts/quota';
+import { queryPrepared } from './prepared.ts';
 
 export interface Reservation {
   id: string;
@@ -28,23 +29,26 @@ export interface CloseRow {
 export type Closing = { state: 'settled'; units: number } | { state: 'refunded'; units: 0 };
 
 export async function reserveUnits(db: Knex, input: Reservation): Promise<ReserveRow> {
-  const result = await db.raw<{ rows: ReserveRow[] }>(
-    `select outcome, day::text, used from reserve_units(:id, :subject, :idempotencyKey, :kind, :units, :limit)`,
-    { ...input },
-  );
-  return onlyRow(result.rows);
+  const { id, subject, idempotencyKey, kind, units, limit } = input;
+  const rows = await queryPrepared<ReserveRow>(db, {
+    name: 'reserve_units',
+    text: 'select outcome, day::text, used from reserve_units($1, $2, $3, $4, $5, $6)',
+    values: [id, subject, idempotencyKey, kind, units, limit],
+  });
+  return onlyRow(rows);
 }
 
 export async function closeReservation(
   db: Knex,
-  reservation: { id: string; subject: string },
-  closing: Closing,
+  { id, subject }: { id: string; subject: string },
+  { state, units }: Closing,
 ): Promise<CloseRow> {
-  const result = await db.raw<{ rows: CloseRow[] }>(
-    `select outcome, charged from close_reservation(:id, :subject, :state, :units)`,
-    { ...reservation, ...closing },
-  );
-  return onlyRow(result.rows);
+  const rows = await queryPrepared<CloseRow>(db, {
+    name: 'close_reservation',
+    text: 'select outcome, charged from close_reservation($1, $2, $3, $4)',
+    values: [id, subject, state, units],
+  });
+  return onlyRow(rows);
 }
 
 function onlyRow<T>(rows: T[]): T {

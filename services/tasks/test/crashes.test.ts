@@ -5,11 +5,12 @@ import { crashNames } from './support/crash-names.ts';
 import { freePort } from './support/ports.ts';
 import { startProcess, untilReady } from './support/process.ts';
 import type { RunningProcess } from './support/process.ts';
-import { callService, createWorld, storedTasks } from './support/system.ts';
-import type { Answer, StoredTask, World } from './support/system.ts';
+import { callService, createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { Answer, StoredTask, TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
 
 let world: World;
+let survivor: TestTasks | undefined;
 const running: RunningProcess[] = [];
 beforeAll(async () => {
   world = await createWorld();
@@ -19,20 +20,22 @@ afterAll(async () => {
 }, 60_000);
 afterEach(async () => {
   world.backend.onSubmit = () => 'accept';
+  await survivor?.stop();
+  survivor = undefined;
   await Promise.all(running.splice(0).map((process) => process.stop()));
 }, 30_000);
 
-interface Replica {
-  port: number;
-  process: RunningProcess;
-}
-
-async function startReplica(env: Record<string, string> = {}): Promise<Replica> {
+/** A process of the service that is going to kill itself; its port, once it can serve. */
+async function startDying(crashAt: string): Promise<{ process: RunningProcess; port: number | undefined }> {
   const [port, healthPort] = [await freePort(), await freePort()];
-  const process = startProcess('tasks', { ...world.env, PORT: String(port), HEALTH_PORT: String(healthPort), ...env });
+  const env = { ...world.env, PORT: String(port), HEALTH_PORT: String(healthPort), CRASH_AT: crashAt };
+  const process = startProcess('tasks', env);
   running.push(process);
-  await untilReady(process, healthPort);
-  return { port, process };
+  const isUp = await untilReady(process, healthPort).then(
+    () => true,
+    () => false,
+  );
+  return { process, port: isUp ? port : undefined };
 }
 
 interface Scene {
@@ -75,9 +78,9 @@ const notCreated = (port: number, _scene: Scene, taskId: string) =>
 const retention = (port: number) => callService(port, 'POST', '/internal/v1/retention/run');
 
 async function createdBefore(scene: Scene, create = createStream): Promise<string> {
-  const replica = await startReplica();
-  const { body } = await create(replica.port, scene);
-  await replica.process.stop();
+  const before = await startTasks(world);
+  const { body } = await create(before.port, scene);
+  await before.stop();
   return body.task_id;
 }
 
@@ -171,10 +174,11 @@ test.each(cases.map((one, index): [string, number, Case] => [one.name, index, on
     const scene = { subject: randomUUID(), key: randomUUID() };
     const before = await stored();
     const taskId = (await prepare?.(scene)) ?? '';
-    const dying = await startReplica({ CRASH_AT: name }).catch(() => undefined);
-    if (dying) await act?.(dying.port, scene, taskId).catch(() => undefined);
-    expect(await (dying?.process ?? running.at(-1))?.ended).toBe('SIGKILL');
-    const { port } = await startReplica();
+    const dying = await startDying(name);
+    if (dying.port !== undefined) await act?.(dying.port, scene, taskId).catch(() => undefined);
+    expect(await dying.process.ended).toBe('SIGKILL');
+    survivor = await startTasks(world);
+    const { port } = survivor;
     const answer = await replay(port, scene, taskId);
     expect([200, 201, 202]).toContain(answer.status);
     const rows = await quiet(scene.subject, ends);

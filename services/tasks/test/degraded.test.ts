@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+import { upload } from './support/videos.ts';
+
+let world: World;
+const running: TestTasks[] = [];
+beforeAll(async () => {
+  world = await createWorld();
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+}, 60_000);
+afterEach(async () => {
+  world.backend.onSubmit = () => 'accept';
+  await Promise.all(running.splice(0).map((tasks) => tasks.stop()));
+}, 30_000);
+
+const CLOSED = 'http://127.0.0.1:1';
+async function start(env: Record<string, string> = {}): Promise<TestTasks> {
+  const tasks = await startTasks(world, env);
+  running.push(tasks);
+  return tasks;
+}
+const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
+
+test('failures of the backend open the breaker: creates are refused, everything else goes on, and it closes by itself', async () => {
+  const tasks = await start({ BREAKER_RESET_MS: '1500' });
+  const subject = randomUUID();
+  const key = randomUUID();
+  const { body: first } = await tasks.create({ subject, key, limits });
+  world.backend.onSubmit = () => 'accept_and_say_500';
+  for (let index = 0; index < 12; index += 1) await tasks.create({ subject, limits });
+  const refused = await tasks.create({ subject, limits });
+  expect([refused.status, refused.body.code, refused.body.details?.['reason']]).toEqual([
+    503,
+    'OP-TASK-BREAKER-OPEN',
+    'breaker_open',
+  ]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  const rawUpload = await upload({ port: tasks.port, subject, key: randomUUID() });
+  expect(rawUpload.body.code).toBe('OP-TASK-BREAKER-OPEN');
+  expect((await tasks.create({ subject, key, limits })).status).toBe(200);
+  expect((await tasks.call('GET', `/v1/vision/tasks/${first.task_id}`, { subject })).status).toBe(200);
+  expect((await tasks.call('POST', `/v1/vision/tasks/${first.task_id}/stop`, { subject })).body.status).toBe('stopped');
+  const used = await world.quota.used(subject);
+  world.backend.onSubmit = () => 'accept';
+  await until(async () => (await tasks.create({ subject, limits })).status === 201);
+  expect(await world.quota.used(subject)).toBe(used + 1);
+}, 30_000);
+
+test('a full or refusing backend never opens the breaker', async () => {
+  const tasks = await start();
+  const subject = randomUUID();
+  for (const mode of ['no_capacity', 'refuse'] as const) {
+    world.backend.onSubmit = () => mode;
+    for (let index = 0; index < 15; index += 1) await tasks.create({ subject, limits });
+  }
+  world.backend.onSubmit = () => 'accept';
+  expect((await tasks.create({ subject, limits })).status).toBe(201);
+}, 30_000);
+
+test('a backend that is away: nothing is charged, no task is seen, then the breaker answers', async () => {
+  const tasks = await start({ INFERENCE_URL: CLOSED, BREAKER_RESET_MS: '60000' });
+  const subject = randomUUID();
+  const codes: unknown[] = [];
+  for (let index = 0; index < 11; index += 1) codes.push((await tasks.create({ subject, limits })).body.code);
+  expect(codes.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'OP-TASK-UPSTREAM-DOWN'));
+  expect(codes[10]).toBe('OP-TASK-BREAKER-OPEN');
+  expect(await world.quota.used(subject)).toBe(0);
+  expect(await storedTasks(world, { subject })).toEqual([]);
+}, 30_000);
+
+test.each(['', 'http://inference.invalid:8080'])('a backend set up as %j is not wired up', async (url) => {
+  const tasks = await start({ INFERENCE_URL: url });
+  const subject = randomUUID();
+  const refused = await tasks.create({ subject, limits });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  expect(await storedTasks(world, { subject })).toEqual([]);
+  expect((await tasks.call('GET', '/v1/vision/tasks', { subject })).status).toBe(200);
+});
+
+test('quota away: creates are refused, nothing is left when it is back, and the key is free', async () => {
+  const tasks = await start({ SERVICE_TIMEOUT_MS: '500' });
+  const subject = randomUUID();
+  const key = randomUUID();
+  await world.quota.kill();
+  const refused = await tasks.create({ subject, key });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  expect((await tasks.call('GET', '/v1/vision/tasks', { subject })).status).toBe(200);
+  await world.quota.start();
+  expect((await tasks.create({ subject, key })).status).toBe(201);
+  expect(await world.quota.used(subject)).toBe(1);
+}, 30_000);
+
+test('the object store away: uploads are refused, streams are not', async () => {
+  const tasks = await start({ S3_ENDPOINT: CLOSED });
+  const subject = randomUUID();
+  const refused = await upload({ port: tasks.port, subject, key: randomUUID() });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  expect((await tasks.create({ subject })).status).toBe(201);
+  const healed = await start();
+  await until(async () => (await storedTasks(world, { subject, kind: 'upload' })).length === 0, { timeoutMs: 45_000 });
+  expect((await upload({ port: healed.port, subject, key: randomUUID() })).status).toBe(201);
+}, 60_000);
+
+test('Kafka away: creates and reads go on, events wait and are delivered later', async () => {
+  const tasks = await start({ KAFKA_BROKERS: '127.0.0.1:1' });
+  const subject = randomUUID();
+  const { status, body } = await tasks.create({ subject });
+  expect([status, body.status]).toEqual([201, 'running']);
+  expect((await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject })).body.status).toBe('stopped');
+  const waiting = () => world.database.db('outbox').where({ key: body.task_id }).whereNull('published_at');
+  expect((await waiting()).length).toBeGreaterThan(2);
+  await running.splice(0)[0]?.stop();
+  await start();
+  await until(async () => (await waiting()).length === 0, { timeoutMs: 20_000 });
+}, 60_000);
+
+test('nothing of a stream address is in any log, answer, event or table', async () => {
+  const tasks = await start();
+  const subject = randomUUID();
+  const canary = `canary${randomUUID().replaceAll('-', '')}`;
+  const address = `http://${canary}:p%40${canary}@${world.stream.origin.slice('http://'.length)}/${canary}?key=${canary}`;
+  const answers: string[] = [];
+  const create = async (url: string) =>
+    answers.push(JSON.stringify((await tasks.create({ subject, url, limits })).body));
+  await create(address);
+  for (const mode of ['refuse', 'no_capacity', 'drop', 'accept_and_say_garbage'] as const) {
+    world.backend.onSubmit = () => mode;
+    await create(address);
+  }
+  for (const bad of [
+    `http://${canary}:${canary}@127.0.0.1:1/${canary}`,
+    `rtsp://10.0.0.1/${canary}`,
+    `ftp://${canary}/`,
+    `rtsp://${canary} x/`,
+    `http://${canary}:${canary}@no-such.invalid/${canary}`,
+  ]) {
+    await create(bad);
+  }
+  const broken = await start({ DATABASE_POOL: '1', QUOTA_URL: CLOSED });
+  answers.push(JSON.stringify((await broken.create({ subject, url: address })).body));
+  const tables = await Promise.all(
+    ['tasks', 'task_moves', 'idempotency_keys', 'outbox'].map((name) =>
+      world.database.db(name).select(world.database.db.raw('*')),
+    ),
+  );
+  expect(answers.join('\n')).not.toContain(canary);
+  expect(JSON.stringify(tables)).not.toContain(canary);
+  expect(tasks.log() + broken.log()).not.toContain(canary);
+  expect(tasks.log()).toContain('a stream was not reachable');
+}, 30_000);

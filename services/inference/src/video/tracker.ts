@@ -28,6 +28,11 @@ export interface TrackerSettings {
   /** Least buffered overlap of a pair, for sure and for unsure detections. */
   leastIou: number;
   leastIouUnsure: number;
+  /** How much overlap a track needs in addition when it was lost for as long as `lostMs`: who was seen last goes first. */
+  lostHandicap: number;
+  /** How much overlap a track needs in addition while it is new, and the number of detections after which it is not. */
+  newHandicap: number;
+  maturityHits: number;
 }
 
 /** For 5 frames a second: boxes of walking people overlap less than at 30, hence low overlaps and grown boxes. */
@@ -38,6 +43,9 @@ export const TRACKER_DEFAULTS: TrackerSettings = {
   buffers: [0.2, 0.5],
   leastIou: 0.15,
   leastIouUnsure: 0.3,
+  lostHandicap: 0.2,
+  newHandicap: 0.2,
+  maturityHits: 10,
 };
 
 export interface Tracker {
@@ -110,12 +118,16 @@ function matchClass(tracks: Track[], found: Detected[], settings: TrackerSetting
   const sure = found.filter((detected) => detected.score >= settings.highScore);
   const unsure = found.filter((detected) => detected.score < settings.highScore);
   const round = (candidates: Track[], open: Detected[], buffer: number, least: number) => {
+    const boxes = candidates.map((track) => boxOf(track.motion));
     const overlapOf = (row: number, column: number) => {
       const track = candidates[row];
       const detected = open[column];
-      return track && detected ? bufferedIou(boxOf(track.motion), detected.bbox, buffer) : 0;
+      const box = boxes[row];
+      if (!track || !detected || !box) return 0;
+      const overlap = bufferedIou(box, detected.bbox, buffer);
+      return overlap < least ? 0 : preferred(track, overlap, settings);
     };
-    const { pairs, freeRows, freeColumns } = assign(candidates.length, open.length, overlapOf, least);
+    const { pairs, freeRows, freeColumns } = assign(candidates.length, open.length, overlapOf, 0);
     for (const [row, column] of pairs) {
       const track = candidates[row];
       const detected = open[column];
@@ -127,6 +139,13 @@ function matchClass(tracks: Track[], found: Detected[], settings: TrackerSetting
   const second = round(first.tracks, unsure, settings.buffers[0], settings.leastIouUnsure);
   round(second.tracks, first.open, settings.buffers[1], settings.leastIou);
   return matched;
+}
+
+/** Overlap lowered for tracks that are new or lost, but never to nothing: they still get what nobody else wants. */
+function preferred(track: Track, overlap: number, settings: TrackerSettings): number {
+  const lost = (track.movedAtMs - track.seenAtMs) / settings.lostMs;
+  const newness = Math.max(0, 1 - track.hits / settings.maturityHits);
+  return Math.max(0.001, overlap - settings.lostHandicap * lost - settings.newHandicap * newness);
 }
 
 function advance(track: Track, nowMs: number): void {

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { looksLikeStream } from '../domain/stream-content.ts';
 import { ProbeError } from './probe-socket.ts';
-import type { ProbeTarget } from './stream-probe.ts';
+import type { ProbeTarget } from './probe-socket.ts';
 
 /** First bytes that are looked at. */
 const SNIFF_BYTES = 512;

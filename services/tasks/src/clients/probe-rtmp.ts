@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ProbeTarget } from './stream-probe.ts';
+import type { ProbeTarget } from './probe-socket.ts';
 import { ProbeError, withSocket } from './probe-socket.ts';
 
 const VERSION = 3;

@@ -1,7 +1,7 @@
 import type { StreamUrl } from '../domain/stream-url.ts';
 import { ProbeError, withSocket } from './probe-socket.ts';
 import type { ProbeSocket } from './probe-socket.ts';
-import type { ProbeTarget } from './stream-probe.ts';
+import type { ProbeTarget } from './probe-socket.ts';
 
 /** A camera may leave DESCRIBE without an answer until it is asked with credentials; that proves nothing against it. */
 const DESCRIBE_WAIT_MS = 3_000;

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { AddressFault } from '@vision/shared/net/address-policy';
+import type { StreamUrl } from '../domain/stream-url.ts';
 
 export type ProbeFault =
   AddressFault | 'connect_failed' | 'timeout' | 'connection_lost' | 'redirected' | 'refused' | 'not_a_stream';
@@ -14,6 +15,14 @@ export class ProbeError extends Error {
     super(`probe failed: ${fault}`, cause === undefined ? undefined : { cause });
     this.fault = fault;
   }
+}
+
+/** One handshake with one address, which passed the address rules. */
+export interface ProbeTarget {
+  url: StreamUrl;
+  address: string;
+  connectMs: number;
+  signal: AbortSignal;
 }
 
 export interface ProbeSocket {

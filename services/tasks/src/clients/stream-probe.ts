@@ -5,6 +5,7 @@ import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';
 import { ProbeError } from './probe-socket.ts';
+import type { ProbeTarget } from './probe-socket.ts';
 
 export interface ProbeOptions {
   policy: AddressPolicy;
@@ -13,14 +14,6 @@ export interface ProbeOptions {
   /** Longest time in all. */
   totalMs: number;
   lookup?: Lookup | undefined;
-}
-
-/** One handshake with one address, which passed the address rules. */
-export interface ProbeTarget {
-  url: StreamUrl;
-  address: string;
-  connectMs: number;
-  signal: AbortSignal;
 }
 
 export type StreamProbe = (url: StreamUrl) => Promise<{ pinnedAddress: string }>;

@@ -65,7 +65,7 @@ export async function tellChange(tx: Knex.Transaction, task: Task): Promise<void
 }
 
 /** What other services hear of a task: never where its stream comes from. */
-export function toSnapshot(task: Task): TaskSnapshot {
+function toSnapshot(task: Task): TaskSnapshot {
   return {
     task_id: task.taskId,
     version: task.version,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export interface MoveRow {
+interface MoveRow {
   task_id: string;
   version: number;
   from_status: string;

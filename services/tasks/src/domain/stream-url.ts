@@ -3,7 +3,7 @@ import type { AppError } from '@vision/shared/errors';
 import { AddressError } from '@vision/shared/net/address-policy';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
 
-export type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
+type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
 
 /** A stream address in validated parts. Secret as a whole: keys hide in user names, passwords, paths and queries. */
 export interface StreamUrl {

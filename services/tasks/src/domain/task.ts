@@ -6,7 +6,7 @@ import type { TaskStatus } from '@vision/shared/contracts/task-events';
  * - `admitted`: it counts towards the active tasks; units may be reserved.
  * - `undoing`: given up before it could be sent; what it holds is being given back.
  */
-export type HiddenStatus = 'draft' | 'admitted' | 'undoing';
+type HiddenStatus = 'draft' | 'admitted' | 'undoing';
 export type Status = HiddenStatus | TaskStatus;
 
 /** What makes a task move. */
@@ -75,8 +75,6 @@ export const isPublic = (status: Status): status is TaskStatus => !hidden.includ
 export const isEnded = (status: Status): boolean => ended.includes(status);
 /** States that count towards the limit of active tasks. */
 export const activeStatuses: readonly Status[] = ['admitted', 'submitting', 'resolving', 'running', 'stopping'];
-/** States in which the backend is asked about the task. */
-export const followedStatuses: readonly Status[] = ['submitting', 'resolving', 'running', 'stopping'];
 
 export type TaskKind = 'stream' | 'upload' | 'image';
 
@@ -131,9 +129,6 @@ export interface JobFacts {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Results are kept this long (spec section 1). */
-export const RETENTION_MS = 90 * DAY_MS;
-
 /** Id under which the quota service knows the unit of a task. */
 export const reservationIdOf = (taskId: string, attempt: number): string => `${taskId}/${attempt}`;
 

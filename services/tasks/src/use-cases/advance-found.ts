@@ -7,7 +7,7 @@ import { moveTask } from '../db/move-task.ts';
 import { judgeFound } from '../domain/job-progress.ts';
 import type { Verdict } from '../domain/job-progress.ts';
 import type { Task } from '../domain/task.ts';
-import type { ReconcileDeps, Round } from './reconcile.ts';
+import type { ReconcileDeps, Round } from './round.ts';
 
 /** A stop that is not confirmed is repeated after 1 s, 2 s, 4 s … 30 s. */
 const STOP_REPEAT_MS = 1_000;

@@ -4,7 +4,7 @@ import { countMissing, noteMissing } from '../db/jobs.ts';
 import { moveTask } from '../db/move-task.ts';
 import { hasVanished, isMassVanishing } from '../domain/job-progress.ts';
 import type { Move, Task } from '../domain/task.ts';
-import type { ReconcileDeps, Round } from './reconcile.ts';
+import type { ReconcileDeps, Round } from './round.ts';
 
 /**
  * The backend does not have the job. A submission whose process died becomes `resolving`; a job that was seen and stays away

@@ -7,7 +7,7 @@ import { moveTask, tellChange, TaskMovedError } from '../db/move-task.ts';
 import { findAnyTask, leaseUntil } from '../db/tasks.ts';
 import type { Move, Task } from '../domain/task.ts';
 import { releaseRefunded } from './release-refunded.ts';
-import type { SubmitDeps } from './submit-task.ts';
+import type { SubmitDeps } from './deps.ts';
 import { undoDraft } from './undo-draft.ts';
 
 /**

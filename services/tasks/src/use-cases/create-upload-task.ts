@@ -18,7 +18,7 @@ import { giveUpDraft } from './undo-draft.ts';
 /** Below this prefix lies every uploaded video, under the id of its task. */
 export const VIDEO_PREFIX = 'videos/';
 
-export interface ReceivedUpload {
+interface ReceivedUpload {
   sha256: string;
   bytes: number;
   sceneCode: string | undefined;

@@ -33,7 +33,7 @@ export interface Deps {
 }
 
 /** Durations in milliseconds, from configuration. */
-export interface TimeLimits {
+interface TimeLimits {
   leaseMs: number;
   keyWaitMs: number;
   stopWaitMs: number;
@@ -44,3 +44,9 @@ export interface TimeLimits {
   vanishMs: number;
   orphanAgeMs: number;
 }
+
+/** What a submission and its outcome work with. */
+export type SubmitDeps = Pick<
+  Deps,
+  'db' | 'clock' | 'quota' | 'inference' | 'objects' | 'logger' | 'signals' | 'wakeRelay' | 'wakeReconciler' | 'limits'
+>;

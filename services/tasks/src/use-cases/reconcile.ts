@@ -6,9 +6,7 @@ import { isEvidence } from '../domain/job-progress.ts';
 import type { Task } from '../domain/task.ts';
 import { advanceFound } from './advance-found.ts';
 import { advanceMissing, isMassMissing } from './advance-missing.ts';
-import type { Deps } from './deps.ts';
-
-export type ReconcileDeps = Pick<Deps, 'db' | 'clock' | 'inference' | 'signals' | 'logger' | 'limits' | 'wakeRelay'>;
+import type { ReconcileDeps, Round } from './round.ts';
 
 /** Ids of one question to the backend; its contract takes no more. */
 const BATCH = 100;
@@ -16,14 +14,6 @@ const CLAIM_MS = 30_000;
 /** After a verification as not created the job is looked for this often and this long. */
 const REFUNDED_CHECK_MS = 30_000;
 const REFUNDED_WATCH_MS = 86_400_000;
-
-/** What one round looks at: two instants and what the backend has. */
-export interface Round {
-  now: Date;
-  today: Date;
-  jobs: Map<string, Job>;
-  isMassMissing: boolean;
-}
 
 /**
  * One round: takes the tasks that are due, asks the backend about all of them in one request, and moves those that have to.

@@ -11,7 +11,7 @@ import { moveTask } from '../db/move-task.ts';
 import { countActive, leaseUntil, lockSubject } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
-import type { Deps } from './deps.ts';
+import type { SubmitDeps } from './deps.ts';
 
 export interface SubmitInput {
   draft: Task;
@@ -20,11 +20,6 @@ export interface SubmitInput {
   source: JobSource;
   limits: SubjectLimits;
 }
-
-export type SubmitDeps = Pick<
-  Deps,
-  'db' | 'clock' | 'quota' | 'inference' | 'objects' | 'logger' | 'signals' | 'wakeRelay' | 'wakeReconciler' | 'limits'
->;
 
 /**
  * The way of a checked draft: counted among the active tasks → one unit reserved → `submitting` committed → handed to the

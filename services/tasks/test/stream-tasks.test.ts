@@ -158,17 +158,20 @@ test.each(['accept_and_drop_reply', 'accept_and_say_500', 'accept_and_say_garbag
 
 test('the day is full after the limit, and the refusal says when it is whole again', async () => {
   const subject = randomUUID();
-  const limits = { video_tasks_per_day: 2, active_tasks: 100 };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => tasks.create({ subject, limits })));
-  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(2);
+  const limits = { video_tasks_per_day: 5, active_tasks: 1000 };
+  const answers = await Promise.all(Array.from({ length: 200 }, () => tasks.create({ subject, limits })));
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(5);
+  expect(answers.filter((answer) => answer.status !== 201).map((answer) => answer.body.code)).toEqual(
+    Array.from({ length: 195 }, () => 'OP-QUOTA-DAILY-EXHAUSTED'),
+  );
   const refused = answers.find((answer) => answer.status === 429);
   expect(refused?.body).toMatchObject({
     code: 'OP-QUOTA-DAILY-EXHAUSTED',
-    details: { limit: 2, used: 2, requested: 1 },
+    details: { limit: 5, used: 5, requested: 1 },
   });
   expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
-  expect(await world.quota.used(subject)).toBe(2);
-});
+  expect(await world.quota.used(subject)).toBe(5);
+}, 60_000);
 
 test('tasks that have not ended are limited under concurrency', async () => {
   const subject = randomUUID();

@@ -41,14 +41,12 @@ export async function claimKey(
   const row = { ...claimed, lease_until: leaseUntil(db, leaseMs) };
   const inserted = await db(KEYS).insert(row).onConflict(['subject', 'key']).ignore().returning('key');
   if (inserted.length === 1) return 'claimed';
+  // Looked at without a lock: many may wait for one key.
+  const seen = await readKey(db, claim);
+  if (seen && !seen.is_dead) return seen;
   return inTransaction(db, async (tx) => {
-    const { rows } = await tx.raw<{ rows: (KeyRow & { is_dead: boolean })[] }>(
-      `select *, not done and lease_until <= now() as is_dead
-         from idempotency_keys where subject = :subject and key = :key for update`,
-      { subject: claim.subject, key: claim.key },
-    );
-    const [held] = rows;
-    // Freed between the two statements: the caller's next try inserts.
+    const held = await readKey(tx, claim, 'for update');
+    // Freed between two statements: the caller's next try inserts.
     if (!held) return { ...claimed, done: false, lease_until: new Date(0) };
     if (!held.is_dead) return held;
     await tx(TASKS)
@@ -63,6 +61,19 @@ export async function claimKey(
     await tx(KEYS).where({ subject: claim.subject, key: claim.key }).update(row);
     return 'claimed';
   });
+}
+
+async function readKey(
+  db: Knex,
+  { subject, key }: Claim,
+  lock: '' | 'for update' = '',
+): Promise<(KeyRow & { is_dead: boolean }) | undefined> {
+  const { rows } = await db.raw<{ rows: (KeyRow & { is_dead: boolean })[] }>(
+    `select *, not done and lease_until <= now() as is_dead
+       from idempotency_keys where subject = :subject and key = :key ${lock}`,
+    { subject, key },
+  );
+  return rows[0];
 }
 
 /** Extends the leases of a create: of its key, if it has one by now, and of its draft. False when somebody took it over. */

@@ -17,7 +17,10 @@ const query = z.strictObject({
     .default(DEFAULT_LIMIT)
     .describe('Tasks a page, 1 to 500'),
   status: taskStatus.optional(),
-  scene_code: z.string().min(1).max(200).optional(),
+  scene_code: z
+    .string()
+    .regex(/^[\w-]{1,64}$/)
+    .optional(),
   kind: z.enum(['video', 'image']).optional(),
 });
 

@@ -10,7 +10,8 @@ import type { ReconcileDeps, Round } from './round.ts';
 
 /** Ids of one question to the backend; its contract takes no more. */
 const BATCH = 100;
-const CLAIM_MS = 30_000;
+/** A replica that dies in a round leaves its tasks to the others after this; a round that takes longer is merely repeated. */
+const CLAIM_MS = 8_000;
 /** After a verification as not created the job is looked for this often and this long. */
 const REFUNDED_CHECK_MS = 30_000;
 const REFUNDED_WATCH_MS = 86_400_000;

@@ -1,6 +1,4 @@
-import { finished } from 'node:stream/promises';
 import pg from 'pg';
-import copyStreams from 'pg-copy-streams';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { topics } from '@vision/shared/contracts/topics';
@@ -10,6 +8,7 @@ import { createProducer } from '@vision/shared/messaging/producer';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { frameEvents, frameHandler } from '../services/results/src/consumers/frames.ts';
+import { copyText } from '../services/results/src/db/frames.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
@@ -135,11 +134,7 @@ async function copyAll({ db, url }: ScratchDatabase): Promise<{ plain: number; t
     const text = rows
       .map(({ objects = '', ...rest }) => `${Object.values(rest).join('\t')}\t${escaped(objectsOf(objects))}\n`)
       .join('');
-    return timed(async () => {
-      const stream = client.query(copyStreams.from(`copy ${table} (${columns}) from stdin`));
-      stream.end(text);
-      await finished(stream);
-    });
+    return timed(() => copyText(client, `copy ${table} (${columns}) from stdin`, text));
   };
   const plain = await copy('plain', (objects) => `[${objects.replaceAll('\n', ',')}]`);
   const tuned = await copy('tuned', (objects) => objects);

@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import type { Knex } from 'knex';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import { createApp } from '@vision/shared/http/app';
@@ -81,9 +80,9 @@ async function serve(db: Knex, taskId: string) {
   return {
     page: async () => {
       const url = `http://127.0.0.1:${port}/v1/vision/tasks/${taskId}/results?limit=${FRAMES}`;
-      const { statusCode, body } = await request(url, { headers: { authorization: `Bearer ${token}` } });
-      const text = await body.text();
-      if (statusCode !== 200) throw new Error(text);
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(text);
     },
     stop: () => server.stop(100),
   };

@@ -30,7 +30,13 @@ function syntheticObject(seq: number, index: number): TrackedObject {
   return {
     label: LABELS[index % LABELS.length] ?? 'person',
     score: rounded(0.35 + 0.6 * Math.random()),
-    bbox: { format: 'cxcywh_normalized', cx: rounded(Math.random()), cy: rounded(Math.random()), width: rounded(Math.random() / 4), height: rounded(Math.random() / 4) },
+    bbox: {
+      format: 'cxcywh_normalized',
+      cx: rounded(Math.random()),
+      cy: rounded(Math.random()),
+      width: rounded(Math.random() / 4),
+      height: rounded(Math.random() / 4),
+    },
     track_id: String(1 + index + Math.floor(seq / 100)),
   };
 }

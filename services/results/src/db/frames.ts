@@ -33,8 +33,13 @@ export interface StoredFrame {
 export async function copyFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
   if (rows.length === 0) return;
   const connection = (await (tx.client as { acquireConnection: () => Promise<unknown> }).acquireConnection()) as Client;
-  const stream = connection.query(copyStreams.from(`copy frames (${COLUMNS}) from stdin`));
-  stream.end(rows.map(copyLine).join(''));
+  await copyText(connection, `copy frames (${COLUMNS}) from stdin`, rows.map(copyLine).join(''));
+}
+
+/** Sends the rows of a COPY; resolves when they are stored. */
+export async function copyText(connection: Client, statement: string, text: string): Promise<void> {
+  const stream = connection.query(copyStreams.from(statement));
+  stream.end(text);
   await finished(stream);
 }
 

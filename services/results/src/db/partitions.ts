@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** Name of the partition of a day (`YYYY-MM-DD`). */
-export const partitionOf = (day: string) => `frames_${day.replaceAll('-', '')}`;
+const partitionOf = (day: string) => `frames_${day.replaceAll('-', '')}`;
 
 /** Today in UTC by the clock that expiry goes by. */
 export async function today(db: Knex): Promise<string> {

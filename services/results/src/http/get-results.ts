@@ -13,7 +13,7 @@ const resultFrame = z.object({
   objects_total: z.int().optional().describe('Objects before the filter; only with min_score'),
 });
 
-export const resultPage = z.object({
+const resultPage = z.object({
   items: z.array(resultFrame),
   next_cursor: z.string().describe('Empty when there is no further stored frame now'),
   resume_cursor: z

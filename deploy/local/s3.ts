@@ -51,6 +51,9 @@ export async function ensureBucket(options: ObjectStoreOptions): Promise<void> {
   const store = createObjectStore(options);
   try {
     await store.ensureBucket();
+  } catch (error) {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new Error(`The S3 server at ${options.endpoint} gave no bucket: ${reason}`, { cause: error });
   } finally {
     store.close();
   }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import { decodeImage, ImageRefusedError } from '../src/detectors/decode-image.ts';
-import { halves, plainPng, strangers, street } from './pictures.ts';
+import { halves, plainPng, strangers, street, textBombPng } from './pictures.ts';
 
 const small = () => ({ width: 4, height: 2 });
 
@@ -143,4 +143,12 @@ test('several large pictures at once keep memory far below their unpacked size',
   const before = process.memoryUsage().rss;
   await Promise.all(Array.from({ length: 6 }, () => decodeImage(large, small)));
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+});
+
+test('compressed text inside a PNG is never unpacked', async () => {
+  const bomb = textBombPng();
+  const before = process.memoryUsage().rss;
+  const { original } = await decodeImage(bomb, small);
+  expect(original).toEqual({ width: 64, height: 64 });
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });

@@ -29,6 +29,14 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, checksum]);
 }
 
+/** A small PNG of a few hundred kilobytes whose compressed text unpacks to more than 1.5 GB. */
+export function textBombPng(): Buffer {
+  const text = Buffer.concat([Buffer.from('k\0\0'), deflateSync(Buffer.alloc(8_000_000, 65), { level: 9 })]);
+  const plain = plainPng(64, 64);
+  const header = plain.subarray(0, 33);
+  return Buffer.concat([header, ...Array.from({ length: 200 }, () => chunk('zTXt', text)), plain.subarray(33)]);
+}
+
 /** Left half one colour, right half another. */
 export function halves(left: string, right: string, { width, height }: { width: number; height: number }): Sharp {
   const half = { width: width / 2, height, channels: 3 as const, background: right };

@@ -1,6 +1,7 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { sniffImageType } from '../domain/sniff-image-type.ts';
+import { stripPngMetadata } from '../domain/strip-png-metadata.ts';
 import { createGate } from './gate.ts';
 import { MAX_PIXELS, sharp } from './sharp-limits.ts';
 
@@ -25,7 +26,8 @@ export interface DecodedImage {
 }
 
 const LARGE_PIXELS = 12_000_000;
-const DECODE_SECONDS = 20;
+// Well below what callers wait, so a picture that takes for ever is refused and not taken for a failing backend.
+const DECODE_SECONDS = 10;
 // Interlaced and progressive pictures are unpacked whole (up to 400 MB at the pixel limit), so large ones take turns.
 const largeImages = createGate({ concurrency: 1, queue: 1000 });
 
@@ -34,8 +36,10 @@ const largeImages = createGate({ concurrency: 1, queue: 1000 });
  * scaled while decoding to the size that `fit` returns for the oriented size, so memory follows the model, not the picture.
  * @throws ImageRefusedError for anything that is no complete picture of these types within 50 megapixels.
  */
-export async function decodeImage(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize): Promise<DecodedImage> {
-  if (sniffImageType(bytes) === undefined) throw new ImageRefusedError('not_an_image');
+export async function decodeImage(sent: Uint8Array, fit: (original: ImageSize) => ImageSize): Promise<DecodedImage> {
+  const type = sniffImageType(sent);
+  if (type === undefined) throw new ImageRefusedError('not_an_image');
+  const bytes = type === 'png' ? stripPngMetadata(sent) : sent;
   const original = await orientedSize(bytes);
   const pixels = original.width * original.height;
   if (pixels > MAX_PIXELS) throw new ImageRefusedError('too_many_pixels');

@@ -6,8 +6,9 @@ import { looksLikeStream } from '../domain/stream-content.ts';
 import { ProbeError } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 
-/** First bytes that are looked at. */
+/** First bytes that are looked at, and how long after the first of them the rest is waited for: some streams begin slowly. */
 const SNIFF_BYTES = 512;
+const SNIFF_MS = 1_000;
 
 /**
  * One GET with credentials as Basic authentication: a status below 300 and a beginning that is a stream or a playlist.
@@ -69,13 +70,24 @@ function checkStatus(status: number): void {
   if (status < 200 || status >= 400) throw new ProbeError('refused');
 }
 
-async function firstBytes(reply: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of reply as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= SNIFF_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, SNIFF_BYTES);
+function firstBytes(reply: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const finish = () => {
+      clearTimeout(timer);
+      reply.pause();
+      resolve(Buffer.concat(chunks).subarray(0, SNIFF_BYTES));
+    };
+    reply.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      timer ??= setTimeout(finish, SNIFF_MS);
+      if (chunks.reduce((size, { length }) => size + length, 0) >= SNIFF_BYTES) finish();
+    });
+    reply.once('end', finish);
+    reply.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error instanceof ProbeError ? error : new ProbeError('connection_lost', error));
+    });
+  });
 }

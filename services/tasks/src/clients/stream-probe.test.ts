@@ -167,3 +167,14 @@ test('a name that leads to a forbidden address is never connected to', async () 
   });
   expect(hits).toBe(0);
 });
+
+test('http: a stream that begins with a few bytes and stays open is a stream', async () => {
+  const port = await peer((_received, socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: video/x-flv\r\n\r\n');
+    socket.write(Buffer.from('464c5601050000000900000000', 'hex'));
+  });
+  await expect(probe(`http://127.0.0.1:${port}/live`, { totalMs: 5_000 })).resolves.toEqual({
+    pinnedAddress: '127.0.0.1',
+  });
+  await until(() => sockets.size === 0);
+});

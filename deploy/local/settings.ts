@@ -63,7 +63,8 @@ export function dataDir(settings: Settings, part: string): string {
   return join(settings.localDir, 'data', part);
 }
 
-/** One line for one finished step. */
+/** One line for one finished step; none when VISION_QUIET is set. */
 export function say(subject: string, text: string): void {
+  if (process.env['VISION_QUIET']) return;
   console.log(`${subject.padEnd(10)} ${text}`);
 }

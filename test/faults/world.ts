@@ -9,6 +9,7 @@ import { createProducer } from '@vision/shared/messaging/producer';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend, ScriptedJob } from '@vision/shared/testing/scripted-backend';
 import { runningPid, stopProgram } from '../../deploy/local/background.ts';
+import { clean } from '../../deploy/local/clean.ts';
 import { stopAll } from '../../deploy/local/down.ts';
 import { ensureServices } from '../../deploy/local/services.ts';
 import type { ServiceName } from '../../deploy/local/services.ts';
@@ -56,7 +57,9 @@ export async function startWorld(
   random: () => number,
   overrides: NodeJS.ProcessEnv = {},
 ): Promise<World> {
-  const settings = await testSettings({ ...base, localDir: join(base.localDir, 'faults') }, {});
+  const faults = { ...base, localDir: join(base.localDir, 'faults') };
+  await clean(faults);
+  const settings = await testSettings(faults, {});
   const infrastructure = await bringUpInfrastructure(settings, {});
   const backend = await startScriptedBackend();
   const stream = await startStream();

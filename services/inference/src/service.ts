@@ -43,7 +43,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const jobsConfig = completeJobsConfig(config);
   const jobs = jobsConfig && (await createJobs(jobsConfig, { detectors, threads, logger }));
   const app = createApp({
-    routes: [...routes(deps), ...(jobs?.routes ?? [])],
+    routes: routes(deps, jobs?.routeDeps),
     authenticate: authenticationOf(config),
     logger,
   });

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { type FileFrame, type FileFramesOptions, readFileFrames } from '../src/video/file-frames.ts';
 import { probeFile } from '../src/video/probe-file.ts';
 import { SourceError } from '../src/video/source-error.ts';
 import { presentationTimes, videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
 const clip = (rate: number, seconds: number) => ['-f', 'lavfi', '-i', `testsrc2=s=320x240:r=${rate}:d=${seconds}`];

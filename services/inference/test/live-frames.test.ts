@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../examples/live-source.ts';
 import {
@@ -17,6 +17,9 @@ import { SourceError } from '../src/video/source-error.ts';
 import { freePort, rtmpServer, tcpServer } from './support/live-servers.ts';
 import { rtspServer } from './support/rtsp-server.ts';
 import { videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
 const closing: (() => unknown)[] = [];
@@ -92,7 +95,7 @@ test('MPEG-TS over HTTP gives frames in the rhythm of the wall clock', async () 
   const source = await startLiveSource({ video: street });
   closing.push(source.close);
   await expectStreetFrames(watch(source.url));
-}, 20_000);
+});
 
 test('RTMP gives frames, and no argument of a process shows the key in its path', async () => {
   const source = await rtmpServer(street, '/live/canary-key');
@@ -102,7 +105,7 @@ test('RTMP gives frames, and no argument of a process shows the key in its path'
   expect((await commandLines()).filter((line) => line.includes('ffconcat') || line.includes('concat'))).not.toEqual([]);
   expect((await commandLines()).filter((line) => line.includes('canary-key') && !line.includes('-listen'))).toEqual([]);
   await expectStreetFrames(live);
-}, 30_000);
+});
 
 test('RTSP with a password gives frames; ffmpeg is given neither the password nor the path', async () => {
   // A camera sends a picture that stands for itself every second or so; the clip has one at its start only.
@@ -119,7 +122,7 @@ test('RTSP with a password gives frames; ffmpeg is given neither the password no
     new Set([`rtsp://127.0.0.1:${source.port}/cam/canary-path`]),
   );
   await expectStreetFrames(live);
-}, 30_000);
+});
 
 test('an HLS stream is fetched here and read piece by piece until its end', async () => {
   const make = ['-i', street, '-c', 'copy', '-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod'];
@@ -136,7 +139,7 @@ test('an HLS stream is fetched here and read piece by piece until its end', asyn
   });
   const frames = await take(watch(`${base}/master.m3u8`), 1000);
   expect(frames.length).toBeGreaterThanOrEqual(50);
-}, 30_000);
+});
 
 test('a playlist reaches only addresses that pass the rules, and a key that a stranger names is not fetched', async () => {
   const inner = await tcpServer(() => undefined);
@@ -191,7 +194,7 @@ test('HTTP redirects, refusals and pages end the job at once', async () => {
     ...{ redirect: 'redirect_refused', html: 'unreadable', 401: 'auth_failed', 403: 'auth_failed', 404: 'not_found' },
   });
   expect(inner.seen.connections).toBe(0);
-}, 20_000);
+});
 
 test('RTSP refusals end the job at once', async () => {
   const source = await rtspServer(street, { path: '/cam', user: { name: 'a', password: 'b' } });
@@ -199,7 +202,7 @@ test('RTSP refusals end the job at once', async () => {
   expect(await reasonOf(watch(`rtsp://a:wrong@127.0.0.1:${source.port}/cam`))).toBe('auth_failed');
   expect(await reasonOf(watch(`rtsp://127.0.0.1:${source.port}/cam`))).toBe('auth_failed');
   expect(await reasonOf(watch(`rtsp://a:b@127.0.0.1:${source.port}/other`))).toBe('not_found');
-}, 20_000);
+});
 
 test('a closed port is tried again until the time is up, then the source is lost', async () => {
   const live = watch(`http://127.0.0.1:${await freePort()}/x`, { giveUpMs: 900 });
@@ -236,7 +239,7 @@ test('a source that falls silent is connected to anew and goes on', async () => 
   expect(connections).toBe(2);
   expect(await take(live, 1)).toHaveLength(1);
   expect(live.retries[0]).toBe('timeout');
-}, 30_000);
+});
 
 test('a consumer that is busy drops frames and never makes the source connect anew', async () => {
   const source = await startLiveSource({ video: street });
@@ -247,7 +250,7 @@ test('a consumer that is busy drops frames and never makes the source connect an
   const [frame] = await take(live, 1);
   expect(Date.now() - (frame?.timeMs ?? 0)).toBeLessThan(600);
   expect(live.health().reconnects).toBe(0);
-}, 20_000);
+});
 
 test('a stream that changes its size goes on with the new size', async () => {
   const small = ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=3'];
@@ -267,7 +270,7 @@ test('a stream that changes its size goes on with the new size', async () => {
   for (let frame = 0; frame < 30 && widths.size < 2; frame += 1) widths.add((await take(live, 1))[0]?.image.width ?? 0);
   expect([...widths]).toEqual([320, 640]);
   expect(live.retries).toEqual(['format_changed']);
-}, 30_000);
+});
 
 async function commandLines(): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

@@ -1,9 +1,12 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { loadScenes } from '@vision/shared/scenes';
 import { startDetectors } from '../src/detectors/start-detectors.ts';
 import { readFileFrames } from '../src/video/file-frames.ts';
 import { createTracker } from '../src/video/tracker.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
 
 const path = (relative: string) => new URL(relative, import.meta.url).pathname;
 
@@ -71,4 +74,4 @@ test('people in the street clip keep their tracks, but for those who stand behin
   );
   expect(switches).toMatchObject({ redSleeves: 0, fairHair: 0, jeans: 0 });
   expect(Object.values(switches).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(7);
-}, 60_000);
+});

@@ -17,7 +17,7 @@ export interface VideoFiles {
   close: () => Promise<void>;
 }
 
-export interface VideoFile {
+interface VideoFile {
   path: string;
   /** The copy is removed when nobody needed it for a while. */
   release: () => void;

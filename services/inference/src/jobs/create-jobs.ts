@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { createDb } from '@vision/shared/db/knex';
 import { schemaIsCurrent } from '@vision/shared/db/migrate';
-import type { Route } from '@vision/shared/http/route';
 import type { Logger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
@@ -13,7 +12,7 @@ import { createSecretBox } from '@vision/shared/secret-box';
 import { createVideoFiles } from '../clients/video-files.ts';
 import { migrations } from '../db/migrations/list.ts';
 import type { Detectors } from '../detectors/start-detectors.ts';
-import { jobRoutes } from '../http/jobs.ts';
+import type { JobsRouteDeps } from '../http/jobs.ts';
 import { LIVE_DEFAULTS, type LiveSettings } from '../video/live-frames.ts';
 import { SourceError } from '../video/source-error.ts';
 import { createJobSignals } from './job-signals.ts';
@@ -22,7 +21,7 @@ import { type Worker, startWorker } from './worker.ts';
 
 /** The part of the service that runs video jobs. */
 export interface Jobs {
-  routes: Route[];
+  routeDeps: JobsRouteDeps;
   start: () => void;
   isReady: () => Promise<boolean>;
   stopPhases: StopPhase[];
@@ -52,9 +51,7 @@ export async function createJobs(
   };
   const { JOBS_PER_WORKER: capacity, JOB_LEASE_MS: leaseMs, JOB_POLL_MS: pollMs, JOB_KEEP_DAYS: keepDays } = config;
   return {
-    routes: jobRoutes({
-      ...{ ...shared, bucket: config.S3_BUCKET, lookMs: config.FILE_LOOK_MS, workerSeenMs: 2 * leaseMs },
-    }),
+    routeDeps: { ...shared, bucket: config.S3_BUCKET, lookMs: config.FILE_LOOK_MS, workerSeenMs: 2 * leaseMs },
     start: () => {
       worker = startWorker(running, { db, logger, capacity, leaseMs, pollMs, keepDays });
     },

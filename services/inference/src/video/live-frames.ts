@@ -55,7 +55,7 @@ export interface LiveWatch {
   health: () => LiveHealth;
 }
 
-export interface LiveHealth {
+interface LiveHealth {
   /** `stalled`: the source is quiet. `blocked`: a frame waits because the consumer is busy; never a reason to reconnect. */
   state: 'connecting' | 'running' | 'stalled' | 'blocked';
   dropped: number;

@@ -25,7 +25,7 @@ const LOCK = ['--unshare-all', '--die-with-parent', '--clearenv', '--setenv', 'P
 let isAvailable: Promise<boolean> | undefined;
 
 /** Whether bubblewrap works here: it needs user namespaces, which some container platforms forbid. */
-export function sandboxAvailable(): Promise<boolean> {
+function sandboxAvailable(): Promise<boolean> {
   isAvailable ??= run('bwrap', [...LOCK, ...ROOT, '/usr/bin/true'], { timeout: 5000 }).then(
     () => true,
     () => false,

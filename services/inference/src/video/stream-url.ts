@@ -1,6 +1,6 @@
 import { SourceError } from './source-error.ts';
 
-export type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
+type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
 
 const PORTS: Record<StreamScheme, number> = { http: 80, https: 443, rtsp: 554, rtmp: 1935 };
 

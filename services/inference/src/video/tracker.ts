@@ -36,7 +36,7 @@ export interface TrackerSettings {
 }
 
 /** For 5 frames a second: boxes of walking people overlap less than at 30, hence low overlaps and grown boxes. */
-export const TRACKER_DEFAULTS: TrackerSettings = {
+const TRACKER_DEFAULTS: TrackerSettings = {
   highScore: 0.5,
   lostMs: 2000,
   tentativeLostMs: 650,

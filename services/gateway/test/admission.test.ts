@@ -130,24 +130,23 @@ test.each([
   ],
   ['a signed length', ['POST /v1/vision/tasks HTTP/1.1', 'Host: x', 'Content-Length: +5']],
   ['headers beyond the limit', ['GET /v1/vision/tasks HTTP/1.1', 'Host: x', `X-Long: ${'x'.repeat(20_000)}`]],
-  ['no host', ['GET /v1/vision/tasks HTTP/1.1']],
 ])('a request with %s is answered 400 and the connection closed', async (_what, lines) => {
   const { ended } = await wire(gateway.url, ...lines);
   expect(await ended).toMatch(/^HTTP\/1.1 400 /);
   expect(gateway.upstream.seen).toHaveLength(0);
 });
 
-test('an expectation other than 100-continue is a fault of the request', async () => {
-  const { ended } = await wire(
-    gateway.url,
-    'POST /v1/vision/tasks HTTP/1.1',
-    'Host: x',
-    `Authorization: Bearer ${key}`,
-    'Expect: junk',
-    'Content-Length: 0',
-    'Connection: close',
-  );
-  expect(await ended).toMatch(/^HTTP\/1.1 400 [^]*expectation_unknown/);
+test.each([
+  ['an expectation other than 100-continue', ['Host: x', 'Expect: junk', 'Content-Length: 0'], 'expectation_unknown'],
+  ['a request without Host', ['Content-Length: 0'], 'host_missing'],
+  ['another transfer coding', ['Host: x', 'Transfer-Encoding: gzip, chunked'], 'transfer_encoding_unsupported'],
+])('%s is a fault of the request', async (_case, lines, reason) => {
+  const headers = [...lines, `Authorization: Bearer ${key}`, 'Connection: close'];
+  const { socket, ended } = await wire(gateway.url, 'POST /v1/vision/tasks HTTP/1.1', ...headers);
+  if (lines.includes('Transfer-Encoding: gzip, chunked')) socket.write('0\r\n\r\n');
+  const text = await ended;
+  expect(text).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json/);
+  expect(text).toContain(`"${reason}"`);
 });
 
 test('an address that presents wrong keys all the time is slowed down, known keys of it are not', async () => {

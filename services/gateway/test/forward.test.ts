@@ -147,6 +147,14 @@ test('an early refusal reaches the client while it still uploads, and the rest i
   expect(gateway.upstream.last().bytes).toBeLessThan(30_000_000);
 });
 
+test('a head that is refused is answered before the first byte of the body', async () => {
+  gateway.upstream.answer = (_req, res) => res.writeHead(400, { 'content-length': '14' }).end('{"early":true}');
+  const upload = await wire(gateway.url, ...head('POST', '/v1/vision/video-tasks'), 'Content-Length: 30000000');
+  await until(() => upload.text().endsWith('{"early":true}'));
+  expect(gateway.upstream.last().bytes).toBe(0);
+  upload.socket.destroy();
+});
+
 test('a client that goes away in the middle takes the upstream request along', async () => {
   gateway.upstream.answer = () => undefined;
   const upload = startUpload();

@@ -10,16 +10,23 @@ export interface HttpServer {
   readonly server: Server;
 }
 
+export interface ListenOptions {
+  host: string;
+  port: number;
+  /** false: the listener itself refuses requests without Host; Node would do it without a problem document. */
+  requireHostHeader?: boolean;
+}
+
 /**
  * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's limit for
  * a whole request is off; keep-alive outlasts the usual idle time of an ingress so that it never reuses a closed socket.
  */
 export function createHttpServer(
   listener: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, requireHostHeader = true }: ListenOptions,
 ): HttpServer {
   const server = createServer(
-    { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true },
+    { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true, requireHostHeader },
     listener,
   );
   const running = new Set<ServerResponse>();

@@ -90,6 +90,8 @@ class Exchange {
       upstream.end();
       return;
     }
+    // The head goes at once: what refuses it need not wait for the first byte of the body.
+    upstream.flushHeaders();
     if (this.#req.headers.expect !== undefined) this.#res.writeContinue();
     this.#req.on('data', this.#onProgress);
     this.#req.pipe(upstream);

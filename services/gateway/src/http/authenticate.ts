@@ -8,7 +8,7 @@ import type { Signals } from '../signals.ts';
 import { authenticateKey } from '../use-cases/authenticate-key.ts';
 import type { AuthenticateDeps, KeyHolder } from '../use-cases/authenticate-key.ts';
 import type { SettingsWatch } from '../use-cases/watch-settings.ts';
-import { refuseOddExpectation } from './expectation.ts';
+import { refuseOddHeaders } from './refuse-odd-headers.ts';
 
 export interface AdmissionDeps extends AuthenticateDeps {
   limiter: RateLimiter;
@@ -29,7 +29,7 @@ export function admit(deps: AdmissionDeps): RequestHandler {
       maintenance: maintenance?.enabled ? { reason: maintenance.reason } : undefined,
     };
     await takeToken(deps, holder, res);
-    refuseOddExpectation(req);
+    refuseOddHeaders(req);
     next();
   };
 }

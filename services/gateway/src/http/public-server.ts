@@ -11,7 +11,7 @@ import type { HttpServer } from '@vision/shared/http/server';
  * what is no HTTP at all gets a problem document too.
  */
 export function createPublicServer(listener: RequestListener, address: { host: string; port: number }): HttpServer {
-  const http = createHttpServer(listener, address);
+  const http = createHttpServer(listener, { ...address, requireHostHeader: false });
   http.server.on('checkContinue', listener);
   http.server.on('checkExpectation', listener);
   http.server.on('clientError', (_error, socket) => refuse(socket));

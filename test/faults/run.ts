@@ -60,10 +60,14 @@ try {
   ];
   if (converge) verdicts.push({ ...converge, breaches: await converge.check(state) });
   await settle(state);
+  console.log('faults     stopping what runs');
   await stopEverything(state);
   await settle(state);
-  for (const invariant of others)
-    verdicts.push({ ...invariant, breaches: await lasting(() => invariant.check(state)) });
+  console.log('faults     checking');
+  const patience = Date.now() + SWEEPERS_MS;
+  for (const invariant of others) {
+    verdicts.push({ ...invariant, breaches: await lasting(() => invariant.check(state), patience) });
+  }
   await stores.close();
   failed = writeReport({ seed, minutes, faults, verdicts, creates: workload.creates });
 } catch (error) {

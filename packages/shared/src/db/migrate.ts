@@ -38,6 +38,18 @@ export async function schemaIsCurrent(db: Knex, migrations: Migration[]): Promis
   return migrations.every((migration) => applied.has(migration.name));
 }
 
+/**
+ * The readiness check of a service: true from the moment the schema was seen complete, and for good. A database that goes away later
+ * shows in the answers: taking every replica out of service at once would turn refusals with a reason into silence.
+ */
+export function schemaReadiness(db: Knex, migrations: Migration[]): () => Promise<boolean> {
+  let seen = false;
+  return async () => {
+    seen ||= await schemaIsCurrent(db, migrations);
+    return seen;
+  };
+}
+
 const TABLE = 'schema_migrations';
 
 async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): Promise<void> {

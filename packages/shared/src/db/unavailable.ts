@@ -47,5 +47,6 @@ const POSTGRES_AWAY = /^(08...|57P0[1-5]|53[123]00|58030|25006|25P03)$/;
 // Statement timeout, lock timeout, serialization failure, deadlock.
 const POSTGRES_BUSY = /^(57014|55P03|40001|40P01)$/;
 
+// knex puts the statement before the message of the driver: "ROLLBACK - Client has encountered …".
 const CONNECTION_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection is closed|Unable to acquire a connection|Client was closed and is not queryable)/;
+  /(?:^| - )(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection is closed|Unable to acquire a connection|Client was closed and is not queryable)/;

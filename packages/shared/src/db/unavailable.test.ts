@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { AppError, fail } from '../errors.ts';
+import type { AppError} from '../errors.ts';
+import { fail } from '../errors.ts';
 import { asUnavailable } from './unavailable.ts';
 
 const coded = (code: string, message = 'failed') => Object.assign(new Error(message), { code });

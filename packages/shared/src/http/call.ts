@@ -69,6 +69,8 @@ export async function call(input: CallRequest): Promise<CallReply> {
     });
     return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
   } catch (error) {
+    // Whoever ended the call knows why; it says nothing about the other side.
+    if (input.signal?.aborted && error === input.signal.reason) throw new CallError('aborted', false, error);
     throw asCallError(error);
   } finally {
     clearTimeout(timer);
@@ -112,6 +114,5 @@ function asCallError(error: unknown): CallError {
     return new CallError('connect_failed', true, error);
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return new CallError('name_unknown', true, error);
-  if ((error as { name?: string } | null)?.name === 'ClientGoneError') return new CallError('aborted', false, error);
   return new CallError('connection_lost', false, error);
 }

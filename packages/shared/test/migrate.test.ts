@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDb } from '../src/db/knex.ts';
-import { migrate, migrateDown, schemaIsCurrent } from '../src/db/migrate.ts';
+import { migrate, migrateDown, schemaIsCurrent, schemaReadiness } from '../src/db/migrate.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { openSession, tryLock } from '../src/db/session.ts';
 import { inboxMigration } from '../src/messaging/inbox.ts';
@@ -116,4 +116,18 @@ test('an older release sees a newer schema as current', async () => {
   await migrate(database.db, all);
   await migrate(database.db, [things]);
   expect(await schemaIsCurrent(database.db, [things])).toBe(true);
+});
+
+test('readiness waits for the schema and then stays, also while the database is away', async () => {
+  const db = createDb({ url: database.url, applicationName: 'readiness', poolMax: 1, acquireTimeoutMs: 500 });
+  const isReady = schemaReadiness(db, [things]);
+  const tooEarly = schemaReadiness(createDb({ url: 'postgres://127.0.0.1:1/none', applicationName: 'early' }), [
+    things,
+  ]);
+  await expect(tooEarly()).rejects.toThrow();
+  expect(await isReady()).toBe(false);
+  await migrate(database.db, [things]);
+  expect(await isReady()).toBe(true);
+  await db.destroy();
+  expect(await isReady()).toBe(true);
 });

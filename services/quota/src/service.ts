@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
 import { startPoller } from '@vision/shared/db/poller';
 import type { Poller } from '@vision/shared/db/poller';
 import { createApp } from '@vision/shared/http/app';
@@ -43,7 +43,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
   const health = createHttpServer(
-    healthListener({ ready: readiness(db), live: () => service.consumer?.isAlive() ?? true }),
+    healthListener({ ready: schemaReadiness(db, migrations), live: () => service.consumer?.isAlive() ?? true }),
     { host: config.HOST, port: config.HEALTH_PORT },
   );
   let retention: Poller | undefined;
@@ -102,13 +102,4 @@ function openDatabase(config: Config): Knex {
     url.searchParams.set('options', `-c quota.clock_offset=${config.CLOCK_OFFSET.replace(' ', String.raw`\ `)}`);
   }
   return createDb({ url: url.href, poolMax: config.DATABASE_POOL, applicationName: 'quota' });
-}
-
-/** Ready from the moment the schema was seen complete; a database that goes away later shows in the answers, not here. */
-function readiness(db: Knex): () => Promise<boolean> {
-  let seen = false;
-  return async () => {
-    seen ||= await schemaIsCurrent(db, migrations);
-    return seen;
-  };
 }

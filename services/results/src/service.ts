@@ -1,7 +1,7 @@
 import { topics } from '@vision/shared/contracts/topics';
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
 import { startPoller } from '@vision/shared/db/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
@@ -55,7 +55,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const app = createApp({ routes: routes(deps), authenticate, logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
   const isAlive = () => Object.values(service.consumers ?? {}).every((consumer) => consumer.isAlive());
-  const health = createHttpServer(healthListener({ ready: readiness(db), live: isAlive }), {
+  const health = createHttpServer(healthListener({ ready: schemaReadiness(db, migrations), live: isAlive }), {
     host: config.HOST,
     port: config.HEALTH_PORT,
   });
@@ -154,13 +154,4 @@ function openDatabase(config: Config): Knex {
     url.searchParams.set('options', `-c results.clock_offset=${config.CLOCK_OFFSET.replace(' ', String.raw`\ `)}`);
   }
   return createDb({ url: url.href, poolMax: config.DATABASE_POOL, applicationName: 'results' });
-}
-
-/** Ready from the moment the schema was seen complete; a database that goes away later shows in the answers, not here. */
-function readiness(db: Knex): () => Promise<boolean> {
-  let seen = false;
-  return async () => {
-    seen ||= await schemaIsCurrent(db, migrations);
-    return seen;
-  };
 }

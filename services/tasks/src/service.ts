@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -42,7 +42,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
   });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
   const health = createHttpServer(
-    healthListener({ ready: readiness(deps.db), live: () => background?.isAlive() ?? true }),
+    healthListener({ ready: schemaReadiness(deps.db, migrations), live: () => background?.isAlive() ?? true }),
     { host: config.HOST, port: config.HEALTH_PORT },
   );
   const service: TasksService = {
@@ -128,13 +128,4 @@ export async function migrateDatabase(config: Config): Promise<void> {
   } finally {
     await db.destroy();
   }
-}
-
-/** Ready from the moment the schema was seen complete; a store that goes away later shows in the answers, not here. */
-function readiness(db: Knex): () => Promise<boolean> {
-  let seen = false;
-  return async () => {
-    seen ||= await schemaIsCurrent(db, migrations);
-    return seen;
-  };
 }

@@ -37,6 +37,10 @@ export function createSignals(logger: Logger) {
   const upstreamErrors = metrics.createCounter('vision.gateway.upstream.errors', {
     description: 'Calls to a service that gave no answer',
   });
+  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  fallbacks.add(0);
+  keyStoreErrors.add(0);
+  for (const upstream of ['tasks', 'images', 'results', 'quota']) upstreamErrors.add(0, { upstream });
   return {
     served: (request: ServedRequest) => {
       const { operation, status, durationMs } = request;

@@ -126,6 +126,7 @@ function createSignals(name: string, state: () => BreakerState) {
     description: 'Calls by what they said about the other side',
   });
   const opened = signals.createCounter('circuit_breaker.opened', { description: 'Times the breaker opened' });
+  opened.add(0, { name });
   signals
     .createObservableGauge('circuit_breaker.state', { description: '0 closed, 1 half-open, 2 open' })
     .addCallback((result) => result.observe(stateValues[state()], { name }));

@@ -14,13 +14,24 @@ export function consumerSignals(groupId: string) {
   const blocked = meter.createCounter('vision.consumer.blocked', {
     description: 'Failures beyond the tries of an event that may not be put aside',
   });
-  const crashes = meter.createCounter('vision.consumer.crashes');
-  const joins = meter.createCounter('vision.consumer.joins');
-  const lag = meter.createGauge('vision.consumer.lag', { unit: '{message}' });
+  const deadLetters = meter.createCounter('vision.consumer.dead_letters', {
+    description: 'Events put into a dead letter topic; any growth is an alarm',
+  });
+  const crashes = meter.createCounter('vision.consumer.crashes', {
+    description: 'Crashes of the consumer, restarted or not',
+  });
+  const joins = meter.createCounter('vision.consumer.joins', { description: 'Times the group gave out partitions' });
+  const lag = meter.createGauge('vision.consumer.lag', {
+    unit: '{message}',
+    description: 'Messages behind the end of a partition after its last batch',
+  });
   const group = { group: groupId };
+  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  for (const alarm of [deadLetters, blocked, crashes]) alarm.add(0, group);
   return {
     settled: (type: string, outcome: Outcome, time?: Date) => {
       events.add(1, { ...group, type, outcome });
+      if (outcome === 'dead-lettered') deadLetters.add(1, group);
       if (time) age.record(Math.max(0, Date.now() - time.getTime()) / 1000, { ...group, type });
     },
     retried: (isOutage: boolean) => retries.add(1, { ...group, cause: isOutage ? 'outage' : 'failure' }),

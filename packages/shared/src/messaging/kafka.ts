@@ -23,6 +23,7 @@ export interface KafkaClient {
 /** One per process. The kafkajs library is known to the files of this folder only. */
 export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: KafkaOptions): KafkaClient {
   quietTimeoutWarnings();
+  offsetResets().add(0);
   const kafka = new Kafka({
     clientId,
     brokers,
@@ -47,11 +48,16 @@ function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
     ...(error === undefined ? {} : { reason: error instanceof Error ? error.message : error }),
   };
   if (message.startsWith('Offset out of range, resetting')) {
-    metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets').add(1);
+    offsetResets().add(1);
     logger.error(facts, `kafka: ${message}`);
   } else if (level === logLevel.ERROR || level === logLevel.WARN) logger.warn(facts, `kafka: ${message}`);
   else logger.debug(facts, `kafka: ${message}`);
 }
+
+const offsetResets = () =>
+  metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets', {
+    description: 'Positions that were out of range: records were skipped or are read again; any growth is an alarm',
+  });
 
 let quiet = false;
 

@@ -148,8 +148,14 @@ function toTraced(row: OutboxRow): TracedEvent {
 /** Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). */
 function watchOutbox() {
   const meter = metrics.getMeter('vision.messaging');
-  const age = meter.createObservableGauge('vision.outbox.oldest_age', { unit: 's' });
-  const waiting = meter.createObservableGauge('vision.outbox.waiting', { unit: '{event}' });
+  const age = meter.createObservableGauge('vision.outbox.oldest_age', {
+    unit: 's',
+    description: 'Age of the oldest event that waits to be published; told by the active relay only',
+  });
+  const waiting = meter.createObservableGauge('vision.outbox.waiting', {
+    unit: '{event}',
+    description: 'Events seen waiting, one batch at most; told by the active relay only',
+  });
   let rows: OutboxRow[] | undefined;
   const observeAge = (result: { observe: (value: number) => void }) => {
     if (rows) result.observe(rows[0] ? (Date.now() - rows[0].created_at.getTime()) / 1000 : 0);

@@ -255,6 +255,30 @@ test('with Kafka away at the start a consumer waits, stops when told to, and wor
   await gate.close();
 }, 60_000);
 
+test('a group whose place is gone goes on with the oldest record that is left, and an alarm says so', async () => {
+  const lines: { level: string; msg: string }[] = [];
+  const logger = createLogger('test', 'info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const first = start(async () => undefined);
+  await first.settled(await publish('a', 1));
+  await first.stop();
+  await publish('a', 2);
+  const last = await publish('a', 3);
+  const { topicPrefix, brokers, client } = kafka;
+  const admin = client.kafka.admin();
+  await admin.connect();
+  const partitions = await admin.fetchTopicOffsets(client.nameOf(topic));
+  const used = partitions.filter(({ high }) => Number(high) > 0).map(({ partition }) => ({ partition, offset: '2' }));
+  await admin.deleteTopicRecords({ topic: client.nameOf(topic), partitions: used });
+  await admin.disconnect();
+  const second = start(async () => undefined, {
+    kafka: createKafka({ brokers, clientId: 'late', logger, topicPrefix }),
+  });
+  expect(await second.settled(last)).toBe('handled');
+  expect(lines).toContainEqual(
+    expect.objectContaining({ level: 'error', msg: 'kafka: Offset out of range, resetting to default offset' }),
+  );
+}, 40_000);
+
 test('a second process takes a share of the partitions and every event is still handled', async () => {
   const seen = new Set<number>();
   const handler: EventHandler<Thing> = async ({ data }) => void seen.add(data.version);

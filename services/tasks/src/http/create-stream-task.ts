@@ -7,6 +7,7 @@ import { findKey } from '../db/idempotency-keys.ts';
 import { parseStreamUrl } from '../domain/stream-url.ts';
 import type { StreamUrl } from '../domain/stream-url.ts';
 import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
+import { countCreate } from '../use-cases/count-create.ts';
 import { createStreamTask } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { createdReply, createResponses, idempotencyHeaders } from './task-view.ts';
@@ -41,11 +42,14 @@ export const createStreamTaskRoute = (deps: Deps) =>
       ],
     },
     async ({ req, caller }) => {
-      const idempotencyKey = readIdempotencyKey(req);
-      const keyWasKnown = (await findKey(deps.db, caller.subject, idempotencyKey.key)) !== undefined;
-      if (!keyWasKnown) await assertAcceptsNew(deps, caller);
-      const { sceneCode, url } = readBody(deps, await readJson(req));
-      return createdReply(await createStreamTask(deps, { caller, idempotencyKey, sceneCode, url, keyWasKnown }));
+      const create = async () => {
+        const idempotencyKey = readIdempotencyKey(req);
+        const keyWasKnown = (await findKey(deps.db, caller.subject, idempotencyKey.key)) !== undefined;
+        if (!keyWasKnown) await assertAcceptsNew(deps, caller);
+        const { sceneCode, url } = readBody(deps, await readJson(req));
+        return createStreamTask(deps, { caller, idempotencyKey, sceneCode, url, keyWasKnown });
+      };
+      return createdReply(await countCreate(deps.signals, 'stream', create));
     },
   );
 

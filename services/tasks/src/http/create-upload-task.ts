@@ -3,6 +3,7 @@ import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { route } from '@vision/shared/http/route';
 import { findKey } from '../db/idempotency-keys.ts';
 import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
+import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { receiveVideo, requireMultipart } from './receive-video.ts';
@@ -37,15 +38,18 @@ export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalM
       ],
     },
     async ({ req, caller }) => {
-      const idempotencyKey = readIdempotencyKey(req);
-      requireMultipart(req);
-      const known = await findKey(deps.db, caller.subject, idempotencyKey.key);
-      if (!known) await assertAcceptsNew(deps, caller);
-      const knownKey = known ? (known.done ? ('done' as const) : ('busy' as const)) : undefined;
-      const receive = async (objectKey: string | undefined) => {
-        const { video, sceneCode } = await receiveVideo(req, { objects: deps.objects, objectKey, ...body });
-        return { ...video, sceneCode };
+      const create = async () => {
+        const idempotencyKey = readIdempotencyKey(req);
+        requireMultipart(req);
+        const known = await findKey(deps.db, caller.subject, idempotencyKey.key);
+        if (!known) await assertAcceptsNew(deps, caller);
+        const knownKey = known ? (known.done ? ('done' as const) : ('busy' as const)) : undefined;
+        const receive = async (objectKey: string | undefined) => {
+          const { video, sceneCode } = await receiveVideo(req, { objects: deps.objects, objectKey, ...body });
+          return { ...video, sceneCode };
+        };
+        return createUploadTask(deps, { caller, idempotencyKey, knownKey, receive });
       };
-      return createdReply(await createUploadTask(deps, { caller, idempotencyKey, knownKey, receive }));
+      return createdReply(await countCreate(deps.signals, 'upload', create));
     },
   );

@@ -40,15 +40,21 @@ async function apply(
   deps.signals.moved(move);
   deps.wakeRelay();
   crashPoint('tasks.reconcile.moved');
-  if (verdict.alarm) deps.signals.alarm(verdict.alarm);
+  if (verdict.alarm) {
+    deps.signals.alarm(verdict.alarm);
+    deps.logger.warn({ task_id: task.taskId }, 'a task ended before its frames could be read');
+  }
   if (move === 'stop') await repeatStop(deps, moved, now);
   deps.logger.info({ task_id: task.taskId, move, status: moved.status }, 'a task moved');
 }
 
-async function repeatStop({ db, inference, signals }: ReconcileDeps, task: Task, now: Date): Promise<void> {
+async function repeatStop({ db, inference, signals, logger }: ReconcileDeps, task: Task, now: Date): Promise<void> {
   const pauseMs = Math.min(STOP_REPEAT_MAX_MS, STOP_REPEAT_MS * 2 ** Math.min(task.stopsSent - 1, 10));
   if (task.stopSentAt !== null && now.getTime() - task.stopSentAt.getTime() < pauseMs) return;
   await noteStopSent(db, task.taskId);
-  if (task.stopsSent === STOP_ALARM_AFTER) signals.alarm('stop_unconfirmed');
+  if (task.stopsSent === STOP_ALARM_AFTER) {
+    signals.alarm('stop_unconfirmed');
+    logger.error({ task_id: task.taskId, stops_sent: task.stopsSent }, 'a stop is not confirmed by the backend');
+  }
   await inference.stopJob(task.taskId);
 }

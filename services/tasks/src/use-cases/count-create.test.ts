@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { fail } from '@vision/shared/errors';
+import { countCreate } from './count-create.ts';
+import type { Created } from './create-stream-task.ts';
+
+const counted = async (create: () => Promise<Created>) => {
+  const seen: string[] = [];
+  const signals = { created: (kind: string, outcome: string) => void seen.push(`${kind} ${outcome}`) };
+  await countCreate(signals, 'stream', create).catch(() => undefined);
+  return seen;
+};
+const created = (status: string, replayed: boolean) => async () => ({ task: { status }, replayed }) as Created;
+
+test('a create is counted by the state of its task, a replay as such, a refusal by its reason', async () => {
+  expect(await counted(created('resolving', false))).toEqual(['stream resolving']);
+  expect(await counted(created('running', true))).toEqual(['stream replayed']);
+  expect(await counted(() => Promise.reject(fail.breakerOpen('maintenance', 60)))).toEqual(['stream maintenance']);
+  expect(await counted(() => Promise.reject(new Error('a bug')))).toEqual(['stream failed']);
+});
+
+test('the caller gets what the create gives or throws', async () => {
+  const signals = { created: () => undefined };
+  const refusal = fail.upstreamDown('inference_unreachable');
+  await expect(countCreate(signals, 'upload', () => Promise.reject(refusal))).rejects.toBe(refusal);
+  await expect(countCreate(signals, 'upload', created('running', false))).resolves.toMatchObject({ replayed: false });
+});

@@ -123,7 +123,7 @@ test.each([
 
 test('two Idempotency-Key headers are refused even when they are equal', async () => {
   const key = randomUUID();
-  const status = await new Promise((resolve, reject) => {
+  const text = await new Promise<string>((resolve, reject) => {
     const req = request(`${system.baseUrl}/v1/vision/image-detections`, {
       method: 'POST',
       headers: {
@@ -132,10 +132,10 @@ test('two Idempotency-Key headers are refused even when they are equal', async (
         'content-type': 'multipart/form-data; boundary=x',
       },
     });
-    req.on('response', (reply) => resolve(reply.resume().statusCode)).on('error', reject);
+    req.on('response', (reply) => reply.setEncoding('utf8').once('data', resolve)).on('error', reject);
     req.end('--x--\r\n');
   });
-  expect(status).toBe(400);
+  expect(JSON.parse(text)).toMatchObject({ status: 400, details: { reason: 'idempotency_key_invalid' } });
 });
 
 test.each([0, 11])('%d images are refused', async (count) => {
@@ -159,14 +159,14 @@ test('a body over 81 MiB is refused with and without Content-Length', async () =
   });
   const { body: stream, headers } = new Response(big);
   const type = headers.get('content-type') ?? '';
-  expect((await caller.detect(big)).status).toBe(400);
+  expect(refusal(await caller.detect(big))).toEqual(invalid('body_too_large'));
   const chunked = await fetch(`${system.baseUrl}/v1/vision/image-detections`, {
     method: 'POST',
     headers: { authorization: `Bearer ${caller.key}`, 'idempotency-key': randomUUID(), 'content-type': type },
     body: stream,
     duplex: 'half',
   });
-  expect(chunked.status).toBe(400);
+  expect(await chunked.json()).toMatchObject({ status: 400, details: { reason: 'body_too_large' } });
 });
 
 test.each<[string, FormData, string]>([

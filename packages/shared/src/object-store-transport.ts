@@ -2,9 +2,19 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export interface S3Call {
   signal: AbortSignal | undefined;
+  /** Of an upload that may be given up: what is on its way, and whether nothing more may be sent. */
+  exchanges?: { inFlight: Set<ClientRequest>; isOver: boolean } | undefined;
+}
+
+/** Lets no further request of an upload begin, and waits for those on their way, at most `waitMs`. */
+export async function endExchanges(exchanges: NonNullable<S3Call['exchanges']>, waitMs: number): Promise<void> {
+  exchanges.isOver = true;
+  const closed = [...exchanges.inFlight].map((outgoing) => new Promise((resolve) => outgoing.once('close', resolve)));
+  await Promise.race([Promise.all(closed), delay(waitMs, undefined, { ref: false })]);
 }
 
 /** The client answers these with an error of its own without reading the body, which would keep the connection. */
@@ -21,7 +31,8 @@ export function createS3Transport(
   const { Agent, request } = useSSL ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' });
   const send = (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
-    const signal = calls.getStore()?.signal;
+    const { signal, exchanges } = calls.getStore() ?? {};
+    if (exchanges?.isOver) throw new Error('the upload was given up');
     const outgoing = request({ ...options, ...(signal ? { signal } : {}) }, (reply) => {
       if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
       onReply?.(reply);
@@ -29,6 +40,8 @@ export function createS3Transport(
     outgoing.setTimeout(idleMs, () => {
       outgoing.destroy(Object.assign(new Error(`no progress for ${idleMs} ms`), { code: 'ETIMEDOUT' }));
     });
+    exchanges?.inFlight.add(outgoing);
+    outgoing.once('close', () => exchanges?.inFlight.delete(outgoing));
     return outgoing;
   };
   return { agent, transport: { request: send as typeof http.request } };

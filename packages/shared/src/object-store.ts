@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
 import type { ItemBucketMetadata } from 'minio';
 import { asAppError, fail } from './errors.ts';
-import { createS3Transport } from './object-store-transport.ts';
+import { createS3Transport, endExchanges } from './object-store-transport.ts';
 import type { S3Call } from './object-store-transport.ts';
 
 export interface ObjectStoreOptions {
@@ -70,6 +70,8 @@ export interface ObjectStore {
 
 export const PART_BYTES = 8 * 1024 * 1024;
 const PING_MS = 2_000;
+/** Longest wait for a part on its way when its upload is given up. */
+const SETTLE_MS = 5_000;
 
 /** Connects lazily: nothing is sent before the first call. */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
@@ -134,6 +136,7 @@ interface CallLimits {
   signal?: AbortSignal | undefined;
   /** false: only the idle limit applies. */
   deadlineMs?: number | false;
+  exchanges?: S3Call['exchanges'];
 }
 
 /** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
@@ -150,7 +153,7 @@ async function answered<T>({ calls, deadlineMs }: Context, limits: CallLimits, w
   aborted.catch(() => undefined);
   try {
     // The race matters: the client can wait for ever on a body that was given up.
-    return await Promise.race([calls.run({ signal: controller.signal }, work), aborted]);
+    return await Promise.race([calls.run({ signal: controller.signal, exchanges: limits.exchanges }, work), aborted]);
   } catch (error) {
     throw limits.signal?.aborted ? limits.signal.reason : unavailable(error);
   } finally {
@@ -170,15 +173,27 @@ async function put(context: Context, { key, body, contentType, signal }: PutRequ
   const broken = new AbortController();
   const feeding = pipeline(body, source).catch((error: unknown) => broken.abort(error));
   const ended = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
+  const exchanges: NonNullable<S3Call['exchanges']> = { inFlight: new Set(), isOver: false };
+  const cut = new AbortController();
+  const onEnded = () => {
+    // A part that arrives whole while its upload is being aborted can stay behind for ever, so it is let through first.
+    void endExchanges(exchanges, SETTLE_MS).then(() => cut.abort(ended.reason));
+  };
+  if (ended.aborted) onEnded();
+  ended.addEventListener('abort', onEnded, { once: true });
   try {
-    await answered(context, { signal: ended, deadlineMs: false }, () =>
+    await answered(context, { signal: cut.signal, deadlineMs: false, exchanges }, () =>
       client.putObject(bucket, key, source, undefined, headers),
     );
+    ended.throwIfAborted();
   } catch (error) {
     body.destroy();
     await abortIncomplete(context, key, 0).catch(() => undefined);
-    throw error;
+    // Its last request may have been the one that was let through.
+    if (ended.aborted) await remove(context, [key]).catch(() => undefined);
+    throw ended.aborted ? ended.reason : error;
   } finally {
+    ended.removeEventListener('abort', onEnded);
     source.destroy();
     await feeding;
   }

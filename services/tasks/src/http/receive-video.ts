@@ -44,9 +44,13 @@ export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions
   const { idleMs, totalMs } = options;
   const guard = guardBody(req, { maxBytes: MAX_VIDEO_BYTES + FRAMING_BYTES, idleMs, totalMs });
   const broken = new AbortController();
-  const reader = parseVideoForm(req, (file) => storeVideo(file, options, broken.signal));
+  const fault = new AbortController();
+  const faulty = new Promise<never>((_resolve, reject) => {
+    fault.signal.addEventListener('abort', () => reject(fault.signal.reason as Error), { once: true });
+  });
+  const reader = parseVideoForm(req, (file) => storeVideo(file, options, { signal: broken.signal, fault }));
   try {
-    return await Promise.race([reader.form, guard.broken]);
+    return await Promise.race([reader.form, guard.broken, faulty]);
   } catch (error) {
     broken.abort(error);
     await reader.abort(error as Error);
@@ -59,12 +63,15 @@ export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions
 async function storeVideo(
   file: Readable,
   { objects, objectKey }: ReceiveOptions,
-  signal: AbortSignal,
+  { signal, fault }: { signal: AbortSignal; fault: AbortController },
 ): Promise<VideoFacts> {
   const meter = new VideoMeter(MAX_VIDEO_BYTES);
   const body = new PassThrough();
   const feeding = pipeline(file, meter, body, { signal });
-  feeding.catch(() => undefined);
+  // A fault of the file is told at once, while the store still ends what it had begun.
+  feeding.catch((error: unknown) => {
+    if (isOurs(error)) fault.abort(error);
+  });
   try {
     // The store hears of a file only when it is one.
     await Promise.race([meter.accepted, feeding]);

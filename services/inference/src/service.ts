@@ -60,8 +60,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
     healthPort: config.HEALTH_PORT,
     start: async () => {
       service.healthPort = await health.start();
-      service.port = await server.start();
       jobs?.start();
+      service.port = await server.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },

@@ -131,6 +131,18 @@ test('reading on after the last sample ends at once', async () => {
   expect(await readAll(street, { after: { seq: 59, timeMs: 11_800 } })).toEqual([]);
 });
 
+test('a file that changes the size of its picture goes on with the same numbers and times', async () => {
+  const parts = ['320x240', '640x480'].map((size, index) =>
+    videos.make(`part${index}.ts`, '-f', 'lavfi', '-i', `testsrc2=s=${size}:r=25:d=2.1`, ...h264, '-g', '25'),
+  );
+  const whole = join(videos.directory, 'whole.ts');
+  await writeFile(whole, Buffer.concat(await Promise.all((await Promise.all(parts)).map((path) => readFile(path)))));
+  const path = await videos.make('whole.mp4', '-i', whole, '-c', 'copy');
+  const frames = await readAll(path);
+  expect(frames.map((frame) => frame.timeMs)).toEqual(sampledTimes(await presentationTimes(path)));
+  expect(frames.every(({ pixels }) => pixels.data.length === 320 * 240 * 3)).toBe(true);
+});
+
 test('a slow consumer slows ffmpeg and is never taken for a silent file', async () => {
   let count = 0;
   for await (const frame of readFileFrames(street, await optionsFor(street, { noFrameMs: 2000 }))) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { createDb } from '@vision/shared/db/knex';
-import { schemaIsCurrent } from '@vision/shared/db/migrate';
+import { schemaReadiness } from '@vision/shared/db/migrate';
 import type { Logger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
@@ -43,6 +43,7 @@ export async function createJobs(
     ...{ objects, directory: config.WORK_DIR, maxBytes: config.FILE_MAX_BYTES, keepMs: 30_000 },
   });
   let worker: Worker | undefined;
+  const schemaIsReady = schemaReadiness(db, migrations);
   const shared = { db, box, detectors, files, sandbox: config.SANDBOX, wakeWorker: () => worker?.wake() };
   const running = {
     ...{ detectors, files, box, producer, now: Date.now, signals: createJobSignals(logger) },
@@ -55,7 +56,7 @@ export async function createJobs(
     start: () => {
       worker = startWorker(running, { db, logger, capacity, leaseMs, pollMs, keepDays });
     },
-    isReady: () => schemaIsCurrent(db, migrations),
+    isReady: async () => (worker?.isReported() ?? false) && (await schemaIsReady()),
     stopPhases: [
       { name: 'jobs', timeoutMs: 15_000, stop: async () => worker?.stop() },
       {

@@ -20,7 +20,20 @@ export function createJobSignals(logger: Logger) {
     description: 'Waiting for and running the model on one frame',
     advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] },
   });
+  const watched = new Set<() => string>();
+  of.createObservableGauge('vision.sources', {
+    description: 'Live sources by state: stalled is a quiet source, blocked is a slow consumer of ours',
+  }).addCallback((result) => {
+    const states = { connecting: 0, running: 0, stalled: 0, blocked: 0 } as Record<string, number>;
+    for (const stateOf of watched) states[stateOf()] = (states[stateOf()] ?? 0) + 1;
+    for (const [state, sources] of Object.entries(states)) result.observe(sources, { state });
+  });
   return {
+    /** Counts a live source by its state until the returned function is called. */
+    sourceWatched: (stateOf: () => string) => {
+      watched.add(stateOf);
+      return () => void watched.delete(stateOf);
+    },
     jobStarted: ({ scene, attempt }: { scene: string; attempt: number }) => {
       started.add(1, { scene, takeover: attempt > 1 });
     },

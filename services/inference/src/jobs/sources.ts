@@ -65,10 +65,15 @@ export async function* liveSource(
   );
   let seq = job.reservedSeq;
   let dropped = 0;
-  for await (const frame of watch.frames) {
-    yield { seq, ...frame };
-    seq += 1;
-    deps.signals.framesDropped({ scene, frames: watch.health().dropped - dropped });
-    dropped = watch.health().dropped;
+  const unwatch = deps.signals.sourceWatched(() => watch.health().state);
+  try {
+    for await (const frame of watch.frames) {
+      yield { seq, ...frame };
+      seq += 1;
+      deps.signals.framesDropped({ scene, frames: watch.health().dropped - dropped });
+      dropped = watch.health().dropped;
+    }
+  } finally {
+    unwatch();
   }
 }

@@ -25,6 +25,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** Something to do was written: look at once. */
   wake: () => void;
+  /** Whether the others know of this worker, so that its places count. */
+  isReported: () => boolean;
   /** Puts the jobs down for others to take up. */
   stop: () => Promise<void>;
 }
@@ -47,6 +49,7 @@ export function startWorker(deps: Deps, options: WorkerOptions): Worker {
   const held = new Map<string, Held>();
   const closing = new AbortController();
   let rounds = 0;
+  let isReported = false;
 
   const take = (job: JobRecord) => {
     const stop = new AbortController();
@@ -67,6 +70,7 @@ export function startWorker(deps: Deps, options: WorkerOptions): Worker {
     await renew(options, held);
     if (closing.signal.aborted) return 0;
     if (rounds % 10 === 0) await reportWorker(options.db, { id, capacity: options.capacity });
+    isReported = true;
     if (rounds % 3600 === 0) await deleteEndedBefore(options.db, options.keepDays);
     rounds += 1;
     const claim = (statuses: JobStatus[], limit: number) =>
@@ -82,6 +86,7 @@ export function startWorker(deps: Deps, options: WorkerOptions): Worker {
   const poller = startPoller({ name: 'jobs', intervalMs: options.pollMs, run: round, logger: options.logger });
   return {
     wake: poller.wake,
+    isReported: () => isReported,
     stop: async () => {
       closing.abort();
       await poller.stop();

@@ -28,6 +28,8 @@ export interface Decoder {
 
 export interface DecoderOptions {
   sandbox: SandboxPlan;
+  /** Frames keep their size when the source changes its own, because the arguments fix it. */
+  isSizeFixed: boolean;
   killGraceMs: number;
 }
 
@@ -73,7 +75,7 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
 
   async function* frames(): AsyncGenerator<DecodedFrame, void> {
     try {
-      yield* readFrames(pull, records, geometry.promise);
+      yield* readFrames(pull, records, options.isSizeFixed, geometry.promise);
     } finally {
       // A pipe that is not read to its end stays open, and with it the process counts as not closed.
       child.stdout.destroy();
@@ -85,6 +87,7 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
 async function* readFrames(
   pull: (size: number) => Promise<Buffer | undefined>,
   records: RecordQueue,
+  isSizeFixed: boolean,
   geometry: Promise<Geometry | undefined>,
 ): AsyncGenerator<DecodedFrame, void> {
   const size = await geometry;
@@ -94,7 +97,7 @@ async function* readFrames(
     const record = await records.next();
     if (record === undefined) return;
     // A number 0 in the middle means that ffmpeg rebuilt its filters: the source changed size, so may the frames.
-    if (record.number === 0 && !isFirst) throw new SourceError('format_changed');
+    if (record.number === 0 && !isFirst && !isSizeFixed) throw new SourceError('format_changed');
     const data = await pull(scaledWidth * scaledHeight * 3);
     if (data === undefined) return;
     yield { ptsMs: record.ptsMs, image: { width, height }, pixels: { width: scaledWidth, height: scaledHeight, data } };

@@ -16,8 +16,11 @@ export interface LiveSampling {
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
 
-// Bound what a hostile file can ask for: frame area (8192×4320), single allocations, streams looked at.
-const LIMITS = ['-max_pixels', '35389440', '-max_streams', '16'];
+/** Largest picture that is decoded: 8192×4320. */
+export const MAX_PIXELS = 8192 * 4320;
+
+// Bound what a hostile file can ask for: frame area, single allocations, streams looked at.
+const LIMITS = ['-max_pixels', String(MAX_PIXELS), '-max_streams', '16'];
 const COMMON = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'level+verbose', '-max_alloc', '536870912'];
 // Half a millisecond of tolerance: timestamps are rounded to the time base of the container.
 const ROUNDING_S = 0.0005;
@@ -29,7 +32,7 @@ const ROUNDING_S = 0.0005;
 export function fileArguments(path: string, sampling: FileSampling): string[] {
   const { fps, scaled, afterMs } = sampling;
   const bucket = intervalOf('t', fps);
-  const before = afterMs === undefined ? '-1e15' : String(Math.floor(fps * (afterMs / 1000 + ROUNDING_S)));
+  const before = afterMs === undefined ? '-1e15' : String(intervalNumber(afterMs, fps));
   const select = `gt(${bucket},if(isnan(prev_selected_t),${before},${intervalOf('prev_selected_t', fps)}))`;
   const seek = afterMs === undefined ? [] : ['-noaccurate_seek', '-seek_timestamp', '1', '-ss', seconds(afterMs)];
   return [
@@ -55,6 +58,11 @@ export function liveArguments(input: readonly string[], sampling: LiveSampling):
     ...input,
     ...outputArguments(select, `w='${side('iw')}':h='${side('ih')}'`),
   ];
+}
+
+/** Number of the interval that a time in milliseconds lies in, as the filters count. */
+export function intervalNumber(timeMs: number, fps: number): number {
+  return Math.floor(fps * (timeMs / 1000 + ROUNDING_S));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type DecodedFrame, type Decoder, startDecoder } from './decoder.ts';
-import { type FileSampling, fileArguments } from './ffmpeg-arguments.ts';
+import { type FileSampling, fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
 import type { SandboxMode } from './sandbox.ts';
 import { SourceError } from './source-error.ts';
 
@@ -35,9 +35,10 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   const { sampling, image, after, signal } = options;
   const args = fileArguments(path, { ...sampling, afterMs: after?.timeMs });
   const sandbox = { mode: options.sandbox, file: path, needsNetwork: false };
-  const decoder = await startDecoder(args, { sandbox, killGraceMs: options.killGraceMs });
+  const decoder = await startDecoder(args, { sandbox, isSizeFixed: true, killGraceMs: options.killGraceMs });
   const frames = decoder.frames();
   let seq = after?.seq ?? -1;
+  let interval = after === undefined ? -Infinity : intervalNumber(after.timeMs, sampling.fps);
   try {
     let ahead = nextFrame(frames, decoder, options.noFrameMs);
     for (;;) {
@@ -45,6 +46,10 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
       const frame = await ahead;
       if (frame === undefined || signal.aborted) break;
       ahead = nextFrame(frames, decoder, options.noFrameMs);
+      // A file that changes its format makes ffmpeg build its filters anew, and those have forgotten the last sample.
+      const next = intervalNumber(frame.ptsMs, sampling.fps);
+      if (next <= interval) continue;
+      interval = next;
       seq += 1;
       yield { seq, timeMs: Math.max(0, frame.ptsMs), image, pixels: frame.pixels };
     }

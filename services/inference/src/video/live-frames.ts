@@ -151,6 +151,7 @@ async function followOnce(
     input = await deps.openInput(isFirst, signal);
     const decoder = await startDecoder(liveArguments(input.args, settings.sampling), {
       sandbox: { mode: settings.sandbox, needsNetwork: input.needsNetwork },
+      isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
     });
     const open = input;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
-import { VIDEO_DECODERS } from './ffmpeg-arguments.ts';
+import { MAX_PIXELS, VIDEO_DECODERS } from './ffmpeg-arguments.ts';
 import { type SandboxMode, sandboxed } from './sandbox.ts';
 
 export type FileProbe =
@@ -21,7 +21,6 @@ const report = z.object({
 });
 
 const KNOWN = new Set(VIDEO_DECODERS.split(','));
-const SIDE_MAX = 16_384;
 const ENTRIES =
   'stream=codec_name,width,height:stream_disposition=attached_pic:stream_side_data=rotation:format=duration';
 
@@ -52,8 +51,7 @@ function judge(stdout: string): FileProbe {
   if (!video) return { isReadable: false, reason: 'no_video_track' };
   const { width = 0, height = 0, codec_name: codec } = video;
   if (!KNOWN.has(codec)) return { isReadable: false, reason: 'codec_unsupported' };
-  if (Math.min(width, height) < 1 || Math.max(width, height) > SIDE_MAX)
-    return { isReadable: false, reason: 'unreadable' };
+  if (width * height < 1 || width * height > MAX_PIXELS) return { isReadable: false, reason: 'unreadable' };
   const rotation = video.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? 0;
   const isTurned = Math.abs(Math.round(rotation / 90)) % 2 === 1;
   const durationMs = Math.round((parsed.data.format?.duration ?? 0) * 1000);

@@ -7,8 +7,8 @@ import { startChild } from './support/child.ts';
 import { detected } from './support/fake-inference.ts';
 import { files, picture } from './support/form.ts';
 import { spooled } from './support/raw-client.ts';
-import { createWorld } from './support/start-images.ts';
-import type { Detections, World } from './support/start-images.ts';
+import { createWorld, startReplica } from './support/start-images.ts';
+import type { Detections, RunningImages, World } from './support/start-images.ts';
 
 /** What happens to a call that dies at a step: `undone` starts afresh under its key, `kept` is replayed. */
 const creating: Record<string, 'undone' | 'kept'> = {
@@ -27,12 +27,21 @@ beforeAll(async () => {
   world = await createWorld();
 });
 afterAll(() => world.close());
-afterEach(() => {
+afterEach(async () => {
+  for (const replica of replicas.splice(0)) await replica.stop();
   world.quota.fault = () => 'none';
   world.inference.answer = () => detected();
 });
 
-const quick = { LEASE_MS: '400', RECOVERY_INTERVAL_MS: '100' };
+/** The claims of the doomed run out at once; those of its successor must last on a busy machine. */
+const doomedEnv = { LEASE_MS: '400' };
+const nextEnv = { LEASE_MS: '20000', RECOVERY_INTERVAL_MS: '100' };
+const replicas: RunningImages[] = [];
+const startNext = async (over: Record<string, string> = {}) => {
+  const replica = await startReplica(world, { ...nextEnv, ...over });
+  replicas.push(replica);
+  return replica;
+};
 const parts = () => files(picture('good'), picture('bad'), picture('fine'));
 const oneBad = () => {
   world.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
@@ -54,12 +63,12 @@ test.each(Object.entries(creating))(
   async (CRASH_AT, fate) => {
     oneBad();
     const key = randomUUID();
-    const doomed = await startChild({ ...world.env, ...quick, CRASH_AT });
+    const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT });
     await expect(doomed.post(parts(), { key })).rejects.toThrow();
     expect(await doomed.ended).toBe('SIGKILL');
     expect(await spooled(world.spoolDir)).toEqual([]);
 
-    const next = await startChild({ ...world.env, ...quick });
+    const next = await startNext();
     const before = new Set(world.quota.reservations.keys());
     const { status, body } = await next.detect(parts(), { key });
     expect(status).toBe(fate === 'kept' ? 200 : 201);
@@ -70,7 +79,6 @@ test.each(Object.entries(creating))(
     ]);
     if (fate === 'kept') expect(before.has(`${body.task_id}/1`)).toBe(true);
     await expectWhole(body, { settledByEvent: CRASH_AT === 'images.result_stored' });
-    await next.stop();
   },
   60_000,
 );
@@ -79,15 +87,14 @@ test.each(undoing)(
   'a process killed at %s while it undoes a call: another one finishes that',
   async (CRASH_AT) => {
     const key = randomUUID();
-    const doomed = await startChild({ ...world.env, ...quick, CRASH_AT, S3_ENDPOINT: 'http://127.0.0.1:9' });
+    const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT, S3_ENDPOINT: 'http://127.0.0.1:9' });
     await expect(doomed.post(parts(), { key })).rejects.toThrow();
     expect(await doomed.ended).toBe('SIGKILL');
-    const next = await startChild({ ...world.env, ...quick });
+    const next = await startNext();
     await until(async () => (await world.database.db('idempotency_keys').where({ key })).length === 0);
     const { status, body } = await next.detect(parts(), { key });
     expect(status).toBe(201);
     await expectWhole(body, { settledByEvent: false });
-    await next.stop();
   },
   60_000,
 );
@@ -95,18 +102,17 @@ test.each(undoing)(
 test.each(expiring)(
   'a process killed at %s: the next run removes what is left',
   async (CRASH_AT) => {
-    const env = { ...world.env, ...quick };
-    const writer = await startChild(env);
+    const writer = await startNext();
     const { body } = await writer.detect(parts());
     await writer.stop();
+    replicas.length = 0;
     // The first look for what has expired comes with the start.
-    const doomed = await startChild({ ...env, CLOCK_OFFSET: '91 days', CRASH_AT });
+    const doomed = await startChild({ ...world.env, ...doomedEnv, CLOCK_OFFSET: '91 days', CRASH_AT });
     expect(await doomed.ended).toBe('SIGKILL');
-    const next = await startChild({ ...env, CLOCK_OFFSET: '91 days' });
+    await startNext({ CLOCK_OFFSET: '91 days' });
     await until(async () => (await world.database.db('image_calls')).length === 0);
     expect((await world.s3.objects()).filter((name) => name.includes(body.task_id))).toEqual([]);
     expect(await world.database.db('idempotency_keys')).toEqual([]);
-    await next.stop();
   },
   60_000,
 );

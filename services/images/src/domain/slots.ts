@@ -1,30 +1,31 @@
-/** Lets at most a number of pieces of work run at once; the others wait in order. */
+/** Shares out a number of units: work that does not fit any more waits, in order. */
 export interface Slots {
-  run: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Runs `work` holding `units`; more than there are in all counts as all of them. */
+  run: <T>(work: () => Promise<T>, units?: number) => Promise<T>;
 }
 
 export function createSlots(size: number): Slots {
   let free = size;
-  const waiting: (() => void)[] = [];
-  const acquire = async () => {
-    if (free > 0) {
-      free -= 1;
-      return;
+  const waiting: { units: number; start: () => void }[] = [];
+  const startNext = () => {
+    for (let next = waiting[0]; next && next.units <= free; next = waiting[0]) {
+      waiting.shift();
+      free -= next.units;
+      next.start();
     }
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  };
-  const release = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
   };
   return {
-    run: async (work) => {
-      await acquire();
+    run: async (work, units = 1) => {
+      const held = Math.min(units, size);
+      await new Promise<void>((start) => {
+        waiting.push({ units: held, start });
+        startNext();
+      });
       try {
         return await work();
       } finally {
-        release();
+        free += held;
+        startNext();
       }
     },
   };

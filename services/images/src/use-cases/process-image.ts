@@ -23,8 +23,8 @@ export interface ProcessDeps {
   store: Pick<ObjectStore, 'put' | 'remove'>;
   inference: Pick<InferenceClient, 'detect'>;
   signals: Signals;
-  /** Shared by all calls of the process: bounds the images in memory. */
-  slots: Slots;
+  /** Bytes of pictures in memory, shared by all calls of the process. */
+  pictureMemory: Slots;
   imagesPerCallAtOnce: number;
 }
 
@@ -40,7 +40,9 @@ export interface ImageWork {
 export async function processImages(deps: ProcessDeps, work: ImageWork): Promise<ImageEntry[]> {
   const ofCall = createSlots(deps.imagesPerCallAtOnce);
   const settled = await Promise.allSettled(
-    work.images.map((_image, seq) => ofCall.run(() => deps.slots.run(() => processImage(deps, work, seq)))),
+    work.images.map(({ bytes }, seq) =>
+      ofCall.run(() => deps.pictureMemory.run(() => processImage(deps, work, seq), bytes)),
+    ),
   );
   work.signal.throwIfAborted();
   return settled.map((result) => {

@@ -8,6 +8,7 @@ import type { ObjectStore } from '@vision/shared/object-store';
 import type { QuotaClient } from '../clients/quota.ts';
 import { markUndoing, releaseKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
+import { findFinished } from '../db/image-calls.ts';
 import { toSnapshot } from '../domain/image-call.ts';
 import { pictureKey } from '../domain/picture-key.ts';
 import type { Signals } from '../signals.ts';
@@ -39,7 +40,10 @@ const DAY_MS = 86_400_000;
 export async function undoImageCall(deps: UndoDeps, claim: Claim, { hadEffects, reason }: Undo): Promise<void> {
   try {
     if (hadEffects) {
-      if (!(await markUndoing(deps.db, claim))) return;
+      if (!(await markUndoing(deps.db, claim))) {
+        await removeLatePictures(deps, claim);
+        return;
+      }
       crashPoint('images.undo_begun');
       await Promise.all([refund(deps, claim), removePictures(deps, claim)]);
       crashPoint('images.effects_undone');
@@ -66,6 +70,12 @@ async function removePictures({ store, signals }: UndoDeps, claim: Claim): Promi
   } catch (error) {
     signals.leftBehind(claim.task_id, error);
   }
+}
+
+/** Whoever took the call over has removed what was stored until then; what this process stored since is still there. */
+async function removeLatePictures(deps: UndoDeps, claim: Claim): Promise<void> {
+  const finished = await findFinished(deps.db, [claim.task_id]);
+  if (finished.length === 0) await removePictures(deps, claim);
 }
 
 async function release(deps: UndoDeps, claim: Claim, hadEffects: boolean): Promise<boolean> {

@@ -142,7 +142,7 @@ export function clientOf(url: string) {
       { subject: 'subject-a', issuer: 'gateway', limits: { ...defaultLimits, images_per_day: 1000 }, ...caller },
       { key: tokenKey, audience: 'images' },
     );
-  const post = async (parts: Part[], { key = randomUUID(), caller, headers, signal }: CallOptions = {}) =>
+  const post = async (parts: Part[] | Buffer, { key = randomUUID(), caller, headers, signal }: CallOptions = {}) =>
     fetch(`${url}/v1/vision/image-detections`, {
       method: 'POST',
       headers: {
@@ -151,7 +151,7 @@ export function clientOf(url: string) {
         'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
         ...headers,
       },
-      body: multipart(parts),
+      body: Buffer.isBuffer(parts) ? parts : multipart(parts),
       signal: signal ?? null,
     });
   const get = async (path: string, caller?: Partial<Caller>) =>
@@ -161,7 +161,7 @@ export function clientOf(url: string) {
     tokenOf,
     post,
     get,
-    detect: async (parts: Part[], options?: CallOptions) => {
+    detect: async (parts: Part[] | Buffer, options?: CallOptions) => {
       const response = await post(parts, options);
       return { status: response.status, body: (await response.json()) as Detections & Problem };
     },

@@ -35,7 +35,11 @@ const steps: Step[] = [
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },
   // Brings a system of its own, with a fault proxy before every part.
-  { name: 'faults', needs: 'nothing', command: [process.execPath, ...nodeFlags, 'test/faults/run.ts'] },
+  {
+    name: 'faults',
+    needs: 'nothing',
+    command: [process.execPath, ...nodeFlags, 'test/faults/run.ts', join(resultsDir, 'faults.json')],
+  },
 ];
 
 const started = Date.now();

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { admin } from '../support/system.ts';
 import type { Stores } from './stores.ts';
 import type { Create, Workload } from './workload.ts';
@@ -209,6 +211,33 @@ export const invariants: Invariant[] = [
       const orphans = (await state.stores.objects()).filter((key) => !owned.has(key));
       const incomplete = await state.stores.incompleteUploads();
       return [...orphans.map((key) => `orphan ${key}`), ...(incomplete > 0 ? [`${incomplete} uploads half done`] : [])];
+    },
+  },
+  {
+    id: 'I15',
+    says: 'No request is counted as in flight when none is',
+    check: async ({ stores }) => {
+      const taken = await stores.takenSlots();
+      return taken === 0 ? [] : [`${taken} slots`];
+    },
+  },
+  {
+    id: 'I16',
+    says: 'Credentials of a stream address are in no log, row or event',
+    check: async ({ world, stores }) => {
+      const folder = join(world.settings.localDir, 'log');
+      const logs = readdirSync(folder).filter((file) =>
+        readFileSync(join(folder, file), 'utf8').includes(world.canary),
+      );
+      const tables = ['tasks', 'task_moves', 'idempotency_keys', 'outbox'];
+      const rows = await Promise.all(
+        tables.map((table) =>
+          stores.query('tasks', `select 1 from ${table} as t where t::text like '%' || $1 || '%' limit 1`, [
+            world.canary,
+          ]),
+        ),
+      );
+      return [...logs, ...tables.filter((_table, index) => (rows[index]?.length ?? 0) > 0)];
     },
   },
   {

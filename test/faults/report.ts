@@ -21,13 +21,15 @@ export interface Run {
 const file = join(import.meta.dirname, '../../docs/reliability.md');
 
 /** Prints the outcome; `REPORT=1` also rewrites the table in docs/reliability.md. @returns whether anything was breached */
-export function writeReport(run: Run): boolean {
+export function writeReport(run: Run, countsFile?: string): boolean {
   for (const { id, says, breaches } of run.verdicts) {
     console.log(`${breaches.length === 0 ? 'held  ' : 'BROKEN'} ${id.padEnd(6)} ${says}`);
     for (const breach of breaches.slice(0, 10)) console.log(`         ${breach}`);
   }
   const broken = run.verdicts.filter(({ breaches }) => breaches.length > 0);
   console.log(`${run.verdicts.length - broken.length} passed, ${broken.length} failed`);
+  const counts = { numPassedTests: run.verdicts.length - broken.length, numFailedTests: broken.length };
+  if (countsFile) writeFileSync(countsFile, JSON.stringify(counts));
   if (process.env['REPORT']) writeFileSync(file, document(run));
   return broken.length > 0;
 }

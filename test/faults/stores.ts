@@ -1,4 +1,5 @@
 import { createObjectStore } from '@vision/shared/object-store';
+import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { World } from './world.ts';
 
@@ -7,12 +8,16 @@ export interface Stores {
   query: <T>(service: string, sql: string, parameters?: unknown[]) => Promise<T[]>;
   objects: () => Promise<string[]>;
   incompleteUploads: () => Promise<number>;
+  /** Requests that are counted as in flight. */
+  takenSlots: () => Promise<number>;
   close: () => Promise<void>;
 }
 
 export function openStores(world: World): Stores {
   const pools = new Map<string, pg.Pool>();
   const store = createObjectStore(world.s3);
+  const redis = new Redis(world.redisUrl);
+  redis.on('error', () => undefined);
   const poolOf = (service: string): pg.Pool => {
     const known = pools.get(service);
     if (known) return known;
@@ -33,8 +38,14 @@ export function openStores(world: World): Stores {
       return keys;
     },
     incompleteUploads: () => store.abortIncomplete('', 0),
+    takenSlots: async () => {
+      const keys = await redis.keys('*slots:*');
+      const counts = await Promise.all(keys.map((key) => redis.zcount(key, Date.now(), '+inf')));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     close: async () => {
       store.close();
+      redis.disconnect();
       await Promise.all([...pools.values()].map((pool) => pool.end()));
     },
   };

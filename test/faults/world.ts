@@ -37,8 +37,10 @@ export interface World {
   backend: ScriptedBackend;
   /** Frames the broker acknowledged, by job. */
   published: Map<string, number>;
-  /** A live stream that every probe accepts. */
+  /** A live stream that every probe accepts; its credentials may be seen nowhere. */
   streamUrl: string;
+  canary: string;
+  redisUrl: string;
   proxies: Record<ProxyName, FaultProxy>;
   signal: (program: string, signal: NodeJS.Signals) => void;
   /** Starts whatever of the system does not run. */
@@ -63,6 +65,7 @@ export async function startWorld(
   const infrastructure = await bringUpInfrastructure(settings, {});
   const backend = await startScriptedBackend();
   const stream = await startStream();
+  const canary = `canary-${randomUUID()}`;
   const proxies = {
     postgres: await proxyTo(infrastructure.databaseUrl, random),
     redis: await proxyTo(infrastructure.redisUrl, random),
@@ -93,7 +96,9 @@ export async function startWorld(
     s3: infrastructure.objectStore,
     backend,
     published: player.published,
-    streamUrl: stream.url,
+    streamUrl: stream.url.replace('//', `//user:${canary}@`),
+    canary,
+    redisUrl: infrastructure.redisUrl,
     proxies,
     signal: (program, signal) => {
       const pid = runningPid(settings, program);

@@ -8,6 +8,7 @@ import { route } from '../src/http/route.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import { mintServiceToken } from '../src/http/service-token.ts';
 import { createLogger } from '../src/logger.ts';
+import { until } from '../src/testing/until.ts';
 
 const key = 'k'.repeat(32);
 const lines: string[] = [];
@@ -31,6 +32,14 @@ const broken = route(
     throw new Error('secret detail');
   },
 );
+const patient = route(
+  { operation: 'patient', method: 'get', path: '/patient', summary: 'Waits', audience: 'internal', responses: {} },
+  ({ signal }) => {
+    isWaiting = true;
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  },
+);
+let isWaiting = false;
 const keyed = route(
   {
     operation: 'keyed',
@@ -42,7 +51,11 @@ const keyed = route(
   },
   async ({ req }) => ({ status: 200, body: readIdempotencyKey(req) }),
 );
-const app = createApp({ routes: [echo, broken, keyed], authenticate: requireServiceToken(key, 'test'), logger });
+const app = createApp({
+  routes: [echo, broken, patient, keyed],
+  authenticate: requireServiceToken(key, 'test'),
+  logger,
+});
 const server = createHttpServer(app, { host: '127.0.0.1', port: 0 });
 const id = '018f0000-0000-7000-8000-000000000000';
 let base = '';
@@ -128,6 +141,17 @@ test('a fault of ours is 500, tells nothing, and is logged as an error', async (
   expect(reply.status).toBe(500);
   expect(text).not.toContain('secret detail');
   expect(lines.some((line) => line.includes('secret detail') && line.includes('"level":"error"'))).toBe(true);
+});
+
+test('a caller that leaves is no error of ours', async () => {
+  const controller = new AbortController();
+  const headers = { authorization: `Bearer ${token}` };
+  const reply = fetch(`${base}/patient`, { headers, signal: controller.signal });
+  await until(() => isWaiting);
+  controller.abort();
+  await expect(reply).rejects.toThrow();
+  const line = await until(() => lines.find((entry) => entry.includes('/patient')));
+  expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: 'the caller left before the answer' });
 });
 
 test('a malformed percent-encoding is 400', async () => {

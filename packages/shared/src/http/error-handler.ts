@@ -10,10 +10,15 @@ import { drain } from './drain.ts';
 /** Last link of the chain: turns whatever was thrown into a problem document and one log line. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
+    if (error instanceof ClientGoneError) {
+      logger.info({ method: req.method, path: req.path }, 'the caller left before the answer');
+      res.destroy();
+      return;
+    }
     const known = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error);
     const shown = known ?? new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' });
     note(logger, req, { error, shown });
-    if (res.headersSent || error instanceof ClientGoneError) {
+    if (res.headersSent) {
       res.destroy();
       return;
     }

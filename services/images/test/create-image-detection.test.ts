@@ -106,6 +106,8 @@ test('an unknown, a disabled and a foreign id: the record of a call is shown to 
     scene_code: 'fire_smoke',
     images_total: 1,
     images_succeeded: 1,
+    version: 1,
+    reservation_id: `${body.task_id}/1`,
   });
   for (const other of [path, `/internal/v1/image-calls/${randomUUID()}`, '/internal/v1/image-calls/nonsense']) {
     expect((await images.get(other, { subject: 'stranger' })).status).toBe(404);

@@ -1,23 +1,12 @@
 import type { Knex } from 'knex';
 import { z } from 'zod';
+import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { route } from '@vision/shared/http/route';
 import type { Clock } from '../db/idempotency-keys.ts';
 import { toSnapshot } from '../domain/image-call.ts';
 import { getImageCall } from '../use-cases/get-image-call.ts';
 
-const reply = z.object({
-  task_id: z.uuid(),
-  kind: z.literal('image'),
-  subject: z.string(),
-  request_id: z.string(),
-  scene_code: z.string(),
-  status: z.literal('succeeded'),
-  images_total: z.int(),
-  images_succeeded: z.int(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-  result_expires_at: z.iso.datetime(),
-});
+const reply = imageCallFinished.schema.and(z.object({ kind: z.literal('image') }));
 
 export const getImageCallRoute = (deps: { db: Knex; clock: Clock }) =>
   route(
@@ -28,7 +17,7 @@ export const getImageCallRoute = (deps: { db: Knex; clock: Clock }) =>
       summary: 'Whether an id names an image call of this subject',
       audience: 'internal',
       params: z.object({ task_id: z.guid().toLowerCase() }),
-      responses: { 200: { description: 'The record of the call', schema: reply } },
+      responses: { 200: { description: 'The call as its event tells it', schema: reply } },
     },
     async ({ params, caller }) => {
       const call = await getImageCall(deps, { subject: caller.subject, taskId: params.task_id });

@@ -257,7 +257,9 @@ test('with Kafka away at the start a consumer waits, stops when told to, and wor
 
 test('a group whose place is gone goes on with the oldest record that is left, and an alarm says so', async () => {
   const lines: { level: string; msg: string }[] = [];
-  const logger = createLogger('test', 'info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const logger = createLogger('test', 'info', {
+    write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
+  });
   const first = start(async () => undefined);
   await first.settled(await publish('a', 1));
   await first.stop();

@@ -35,7 +35,9 @@ test('alarms are there from the start with 0, so that their first increase is se
 
 test('a position out of range is an error in the log and counted, what heals itself is a warning', async () => {
   const lines: { level: string; msg: string; topic?: string }[] = [];
-  const logger = createLogger('test', 'info', { write: (line) => void lines.push(JSON.parse(line)) });
+  const logger = createLogger('test', 'info', {
+    write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
+  });
   const { kafka } = createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test', logger });
   kafka.logger().error('Offset out of range, resetting to default offset', { topic: 'vision.tasks.v1' });
   kafka.logger().error('Connection error');

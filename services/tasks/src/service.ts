@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
 import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';

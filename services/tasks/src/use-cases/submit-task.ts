@@ -7,7 +7,7 @@ import { fail } from '@vision/shared/errors';
 import { exhausted } from '../clients/quota.ts';
 import { finishKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
-import { moveTask } from '../db/move-task.ts';
+import { moveTask, TaskMovedError } from '../db/move-task.ts';
 import { countActive, leaseUntil, lockSubject } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
@@ -26,11 +26,11 @@ export interface SubmitInput {
  * backend → its outcome. Until `submitting` a failure leaves a draft for the caller to give up; from then on the task stands.
  */
 export async function submitTask(deps: SubmitDeps, input: SubmitInput, onStanding: () => void): Promise<Task> {
-  const admitted = await admit(deps, input);
+  const admitted = await fenced(() => admit(deps, input));
   crashPoint('tasks.submit.admitted');
   await reserve(deps, input, admitted);
   crashPoint('tasks.submit.reserved');
-  const submitting = await commitSubmitting(deps, input, admitted);
+  const submitting = await fenced(() => commitSubmitting(deps, input, admitted));
   onStanding();
   crashPoint('tasks.submit.submitting');
   const outcome = await deps.inference.submitJob({
@@ -69,6 +69,15 @@ async function reserve({ quota }: SubmitDeps, { claim, limits }: SubmitInput, ta
   if (reply.outcome === 'exhausted') throw exhausted(reply);
   if (reply.outcome === 'conflict') throw keyReused();
   if (reply.outcome === 'closed') throw fail.sysUnavailable('create_taken_over');
+}
+
+/** A process that was held up for longer than its lease finds its draft taken over: its client asks again. */
+async function fenced<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TaskMovedError ? fail.sysUnavailable('create_taken_over', error) : error;
+  }
 }
 
 /** Committed before the call: from here on nobody can tell from outside whether the backend was asked. */

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { until } from '@vision/shared/testing/until';
+import { moveTask, TaskMovedError } from '../src/db/move-task.ts';
+import { findAnyTask, insertDraft } from '../src/db/tasks.ts';
+import { freePort } from './support/ports.ts';
+import { startProcess, untilReady } from './support/process.ts';
+import { callService, createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { World } from './support/system.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+}, 60_000);
+
+const clock = { offset: '0 seconds' };
+const newDraft = async () => {
+  const taskId = randomUUID();
+  const draft = { taskId, subject: randomUUID(), kind: 'stream' as const, requestId: taskId, requestKey: taskId };
+  return insertDraft(world.database.db, clock, { draft, leaseMs: 1000 });
+};
+const move = (task: Awaited<ReturnType<typeof newDraft>>, name: 'admit' | 'give_up') =>
+  inTransaction(world.database.db, (tx) => moveTask(tx, { task, move: name, clock }));
+
+test('of two writers that believe the same, one moves the task and the other changes nothing', async () => {
+  const draft = await newDraft();
+  const outcomes = await Promise.allSettled([move(draft, 'admit'), move(draft, 'give_up'), move(draft, 'admit')]);
+  expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(TaskMovedError);
+  expect((await findAnyTask(world.database.db, draft.taskId))?.version).toBe(2);
+});
+
+test('after a take-over the former holder can write nothing more', async () => {
+  const draft = await newDraft();
+  await world.database.db('tasks').where({ task_id: draft.taskId }).increment('attempt', 1);
+  await expect(move(draft, 'admit')).rejects.toBeInstanceOf(TaskMovedError);
+  expect((await findAnyTask(world.database.db, draft.taskId))?.status).toBe('draft');
+});
+
+/** A stream whose first visitor is kept waiting until `release`. */
+async function slowStream() {
+  const held: ServerResponse[] = [];
+  let visits = 0;
+  const answer = (res: ServerResponse) => res.writeHead(200, { 'content-type': 'video/mp2t' }).end('#EXTM3U\n');
+  const server = createServer((_req, res) => {
+    visits += 1;
+    if (visits === 1) held.push(res);
+    else answer(res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/live`,
+    visits: () => visits,
+    release: () => held.forEach(answer),
+    close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+  };
+}
+
+test('a process that sleeps through its lease and wakes up submits nothing and charges nothing', async () => {
+  const stream = await slowStream();
+  const [port, healthPort] = [await freePort(), await freePort()];
+  const env = {
+    PORT: String(port),
+    HEALTH_PORT: String(healthPort),
+    PROBE_TOTAL_MS: '60000',
+    KAFKA_BROKERS: '127.0.0.1:1',
+  };
+  const sleeper = startProcess('tasks', { ...world.env, ...env });
+  await untilReady(sleeper, healthPort);
+  const subject = randomUUID();
+  const request = { subject, key: randomUUID(), body: { scene_code: 'ship', stream_url: stream.url } };
+  const early = callService(port, 'POST', '/v1/vision/tasks', request);
+  await until(() => stream.visits() === 1);
+  sleeper.child.kill('SIGSTOP');
+  const awake = await startTasks(world);
+  try {
+    const created = await awake.call('POST', '/v1/vision/tasks', request);
+    expect(created.status).toBe(201);
+    stream.release();
+    sleeper.child.kill('SIGCONT');
+    expect((await early).status).toBe(503);
+    await until(async () => (await storedTasks(world, { subject })).length === 1);
+    expect((await storedTasks(world, { subject }))[0]?.task_id).toBe(created.body.task_id);
+    expect(world.backend.submits.map((submit) => submit.jobId)).toEqual([created.body.task_id]);
+    expect(await world.quota.used(subject)).toBe(1);
+    expect((await awake.call('POST', '/v1/vision/tasks', request)).status).toBe(200);
+  } finally {
+    await awake.stop();
+    await sleeper.stop();
+    await stream.close();
+  }
+}, 60_000);

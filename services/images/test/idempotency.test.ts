@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { defaultLimits } from '@vision/shared/contracts/limits';
 import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
 import { file, files, picture, scene } from './support/form.ts';
@@ -20,10 +21,11 @@ afterEach(() => {
 const keyRows = (key: string) =>
   images.database.db('idempotency_keys').where({ key }).select<{ state: string }[]>('state');
 
-test('fifty identical calls at once are one call: one 201, one result, one charge', async () => {
+test('fifty identical calls at once are one call that takes the last of the day: one 201, one result, one charge', async () => {
+  const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 2 } };
   const key = randomUUID();
   const parts = files(picture('burst-a'), picture('burst-b'));
-  const answers = await Promise.all(Array.from({ length: 50 }, () => images.detect(parts, { key })));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => images.detect(parts, { key, caller })));
   const [first, ...others] = answers.sort((a, b) => b.status - a.status);
   expect(first?.status).toBe(201);
   for (const other of others) expect(other).toEqual({ status: 200, body: { ...first?.body, replayed: true } });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fail } from '@vision/shared/errors';
 
 /** A file that has no name: it is unlinked as soon as it is open, so the system takes it back when the process ends. */
-export interface SpoolFile {
+interface SpoolFile {
   append: (chunk: Buffer) => Promise<void>;
   /** The whole content. */
   read: () => Promise<Buffer>;
@@ -44,7 +44,8 @@ async function removeDead(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-[0-9a-f]{8}$`).exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    await rm(join(parent, name), { recursive: true, force: true });
+    // Somebody else's folder is somebody else's business.
+    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -1,6 +1,3 @@
-/** Every uploaded picture lies below it. */
-export const PICTURES = 'pictures/';
-
 /**
  * Object key of one picture: `pictures/<UTC day of the task id>/<task_id>/<seq>`. The day comes from the time inside the
  * UUIDv7 (RFC 9562, section 5.7), so the key of a picture follows from its task id alone.
@@ -11,7 +8,7 @@ export function pictureKey(taskId: string, seq: number): string {
 
 /** Prefix of the pictures whose task ids were made on this UTC day. */
 export function dayPrefix(day: Date): string {
-  return `${PICTURES}${day.toISOString().slice(0, 10)}/`;
+  return `pictures/${day.toISOString().slice(0, 10)}/`;
 }
 
 /** Task id and position that an object key names; undefined for a key of another form. */

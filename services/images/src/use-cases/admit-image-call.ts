@@ -32,12 +32,13 @@ const MAINTENANCE_RETRY_S = 30;
  * breaker open and with nothing left of the day.
  */
 export async function admitImageCall(deps: AdmissionDeps, caller: Caller, key: string): Promise<Admission> {
+  const isKnown = async () => (await findKey(deps.db, deps.clock, { subject: caller.subject, key })) !== undefined;
   const admission = createAdmission(() => assertAccepting(deps, caller));
-  if (!(await findKey(deps.db, deps.clock, { subject: caller.subject, key }))) admission.begin();
+  if (!(await isKnown())) admission.begin(isKnown);
   return admission;
 }
 
-function createAdmission(ask: () => Promise<void>): Admission & { begin: () => void } {
+function createAdmission(ask: () => Promise<void>): Admission & { begin: (isKnown: () => Promise<boolean>) => void } {
   let asked: Promise<void> | undefined;
   let reject: (refusal: unknown) => void = () => undefined;
   const refused = new Promise<never>((_resolve, refuse) => {
@@ -48,8 +49,15 @@ function createAdmission(ask: () => Promise<void>): Admission & { begin: () => v
     asked ??= ask();
     return asked;
   };
-  const decided = () => asked ?? Promise.resolve();
-  return { granted, refused, decided, begin: () => void granted().catch(reject) };
+  const begin = (isKnown: () => Promise<boolean>) => {
+    granted().catch(async (refusal: unknown) => {
+      // The same call may have begun elsewhere since, and taken what is left of the day: then this one is a replay.
+      const known = await isKnown().catch(() => false);
+      if (known) asked = undefined;
+      else reject(refusal);
+    });
+  };
+  return { granted, refused, decided: () => asked ?? Promise.resolve(), begin };
 }
 
 async function assertAccepting(deps: AdmissionDeps, caller: Caller): Promise<void> {

@@ -128,13 +128,15 @@ function exchangeFor({ baseUrl, token }: InferenceClientOptions) {
 
 const notConfigured = () => fail.sysUnavailable('inference_not_configured');
 
-/** 4xx and refusals for lack of room are answers of a healthy backend; a client that left says nothing about it. */
+/**
+ * 4xx and refusals for lack of room are answers of a healthy backend; a client that left and a name that nobody knows say nothing
+ * about it.
+ */
 function judgeReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {
     const { error } = settled;
-    return error instanceof AppError || (error instanceof CallError && error.reason === 'aborted')
-      ? 'neutral'
-      : 'fault';
+    const saysNothing = error instanceof CallError && ['aborted', 'name_unknown'].includes(error.reason);
+    return error instanceof AppError || saysNothing ? 'neutral' : 'fault';
   }
   const { status } = settled.value;
   if (status < 300) return 'ok';

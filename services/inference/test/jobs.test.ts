@@ -191,8 +191,28 @@ test('a live job that a worker puts down is taken up by another with higher numb
   source.close();
 });
 
+test('a worker that is killed leaves its live job to another, and no ffmpeg behind', async () => {
+  await inference.close();
+  const doomed = await world.spawn({ JOB_LEASE_MS: '2000' });
+  const source = await serveVideo(street);
+  const job = jobFor(stream(source.url));
+  await until(async () => (await doomed.submit(job)).status === 201);
+  await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
+  inference = await world.start({ JOB_LEASE_MS: '2000' });
+  doomed.kill();
+  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 30_000 });
+  const earlier = framesOf(job.job_id).filter(({ data }) => data.attempt === 1);
+  expect(next.data.seq).toBeGreaterThan(Math.max(...earlier.map(({ data }) => data.seq)));
+  await until(() => source.viewers() === 1);
+  await inference.stop(job.job_id);
+  expect(await inference.ended(job.job_id)).toMatchObject({ status: 'stopped' });
+  source.close();
+});
+
 test('more jobs than places are refused and leave nothing', async () => {
   await inference.close();
+  // A worker that was killed counts until its silence is noticed.
+  await world.db('workers').delete();
   const small = await world.start({ JOBS_PER_WORKER: '1' });
   const silent = await tcpServer(() => undefined);
   const [first, second] = [1, 2].map((n) => jobFor(stream(`http://127.0.0.1:${silent.port}/${n}`)));

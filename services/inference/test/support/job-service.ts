@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { startLiveSource } from '../../../../examples/live-source.ts';
 import { configSchema } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
+import { freePort } from './live-servers.ts';
 
 /** A message of vision.frames.v1, as a receiver sees it. */
 export interface Received {
@@ -54,24 +56,22 @@ export async function jobWorld() {
   });
   const key = randomBytes(32).toString('base64');
   const log: string[] = [];
-  const start = (env: Record<string, string> = {}) =>
-    startService(
-      {
-        ...{ DATABASE_URL: database.url, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix },
-        ...{ S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region, S3_BUCKET: s3.bucket },
-        ...{ S3_ACCESS_KEY: s3.accessKey, S3_SECRET_KEY: s3.secretKey, STREAM_URL_KEY: key },
-        ...{ STREAM_ALLOWED_CIDRS: '127.0.0.0/8', JOB_POLL_MS: '100', WORK_DIR: join(workDir, randomUUID()) },
-        ...env,
-      },
-      log,
-    );
+  const settings = (env: Record<string, string>) => ({
+    ...{ DATABASE_URL: database.url, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix },
+    ...{ S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region, S3_BUCKET: s3.bucket },
+    ...{ S3_ACCESS_KEY: s3.accessKey, S3_SECRET_KEY: s3.secretKey, STREAM_URL_KEY: key },
+    ...{ STREAM_ALLOWED_CIDRS: '127.0.0.0/8', JOB_POLL_MS: '100', WORK_DIR: join(workDir, randomUUID()) },
+    ...env,
+  });
   return {
     db: database.db,
     bucket: s3.bucket,
     topicPrefix: kafka.topicPrefix,
     workDir,
     log,
-    start,
+    start: (env: Record<string, string> = {}) => startService(settings(env), log),
+    /** The service as a process of its own, which can die. */
+    spawn: (env: Record<string, string> = {}) => spawnService(settings(env)),
     /** Messages of one job, in the order they came. */
     messages: (jobId: string) => received.filter((message) => message.key === jobId),
     upload: async (path: string) => {
@@ -98,8 +98,36 @@ async function startService(env: Record<string, string>, log: string[]) {
   };
   const service = await createService(config, { logger, onFatal });
   await service.start();
+  return {
+    ...clientFor(service.port),
+    close: async () => {
+      for (const phase of service.stopPhases) await phase.stop();
+    },
+  };
+}
+
+async function spawnService(env: Record<string, string>) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+    cwd: new URL('../..', import.meta.url),
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      HEALTH_PORT: '0',
+      DETECT_THREADS: '1',
+      ...env,
+    },
+    stdio: 'ignore',
+  });
+  const client = clientFor(port);
+  await until(async () => (await client.get('/v1/jobs?ids=')).status === 200, { timeoutMs: 60_000 });
+  return { ...client, kill: () => child.kill('SIGKILL') };
+}
+
+function clientFor(port: number) {
   const ask = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
@@ -119,9 +147,6 @@ async function startService(env: Record<string, string>, log: string[]) {
         },
         { timeoutMs },
       ),
-    close: async () => {
-      for (const phase of service.stopPhases) await phase.stop();
-    },
   };
 }
 

@@ -36,6 +36,12 @@ const verify = (id: string, outcome: string) =>
     subject: 'operator',
     body: { outcome, note: 'looked', who: 'ann' },
   });
+/** The backend has been asked about the task at least once from now on. */
+const askedAgain = async (id: string) => {
+  const dueAt = async () => Number((await storedTasks(world, { task_id: id }))[0]?.check_at);
+  const first = await dueAt();
+  await until(async () => (await dueAt()) > first + 200);
+};
 const publish = (id: string, frames: number) => {
   Object.assign(world.backend.jobs.get(id) ?? {}, { frames_published: frames });
 };
@@ -107,6 +113,7 @@ test('a stop in resolving is stored, sent at once, and takes effect when the job
   const answer = await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
   expect([answer.status, answer.body.status]).toEqual([200, 'resolving']);
   expect(world.backend.jobs.get(id)?.status).toBe('stopped');
+  await askedAgain(id);
   expect(await statusOf(id, subject)).toBe('resolving');
   const verified = await verify(id, 'not_created');
   expect([verified.status, verified.body.status]).toEqual([200, 'refunded']);

@@ -99,6 +99,7 @@ export interface StoredTask {
   status: string;
   object_key: string | null;
   reason: string | null;
+  check_at: Date | null;
   job_seen_at: Date | null;
   job_ended_at: Date | null;
 }

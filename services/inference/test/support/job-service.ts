@@ -98,6 +98,8 @@ async function startService(env: Record<string, string>, log: string[]) {
   };
   const service = await createService(config, { logger, onFatal });
   await service.start();
+  const readiness = `http://127.0.0.1:${service.healthPort}/health/ready`;
+  await until(async () => (await fetch(readiness)).ok, { timeoutMs: 30_000 });
   return {
     ...clientFor(service.port),
     close: async () => {

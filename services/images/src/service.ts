@@ -1,5 +1,5 @@
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaIsCurrent } from '@vision/shared/db/migrate';
+import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -39,7 +39,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     logger,
   });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(healthListener({ ready: readiness(parts) }), {
+  const health = createHttpServer(healthListener({ ready: schemaReadiness(db, migrations) }), {
     host: config.HOST,
     port: config.HEALTH_PORT,
   });
@@ -154,13 +154,4 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
     relay: undefined as Relay | undefined,
   };
   return parts;
-}
-
-/** Ready from the moment the schema was seen complete; a store that goes away later shows in the answers, not here. */
-function readiness({ db }: ReturnType<typeof createParts>): () => Promise<boolean> {
-  let seen = false;
-  return async () => {
-    seen ||= await schemaIsCurrent(db, migrations);
-    return seen;
-  };
 }

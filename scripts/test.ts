@@ -7,8 +7,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
+import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
 import { readSettings, root } from '../deploy/local/settings.ts';
+import { becomesTrue } from '../deploy/local/wait.ts';
 
 interface Step {
   name: string;
@@ -43,9 +45,13 @@ const steps: Step[] = [
 ];
 
 const started = Date.now();
-const runningBefore = new Set(runningNames(localDir));
 const outcome = { passed: 0, failed: 0, exitCode: 0 };
-const run: { child?: ChildProcess; interrupted: boolean } = { interrupted: false };
+/** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
+const run: { child?: ChildProcess; interrupted: boolean; startedBelow: boolean; startedServices: boolean } = {
+  interrupted: false,
+  startedBelow: false,
+  startedServices: false,
+};
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -92,16 +98,17 @@ async function runStep(step: Step): Promise<void> {
 
 async function prepare(needs: Step['needs']): Promise<number> {
   if (needs === 'nothing') return 0;
+  run.startedBelow ||= !runningNames(localDir).includes('postgres');
   if (needs === 'infrastructure') return local('test-infra');
+  run.startedServices = true;
   // A system that was left from before may run older code.
   const stopped = await local('test-down', 'services');
   return stopped || local('test-up');
 }
 
 async function stopWhatWasStarted(): Promise<void> {
-  if (runningNames(localDir).some((name) => !runningBefore.has(name))) {
-    await local('test-down', ...(runningBefore.has('postgres') ? ['services'] : []));
-  }
+  if (run.startedBelow) await local('test-down');
+  else if (run.startedServices) await local('test-down', 'services');
   // The fault suite stops its own copy, unless it was interrupted.
   if (runningNames(join(faultsDir, 'test')).length > 0) {
     const command = [process.execPath, ...nodeFlags, 'deploy/local/main.ts', 'test-down'];
@@ -118,10 +125,21 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
   const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
   run.child = child;
-  return new Promise((done) => {
+  const exitCode = await new Promise<number>((done) => {
     child.once('error', () => done(127));
-    child.once('close', (code) => done(code ?? 1));
+    child.once('exit', (code) => done(code ?? 1));
   });
+  await sweep(child);
+  return exitCode;
+}
+
+/** A program that a failed test left behind would go on using the machine; workers get a moment to end by themselves. */
+async function sweep({ pid }: ChildProcess): Promise<void> {
+  const group = -(pid ?? Number.MAX_SAFE_INTEGER);
+  const isGone = async () => !isAlive(group);
+  if (await becomesTrue(isGone, { timeoutMs: 2000 })) return;
+  console.log('(the step left programs running; they are ended)');
+  process.kill(group, 'SIGKILL');
 }
 
 function endGroup({ pid }: ChildProcess): void {

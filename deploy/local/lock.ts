@@ -26,7 +26,8 @@ function tryLock(file: string): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** A process, or with a negative number a group of them, exists. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -226,3 +226,10 @@ test('results are hidden the moment they expire', async () => {
   );
   expect((await results.get(pathOf(taskId))).status).toBe(404);
 });
+
+test('other services learn how many frames of a task can be read', async () => {
+  const taskId = await newTask(3);
+  const stored = async (id: string) => (await results.get(`/internal/v1/tasks/${id}/stored-frames`)).json();
+  expect(await stored(taskId)).toEqual({ frames_stored: 3 });
+  expect(await stored(newTaskId())).toEqual({ frames_stored: 0 });
+});

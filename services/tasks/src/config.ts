@@ -29,6 +29,9 @@ export const configSchema = z.object({
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
   SUBMIT_TIMEOUT_MS: inferenceClientConfig.SUBMIT_TIMEOUT_MS,
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  RESULTS_URL: httpUrl()
+    .optional()
+    .describe('Address of the results service, asked for frames when an end mark is late'),
   IMAGES_URL: httpUrl().optional().describe('Address of the images service, asked for image calls not heard of yet'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
   SCENES_FILE: z.string().min(1).describe('Registry of scenes'),

@@ -14,6 +14,7 @@ import { startBackground } from './background.ts';
 import type { Background } from './background.ts';
 import { createImagesClient } from './clients/images.ts';
 import { createQuotaClient } from './clients/quota.ts';
+import { createResultsClient } from './clients/results.ts';
 import { createStreamProbe } from './clients/stream-probe.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
@@ -89,6 +90,8 @@ function createDeps(config: Config, { logger }: ServiceContext, background: () =
       breakerResetMs: config.BREAKER_RESET_MS,
       submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
     }),
+    results:
+      config.RESULTS_URL === undefined ? undefined : createResultsClient({ ...between, baseUrl: config.RESULTS_URL }),
     images:
       config.IMAGES_URL === undefined ? undefined : createImagesClient({ ...between, baseUrl: config.IMAGES_URL }),
     objects: createObjectStore({

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { createProducer } from '@vision/shared/messaging/producer';
@@ -76,6 +78,33 @@ test('without an end mark a task ends after the grace, and an alarm counts it', 
   expect(Date.now() - begun).toBeGreaterThan(1_200);
   expect((await storedTasks(world, { task_id: id }))[0]?.reason).toBe('source_lost');
 });
+
+test('without an end mark a task ends when as many frames can be read as were published', async () => {
+  let stored = 4;
+  const results = createServer((_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ frames_stored: stored }));
+  });
+  await new Promise<void>((resolve) => results.listen(0, '127.0.0.1', resolve));
+  const { port } = results.address() as AddressInfo;
+  // Nobody else may follow the task, so the grace would be far away.
+  await tasks.stop();
+  tasks = await startTasks(world, { RESULTS_URL: `http://127.0.0.1:${port}`, RESULTS_GRACE_MS: '60000' });
+  try {
+    const subject = randomUUID();
+    const id = await create(subject);
+    publish(id, 5);
+    world.backend.end(id, 'succeeded');
+    await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_ended_at);
+    await askedAgain(id);
+    expect(await statusOf(id, subject)).toBe('running');
+    stored = 5;
+    await becomes(id, subject, 'succeeded');
+  } finally {
+    await tasks.stop();
+    tasks = await startTasks(world);
+    await new Promise((resolve) => results.close(resolve).closeAllConnections());
+  }
+}, 60_000);
 
 test('a job that published nothing ends its task at once', async () => {
   const subject = randomUUID();

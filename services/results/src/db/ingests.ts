@@ -27,6 +27,12 @@ export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Prom
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 
+/** Frames of a task that can be read. */
+export async function countStored(db: Knex, taskId: string): Promise<number> {
+  const row = await db<Ingest>('ingests').where({ task_id: taskId }).first('stored');
+  return row?.stored ?? 0;
+}
+
 export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[]): Promise<void> {
   await tx.raw(
     `update ingests as i

@@ -53,13 +53,15 @@ test.each<[JobStatus, string]>([
   ['succeeded', 'end_succeeded'],
   ['failed', 'end_failed'],
 ])('a job that is %s ends its task once the frames can be read', (status, move) => {
-  expect(judgeFound(task('running'), job(status, 5), rules)).toEqual({ do: 'wait' });
+  expect(judgeFound(task('running'), job(status, 5), rules)).toMatchObject({ do: 'await_frames', published: 5, move });
   expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({ move });
   expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ move });
 });
 
 test('after the grace a task ends without its end mark, with an alarm', () => {
-  expect(judgeFound(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toEqual({ do: 'wait' });
+  expect(judgeFound(task('running', { endedAt: before(59_999) }), job('succeeded', 5), rules)).toMatchObject({
+    do: 'await_frames',
+  });
   const late = judgeFound(task('running', { endedAt: before(60_000) }), job('succeeded', 5), rules);
   expect(late).toMatchObject({ move: 'end_succeeded', alarm: 'results_late' });
 });

@@ -7,6 +7,8 @@ export type Verdict =
   | { do: 'move'; move: Move; reason?: string | undefined; alarm?: 'results_late' | undefined }
   /** Ask the backend to stop the job (again). */
   | { do: 'stop' }
+  /** Move when results has as many frames as the backend says it published; wait else. */
+  | { do: 'await_frames'; published: number; move: Move; reason: string | undefined }
   | { do: 'wait' };
 
 export interface ProgressRules {
@@ -43,12 +45,14 @@ export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict 
   return { do: 'wait' };
 }
 
-/** A task ends when its frames can be read: end mark stored, nothing published at all, or the grace is over. */
+/** A task ends when its frames can be read: end mark stored, nothing published at all, as many stored as published, or the grace is over. */
 function judgeEnd(facts: JobFacts, { move, job, rules }: { move: Move; job: Job; rules: ProgressRules }): Verdict {
   const reason = move === 'end_failed' ? (job.error ?? 'job_failed') : undefined;
   if (facts.resultsCompletedAt !== null || job.frames_published === 0) return { do: 'move', move, reason };
   const endedAt = facts.endedAt ?? rules.now;
-  if (rules.now.getTime() - endedAt.getTime() < rules.resultsGraceMs) return { do: 'wait' };
+  if (rules.now.getTime() - endedAt.getTime() < rules.resultsGraceMs) {
+    return { do: 'await_frames', published: job.frames_published, move, reason };
+  }
   return { do: 'move', move, reason, alarm: 'results_late' };
 }
 

@@ -21,15 +21,27 @@ export async function advanceFound(
 ): Promise<void> {
   const noted = await noteJob(deps.db, task, job);
   const rules = { now: round.now, today: round.today, resultsGraceMs: deps.limits.resultsGraceMs };
-  const verdict = judgeFound(noted, job, rules);
+  const verdict = await withFrames(deps, noted, judgeFound(noted, job, rules));
   await withStoredTrace(task.trace, () => apply(deps, { task: noted, verdict, now: round.now }));
+}
+
+/** A task whose end mark is late still ends when all that was published can be read. */
+async function withFrames({ results, logger }: ReconcileDeps, task: Task, verdict: Verdict): Promise<Verdict> {
+  if (verdict.do !== 'await_frames' || !results) return verdict;
+  try {
+    const stored = await results.countFrames(task.subject, task.taskId);
+    return stored >= verdict.published ? { do: 'move', move: verdict.move, reason: verdict.reason } : verdict;
+  } catch (error) {
+    logger.debug({ err: error, task_id: task.taskId }, 'results could not be asked; its event or the clock decides');
+    return verdict;
+  }
 }
 
 async function apply(
   deps: ReconcileDeps,
   { task, verdict, now }: { task: Task; verdict: Verdict; now: Date },
 ): Promise<void> {
-  if (verdict.do === 'wait') return;
+  if (verdict.do === 'wait' || verdict.do === 'await_frames') return;
   if (verdict.do === 'stop') return repeatStop(deps, task, now);
   const { move, reason } = verdict;
   const patch = {

@@ -6,6 +6,7 @@ import type { ObjectStore } from '@vision/shared/object-store';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { ImagesClient } from '../clients/images.ts';
+import type { ResultsClient } from '../clients/results.ts';
 import type { QuotaClient } from '../clients/quota.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Clock } from '../db/task-row.ts';
@@ -24,6 +25,7 @@ export interface Deps {
   quota: QuotaClient;
   inference: InferenceClient;
   images: ImagesClient | undefined;
+  results: ResultsClient | undefined;
   objects: ObjectStore;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;

@@ -47,15 +47,12 @@ const steps: Step[] = [
 const started = Date.now();
 const outcome = { passed: 0, failed: 0, exitCode: 0 };
 /** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
-const run: { child?: ChildProcess; interrupted: boolean; startedBelow: boolean; startedServices: boolean } = {
-  interrupted: false,
-  startedBelow: false,
-  startedServices: false,
-};
+const run = { interrupted: false, startedBelow: false, startedServices: false, startedFaults: false };
+let current: ChildProcess | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    if (!run.interrupted && run.child) endGroup(run.child);
+    if (!run.interrupted && current) endGroup(current);
     run.interrupted = true;
   });
 }
@@ -84,6 +81,7 @@ async function runStep(step: Step): Promise<void> {
   const results = join(resultsDir, `${step.name}.json`);
   mkdirSync(resultsDir, { recursive: true });
   rmSync(results, { force: true });
+  run.startedFaults ||= step.name === 'faults';
   const prepared = await prepare(step.needs);
   const exitCode = prepared === 0 ? await execute(step.command, { ...process.env, ...testVariables() }) : prepared;
   const counts = readCounts(results);
@@ -110,7 +108,7 @@ async function stopWhatWasStarted(): Promise<void> {
   if (run.startedBelow) await local('test-down');
   else if (run.startedServices) await local('test-down', 'services');
   // The fault suite stops its own copy, unless it was interrupted.
-  if (runningNames(join(faultsDir, 'test')).length > 0) {
+  if (run.startedFaults && runningNames(join(faultsDir, 'test')).length > 0) {
     const command = [process.execPath, ...nodeFlags, 'deploy/local/main.ts', 'test-down'];
     await execute(command, { ...process.env, VISION_LOCAL_DIR: faultsDir });
   }
@@ -124,7 +122,7 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   const path = [join(root, 'node_modules/.bin'), env['PATH']].join(delimiter);
   // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
   const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
-  run.child = child;
+  current = child;
   const exitCode = await new Promise<number>((done) => {
     child.once('error', () => done(127));
     child.once('exit', (code) => done(code ?? 1));

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { open, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
 import type { ItemBucketMetadata } from 'minio';
 import { asAppError, fail } from './errors.ts';
@@ -34,6 +34,8 @@ export interface PutRequest {
   key: string;
   body: Buffer | Readable;
   contentType: string;
+  /** Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request and is never collected. */
+  known?: { bytes: number; sha256: string } | undefined;
   /** Ends the upload and undoes what was sent of it; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
@@ -76,8 +78,8 @@ const SETTLE_MS = 5_000;
 /** Connects lazily: nothing is sent before the first call. */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   const calls = new AsyncLocalStorage<S3Call>();
-  const { client, close } = createClient(options, calls);
-  const context: Context = { client, calls, bucket: options.bucket, deadlineMs: options.deadlineMs ?? 30_000 };
+  const { client, close, useSSL } = createClient(options, calls);
+  const context: Context = { client, calls, bucket: options.bucket, deadlineMs: options.deadlineMs ?? 30_000, useSSL };
   return {
     bucket: options.bucket,
     put: (request) => put(context, request),
@@ -104,6 +106,7 @@ interface Context {
   calls: AsyncLocalStorage<S3Call>;
   bucket: string;
   deadlineMs: number;
+  useSSL: boolean;
 }
 
 function createClient(options: ObjectStoreOptions, calls: AsyncLocalStorage<S3Call>) {
@@ -129,7 +132,7 @@ function createClient(options: ObjectStoreOptions, calls: AsyncLocalStorage<S3Ca
     transport,
     transportAgent: agent,
   });
-  return { client, close: () => agent.destroy() };
+  return { client, useSSL, close: () => agent.destroy() };
 }
 
 interface CallLimits {
@@ -162,11 +165,16 @@ async function answered<T>({ calls, deadlineMs }: Context, limits: CallLimits, w
   }
 }
 
-async function put(context: Context, { key, body, contentType, signal }: PutRequest): Promise<void> {
+async function put(context: Context, request: PutRequest): Promise<void> {
   const { client, bucket } = context;
+  const { key, body, contentType, signal } = request;
   const headers: ItemBucketMetadata = { 'Content-Type': contentType };
   if (Buffer.isBuffer(body)) {
     await answered(context, { signal }, () => client.putObject(bucket, key, body, body.length, headers));
+    return;
+  }
+  if (request.known) {
+    await putKnown(context, body, { ...request, ...request.known });
     return;
   }
   const source = new PassThrough();
@@ -187,7 +195,8 @@ async function put(context: Context, { key, body, contentType, signal }: PutRequ
     );
     ended.throwIfAborted();
   } catch (error) {
-    body.destroy();
+    // With an error: a pipeline whose source has ended unread waits for its end for ever when that is merely destroyed.
+    body.destroy(error as Error);
     await abortIncomplete(context, key, 0).catch(() => undefined);
     // Its last request may have been the one that was let through.
     if (ended.aborted) await remove(context, [key]).catch(() => undefined);
@@ -196,6 +205,25 @@ async function put(context: Context, { key, body, contentType, signal }: PutRequ
     ended.removeEventListener('abort', onEnded);
     source.destroy();
     await feeding;
+  }
+}
+
+/** The client's own way to send a stream collects it first, to hash it for the signature. */
+async function putKnown(
+  context: Context,
+  body: Readable,
+  { key, contentType, bytes, sha256, signal }: Omit<PutRequest, 'body'> & { bytes: number; sha256: string },
+): Promise<void> {
+  const { client, bucket: bucketName } = context;
+  const headers = { 'Content-Type': contentType, 'Content-Length': bytes };
+  try {
+    await answered(context, { signal, deadlineMs: false }, async () => {
+      const signed = context.useSSL ? '' : sha256;
+      const options = { method: 'PUT', bucketName, objectName: key, headers };
+      await finished((await client.makeRequestStreamAsync(options, body, signed, [200], '')).resume());
+    });
+  } finally {
+    body.destroy();
   }
 }
 

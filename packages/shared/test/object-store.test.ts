@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createObjectStore, PART_BYTES } from '../src/object-store.ts';
 import type { ObjectStore } from '../src/object-store.ts';
@@ -41,6 +41,18 @@ test('a stream of several parts comes back as it was and can be read into a file
   expect((await readFile(path)).equals(body)).toBe(true);
 });
 
+test('a stream of known length and hash goes in one request, and only if both are true', async () => {
+  const body = randomBytes(3 * 1024 * 1024);
+  const key = `${prefix}known`;
+  const known = { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
+  const put = (sha256: string) =>
+    store.put({ key, body: Readable.from(chunksOf(body)), contentType: 'image/png', known: { ...known, sha256 } });
+  await expect(put('0'.repeat(64))).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(await store.stat(key)).toBeUndefined();
+  await put(known.sha256);
+  expect((await buffer(await store.getStream(key))).equals(body)).toBe(true);
+});
+
 test('a stream that breaks in the middle rejects with its own error and leaves nothing behind', async () => {
   const key = `${prefix}broken`;
   const broken = Readable.from(
@@ -53,6 +65,17 @@ test('a stream that breaks in the middle rejects with its own error and leaves n
   await expect(store.put({ key, body: broken, contentType: 'video/mp4' })).rejects.toThrow('the client went away');
   expect(await store.stat(key)).toBeUndefined();
   expect(await store.abortIncomplete(key, 0)).toBe(0);
+});
+
+test('a stream that has ended before a store that refuses connections rejects at once', async () => {
+  const away = createObjectStore(settings('http://127.0.0.1:1'));
+  const body = new PassThrough();
+  for (let chunk = 0; chunk < 4; chunk += 1) body.write(Buffer.alloc(50_000));
+  body.end();
+  const put = away.put({ key: `${prefix}away`, body, contentType: 'video/mp4' });
+  await expect(put).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(body.destroyed).toBe(true);
+  away.close();
 });
 
 test('an aborted upload rejects with the reason of the signal', async () => {

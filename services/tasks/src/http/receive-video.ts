@@ -80,7 +80,7 @@ async function storeVideo(
     await feeding;
     return meter.facts;
   } catch (error) {
-    body.destroy();
+    body.destroy(error as Error);
     // What broke the stream says more than what the store made of it.
     await feeding.catch((cause: unknown) => {
       throw signal.aborted ? signal.reason : isOurs(error) ? error : cause;

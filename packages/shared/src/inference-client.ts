@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { httpUrl, millis } from './config.ts';
 import { detection, healthReply, job, jobList, refusal } from './contracts/inference.ts';
@@ -35,7 +36,8 @@ export type SubmitOutcome =
 export interface DetectInput {
   sceneCode: string;
   minScore: number;
-  bytes: Buffer;
+  /** The picture; a stream is read once, and says how long it is. */
+  picture: Buffer | { stream: Readable; bytes: number };
   contentType: 'image/jpeg' | 'image/png' | 'image/webp';
   signal?: AbortSignal | undefined;
 }
@@ -176,8 +178,10 @@ async function detect(
   ask: (request: Omit<Exchange, 'timeoutMs'>) => Promise<CallReply>,
 ): Promise<Detection> {
   const path = `/v1/detect?${new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) }).toString()}`;
-  const headers = { 'content-type': input.contentType };
-  const request = { method: 'POST' as const, path, bytes: input.bytes, headers, signal: input.signal };
+  const { picture } = input;
+  const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
+  const headers = { 'content-type': input.contentType, 'content-length': String(length) };
+  const request = { method: 'POST' as const, path, bytes, headers, signal: input.signal };
   const reply = await unavailableOn(ask(request), input.signal);
   if (reply.status === 422) {
     throw fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');

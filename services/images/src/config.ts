@@ -13,7 +13,6 @@ import {
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 
-const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 export const configSchema = z.object({
@@ -32,7 +31,7 @@ export const configSchema = z.object({
   SPOOL_DIR: z.string().default(tmpdir()).describe('Folder for uploads while they are read; local and fast'),
   MAX_CALLS: count(128).describe('Image calls that one process works on at once'),
   IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),
-  PICTURE_MEMORY_BYTES: count(16 * MIB).describe('Pictures that one process holds in memory at the same time'),
+  IMAGES_AT_ONCE: count(16).describe('Images that one process relays and detects at the same time'),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
   LEASE_MS: millis(30_000).describe('Time after which the call of a dead process is taken over'),

@@ -133,7 +133,7 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
     }),
     scenes: loadScenes(config.SCENES_FILE),
     signals: createSignals(logger),
-    pictureMemory: createSlots(config.PICTURE_MEMORY_BYTES),
+    slots: createSlots(config.IMAGES_AT_ONCE),
     imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
     leaseMs: config.LEASE_MS,
     keyWaitMs: config.KEY_WAIT_MS,

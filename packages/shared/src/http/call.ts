@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
@@ -27,8 +28,8 @@ export interface CallRequest {
   headers?: Record<string, string> | undefined;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it is; set the content type in `headers`. */
-  bytes?: Buffer | undefined;
+  /** Sent as it is; set the content type in `headers`, and the length of a stream. */
+  bytes?: Buffer | Readable | undefined;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   dispatcher?: Dispatcher | undefined;

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 
 /** A file that has no name: it is unlinked as soon as it is open, so the system takes it back when the process ends. */
 interface SpoolFile {
   append: (chunk: Buffer) => Promise<void>;
-  /** The whole content. */
-  read: () => Promise<Buffer>;
+  /** The content from its beginning; may be read several times at once. */
+  read: () => Readable;
 }
 
 /** The files of one request. */
@@ -71,7 +72,7 @@ function openSession(folder: string): SpoolSession {
           await handle.writeFile(chunk).catch(unavailable);
           bytes += chunk.length;
         },
-        read: () => readWhole(handle, bytes).catch(unavailable),
+        read: () => Readable.from(contentOf(handle, bytes), { objectMode: false }),
       };
     },
     close: async () => {
@@ -96,15 +97,16 @@ async function openUnnamed(path: string): Promise<FileHandle> {
   }
 }
 
-async function readWhole(handle: FileHandle, bytes: number): Promise<Buffer> {
-  const content = Buffer.allocUnsafeSlow(bytes);
-  let at = 0;
-  while (at < bytes) {
-    const { bytesRead } = await handle.read(content, at, bytes - at, at);
-    if (bytesRead === 0) throw new Error('the spool file is shorter than what was written');
+const CHUNK_BYTES = 128 * 1024;
+
+async function* contentOf(handle: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes;) {
+    const length = Math.min(CHUNK_BYTES, bytes - at);
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(length), 0, length, at).catch(unavailable);
+    if (bytesRead === 0) unavailable(new Error('the spool file is shorter than what was written'));
+    yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }
-  return content;
 }
 
 function unavailable(error: unknown): never {

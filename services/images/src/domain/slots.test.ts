@@ -1,44 +1,28 @@
 import { expect, test } from '@jest/globals';
 import { createSlots } from './slots.ts';
 
-test('work that fits runs at once, the rest waits in order until units are given back', async () => {
-  const slots = createSlots(10);
-  const started: string[] = [];
-  const work = (name: string) => {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    return {
-      end: () => end(),
-      run: () => {
+test('at most as many as there are slots run at once, the others follow in order', async () => {
+  const slots = createSlots(2);
+  const started: number[] = [];
+  let running = 0;
+  let most = 0;
+  await Promise.all(
+    [0, 1, 2, 3, 4].map((name) =>
+      slots.run(async () => {
         started.push(name);
-        return ended;
-      },
-    };
-  };
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(work) as [Work, Work, Work, Work];
-  const all = [slots.run(a.run, 6), slots.run(b.run, 6), slots.run(c.run, 1), slots.run(d.run, 99)];
-  await Promise.resolve();
-  expect(started).toEqual(['a']);
-  a.end();
-  await all[0];
-  expect(started).toEqual(['a', 'b', 'c']);
-  b.end();
-  c.end();
-  await Promise.all(all.slice(0, 3));
-  expect(started).toEqual(['a', 'b', 'c', 'd']);
-  d.end();
-  await all[3];
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise(setImmediate);
+        running -= 1;
+      }),
+    ),
+  );
+  expect(started).toEqual([0, 1, 2, 3, 4]);
+  expect(most).toBe(2);
 });
 
-test('failed work gives its units back', async () => {
+test('failed work gives its slot back', async () => {
   const slots = createSlots(1);
   await expect(slots.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(await slots.run(() => Promise.resolve('yes'))).toBe('yes');
 });
-
-interface Work {
-  end: () => void;
-  run: () => Promise<void>;
-}

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { InferenceClient } from '@vision/shared/inference-client';
@@ -16,15 +17,15 @@ export interface ReceivedImage {
   sha256: string;
   bytes: number;
   contentType: ImageType;
-  read: () => Promise<Buffer>;
+  read: () => Readable;
 }
 
 export interface ProcessDeps {
   store: Pick<ObjectStore, 'put' | 'remove'>;
   inference: Pick<InferenceClient, 'detect'>;
   signals: Signals;
-  /** Bytes of pictures in memory, shared by all calls of the process. */
-  pictureMemory: Slots;
+  /** Images that are worked on at once, shared by all calls of the process. */
+  slots: Slots;
   imagesPerCallAtOnce: number;
 }
 
@@ -40,9 +41,7 @@ export interface ImageWork {
 export async function processImages(deps: ProcessDeps, work: ImageWork): Promise<ImageEntry[]> {
   const ofCall = createSlots(deps.imagesPerCallAtOnce);
   const settled = await Promise.allSettled(
-    work.images.map(({ bytes }, seq) =>
-      ofCall.run(() => deps.pictureMemory.run(() => processImage(deps, work, seq), bytes)),
-    ),
+    work.images.map((_image, seq) => ofCall.run(() => deps.slots.run(() => processImage(deps, work, seq)))),
   );
   work.signal.throwIfAborted();
   return settled.map((result) => {
@@ -58,23 +57,22 @@ export async function processImages(deps: ProcessDeps, work: ImageWork): Promise
 async function processImage(deps: ProcessDeps, { claim, scene, images, signal }: ImageWork, seq: number) {
   const image = images[seq] as ReceivedImage;
   signal.throwIfAborted();
-  const body = await image.read();
+  const { sha256, bytes, contentType } = image;
   const objectKey = pictureKey(claim.task_id, seq);
   const relayFailed = new AbortController();
   const relay = deps.store
-    .put({ key: objectKey, body, contentType: image.contentType, signal })
+    .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal })
     .then(() => crashPoint('images.picture_stored'));
   relay.catch((error: unknown) => relayFailed.abort(error));
   const detection = deps.inference.detect({
     sceneCode: scene.scene_code,
     minScore: scene.lower_bound,
-    bytes: body,
-    contentType: image.contentType,
+    picture: { stream: image.read(), bytes },
+    contentType,
     signal: AbortSignal.any([signal, relayFailed.signal]),
   });
   const [stored, detected] = await Promise.allSettled([relay, detection]);
   signal.throwIfAborted();
-  const { sha256, bytes, contentType } = image;
   const entry = (outcome: ImageOutcome): ImageEntry => ({ seq, sha256, bytes, contentType, outcome });
   const failed = [stored, detected].find((result) => result.status === 'rejected');
   if (failed) return entry(failedOutcome(deps, { claim, seq }, { cause: failed.reason, objectKey: keptKey(stored) }));

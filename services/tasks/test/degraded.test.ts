@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
+
+jest.setTimeout(60_000);
 
 let world: World;
 const running: TestTasks[] = [];
@@ -101,6 +103,7 @@ test('the object store away: uploads are refused, streams are not', async () => 
   const refused = await upload({ port: tasks.port, subject, key: randomUUID() });
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
   expect((await tasks.create({ subject })).status).toBe(201);
+  await running.splice(0)[0]?.stop();
   const healed = await start();
   await until(async () => (await storedTasks(world, { subject, kind: 'upload' })).length === 0, { timeoutMs: 45_000 });
   expect((await upload({ port: healed.port, subject, key: randomUUID() })).status).toBe(201);

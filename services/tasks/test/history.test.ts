@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
+
+jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks;

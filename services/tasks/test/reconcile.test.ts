@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
+
+jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks;

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { formOf, mp4, upload } from './support/videos.ts';
 import type { Part, UploadOptions } from './support/videos.ts';
+
+jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks;

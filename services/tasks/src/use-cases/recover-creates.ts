@@ -9,7 +9,7 @@ import type { Deps } from './deps.ts';
 import { releaseVideos } from './release-refunded.ts';
 import { undoDraft } from './undo-draft.ts';
 
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 
 /**
  * Undoes creates whose process died before the backend could be asked. Taking one over raises its attempt number, so that a

@@ -44,7 +44,7 @@ async function paddedVideo(): Promise<Blob> {
 
 async function upload(caller: Caller, bytes: Blob): Promise<string> {
   const body = new FormData();
-  body.set('scene_code', scene('person_vehicle').value as string);
+  body.set('scene_code', scene('person_vehicle').value);
   body.set('file', bytes, 'large.mp4');
   const answer = await caller.createUpload(body);
   if (answer.status !== 201) throw new Error(`upload: ${answer.status} ${answer.text.slice(0, 300)}`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Kafka } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const fixtures = join(fileURLToPath(new URL('.', import.meta.url)), 'fixtures');
 const topic = `telemetry-${randomUUID()}`;
-const kafka = new Kafka({ brokers: (process.env['TEST_KAFKA_BROKERS'] ?? '').split(','), logLevel: 1 });
+const kafka = new Kafka({ brokers: (process.env['TEST_KAFKA_BROKERS'] ?? '').split(','), logLevel: logLevel.ERROR });
 const admin = kafka.admin();
 const received: Buffer[] = [];
 // An OTLP receiver as far as this test needs one: it keeps the protobuf bytes, in which names stand as plain text.

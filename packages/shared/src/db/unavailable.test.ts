@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { AppError} from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { fail } from '../errors.ts';
 import { asUnavailable } from './unavailable.ts';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
+import type { Fault } from './support/fake-quota.ts';
 import { file, files, picture, scene } from './support/form.ts';
 import { createGate } from './support/gate.ts';
 import { startImages, startReplica } from './support/start-images.ts';
@@ -35,6 +36,23 @@ test('fifty identical calls at once are one call that takes the last of the day:
     1,
   );
 }, 30_000);
+
+test('a call that was admitted too late to find units left is still a replay of the one that took them', async () => {
+  const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 1 } };
+  const [firstAsked, secondAsked] = [createGate(), createGate()];
+  let asked = 0;
+  images.quota.fault = async (what): Promise<Fault> => {
+    if (what === 'usage') await (asked++ === 0 ? firstAsked : secondAsked).opened;
+    return 'none';
+  };
+  const key = randomUUID();
+  const calls = [0, 1].map(() => images.detect(files(picture('last')), { key, caller }));
+  await until(() => asked === 2);
+  firstAsked.open();
+  await until(async () => (await keyRows(key))[0]?.state === 'done');
+  secondAsked.open();
+  expect((await Promise.all(calls)).map(({ status }) => status).sort()).toEqual([200, 201]);
+});
 
 test('a replay says so in its header and echoes the key as it was first sent', async () => {
   const sent = randomUUID().toUpperCase();

@@ -74,7 +74,13 @@ async function workUnderNewKey(
 ): Promise<FinishedCall | undefined> {
   const scene = deps.scenes.findEnabled(input.sceneCode);
   if (!scene) throw fail.sceneUnavailable(input.sceneCode.slice(0, 64));
-  await input.admit();
+  try {
+    await input.admit();
+  } catch (refusal) {
+    // The first call with this key may have taken what is left of the day while this one was being admitted.
+    if (await findKey(deps.db, deps.clock, input)) return undefined;
+    throw refusal;
+  }
   const taskId = uuidv7();
   const claim = await claimKey(deps.db, deps.clock, {
     leaseMs: deps.leaseMs,

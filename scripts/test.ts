@@ -26,6 +26,9 @@ const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNega
 /** Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen. */
 const PATIENCE = '--testTimeout=60000';
 
+/** No step takes longer on a machine that can run the system; a fault run takes as long as it is told. */
+const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
+
 const steps: Step[] = [
   { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'] },
   { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'] },
@@ -123,10 +126,15 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
   const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
   current = child;
+  const limit = setTimeout(() => {
+    console.log(`(no end after ${LIMIT_MS / 60_000} minutes: stopped)`);
+    endGroup(child);
+  }, LIMIT_MS);
   const exitCode = await new Promise<number>((done) => {
     child.once('error', () => done(127));
     child.once('exit', (code) => done(code ?? 1));
   });
+  clearTimeout(limit);
   await sweep(child);
   return exitCode;
 }

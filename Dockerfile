@@ -27,7 +27,7 @@ RUN if [ "${SERVICE}" = inference ]; then \
   fi
 COPY --from=assemble /app /app
 WORKDIR /app/services/${SERVICE}
-ENV NODE_ENV=production SCENES_FILE=/app/config/scenes.json NODE_OPTIONS=--disable-warning=TimeoutNegativeWarning
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 SCENES_FILE=/app/config/scenes.json NODE_OPTIONS=--disable-warning=TimeoutNegativeWarning
 USER 10001:10001
 EXPOSE 8080 9090
 # Migrate with: node dist/main.js migrate

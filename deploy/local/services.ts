@@ -84,6 +84,8 @@ function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceN
   const tracesUrl = settings.traces ? { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(settings, 'tracesReceiver') } : {};
   return {
     SCENES_FILE: join(root, 'config/scenes.json'),
+    // Few malloc arenas: freed buffers of one thread are used by the others instead of staying behind in each.
+    MALLOC_ARENA_MAX: '2',
     // Test and demo streams come from this machine; anywhere else such addresses are refused.
     STREAM_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
     INFERENCE_URL: urlOf(settings, 'inference'),

@@ -49,7 +49,7 @@ export interface PutRequest {
 export interface ObjectStore {
   readonly bucket: string;
   /**
-   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 8 MiB, one in
+   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the smallest that S3 takes, one in
    * memory at a time. A stream that fails rejects with its own error.
    */
   put(request: PutRequest): Promise<void>;
@@ -72,7 +72,7 @@ export interface ObjectStore {
   close(): void;
 }
 
-export const PART_BYTES = 8 * 1024 * 1024;
+export const PART_BYTES = 5 * 1024 * 1024;
 const PING_MS = 2_000;
 /** Longest wait for a part on its way when its upload is given up. */
 const SETTLE_MS = 5_000;

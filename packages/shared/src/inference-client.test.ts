@@ -110,8 +110,16 @@ test('an image the backend cannot decode is the fault of the image and does not 
   client.assertAccepting('detect');
 });
 
-test('an overloaded backend fails the image and opens the breaker of detect only', async () => {
-  const client = await clientTo(json(503, { reason: 'overloaded' }));
+test('a backend without a place for a picture fails the image and does not open the breaker', async () => {
+  const client = await clientTo(json(503, { reason: 'saturated' }));
+  for (let index = 0; index < 20; index += 1) {
+    await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });
+  }
+  client.assertAccepting('detect');
+});
+
+test('a backend that cannot work fails the image and opens the breaker of detect only', async () => {
+  const client = await clientTo(json(503, { reason: 'no_model' }));
   for (let index = 0; index < 10; index += 1) {
     await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-UPSTREAM-DOWN' });
   }

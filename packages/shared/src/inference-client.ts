@@ -131,8 +131,8 @@ function exchangeFor({ baseUrl, token }: InferenceClientOptions) {
 const notConfigured = () => fail.sysUnavailable('inference_not_configured');
 
 /**
- * 4xx and refusals for lack of room are answers of a healthy backend; a client that left and a name that nobody knows say nothing
- * about it.
+ * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that left and
+ * a name that nobody knows say nothing about it.
  */
 function judgeReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {
@@ -142,6 +142,7 @@ function judgeReply(settled: Settled<CallReply>): Verdict {
   }
   const { status } = settled.value;
   if (status < 300) return 'ok';
+  if (status === 503 && bodyAs(refusal, settled.value)?.reason === 'saturated') return 'neutral';
   return status >= 400 && status < 500 ? 'neutral' : 'fault';
 }
 

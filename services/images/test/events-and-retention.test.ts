@@ -97,14 +97,17 @@ test('the sweep takes pictures that no call knows, once they are old enough', as
   const [orphan, working] = [uuidv7(), uuidv7()];
   await put(orphan);
   await put(working);
+  const leftover = `${pictureKey(known, 0)}-${randomUUID()}`;
+  await store.put({ key: leftover, body: Buffer.from('x'), contentType: 'image/png' });
   await claimKey(database.db, { offset: '0 seconds' }, { leaseMs: 60_000, input: newKey(working) });
   const deps = { db: database.db, store, signals: createSignals(logger), orphanAgeMs: 60_000, retentionDays: 90 };
   expect(await sweepOrphanPictures(deps, new Date())).toBe(0);
-  expect(await sweepOrphanPictures(deps, new Date(Date.now() + 61_000))).toBe(1);
+  expect(await sweepOrphanPictures(deps, new Date(Date.now() + 61_000))).toBe(2);
   const left = await s3.objects();
   expect(left).toContain(pictureKey(known, 0));
   expect(left).toContain(pictureKey(working, 0));
   expect(left).not.toContain(pictureKey(orphan, 0));
+  expect(left).not.toContain(leftover);
   store.close();
 });
 

@@ -41,15 +41,12 @@ export async function sweepOrphanPictures(deps: SweepDeps, now: Date): Promise<n
 }
 
 async function removeOrphans({ db, store }: SweepDeps, keys: string[]): Promise<number> {
-  const named = keys.flatMap((key) => {
-    const taskId = parsePictureKey(key)?.taskId;
-    return taskId === undefined ? [] : [{ key, taskId }];
-  });
-  const taskIds = [...new Set(named.map(({ taskId }) => taskId))];
-  if (taskIds.length === 0) return 0;
+  // A store that was killed may leave a file of its own behind, under a name that is no picture's: nobody knows that either.
+  const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
+  const taskIds = [...new Set(keys.map(taskOf))].filter((taskId) => taskId !== '');
   // Unfinished first: a call that finishes in between is then found among the finished ones.
   const known = new Set([...(await findUnfinished(db, taskIds)), ...(await findFinished(db, taskIds))]);
-  const orphans = named.filter(({ taskId }) => !known.has(taskId)).map(({ key }) => key);
+  const orphans = keys.filter((key) => !known.has(taskOf(key)));
   await store.remove(orphans);
   return orphans.length;
 }

@@ -36,6 +36,7 @@ afterAll(() => videos.remove());
 function watch(url: string, settings: Partial<LiveSettings> = {}, deps: Partial<LiveDeps> = {}) {
   const ended = new AbortController();
   const retries: string[] = [];
+  const startedAt = Date.now();
   const live = watchLive(
     {
       openInput: (isFirst, signal) =>
@@ -48,7 +49,7 @@ function watch(url: string, settings: Partial<LiveSettings> = {}, deps: Partial<
     ended.signal,
   );
   closing.push(() => ended.abort());
-  return { ...live, retries, stop: () => ended.abort() };
+  return { ...live, retries, startedAt, stop: () => ended.abort() };
 }
 
 async function take(live: { frames: AsyncGenerator<LiveFrame, void> }, count: number): Promise<LiveFrame[]> {
@@ -68,14 +69,14 @@ const reasonOf = (live: { frames: AsyncGenerator<LiveFrame, void> }) =>
   );
 
 async function expectStreetFrames(live: ReturnType<typeof watch>): Promise<void> {
-  const before = Date.now();
   const frames = await take(live, 8);
   expect(frames.every((frame) => frame.image.width === 768 && frame.image.height === 576)).toBe(true);
   const times = frames.map((frame) => frame.timeMs);
-  expect(times).toEqual([...times].sort((a, b) => a - b));
-  expect(times[0]).toBeGreaterThanOrEqual(before);
-  expect(times[7]).toBeLessThanOrEqual(Date.now() + 200);
-  expect((times[7] ?? 0) - (times[3] ?? 0)).toBeGreaterThanOrEqual(600);
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  // Frames that come in a burst stand closer than the 200 ms of sampling, but never closer than the clock lets them.
+  expect(Math.min(...steps)).toBeGreaterThanOrEqual(50);
+  expect(times[0]).toBeGreaterThanOrEqual(live.startedAt);
+  expect(times[7]).toBeLessThanOrEqual(Date.now() + 101);
   live.stop();
   expect((await live.frames.next()).value).toBeUndefined();
 }

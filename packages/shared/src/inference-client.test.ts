@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { until } from './testing/until.ts';
 import { createInferenceClient } from './inference-client.ts';
 import type { InferenceClient } from './inference-client.ts';
 
@@ -18,7 +19,10 @@ const newJob = {
 } as const;
 const image = { sceneCode: 'ship', minScore: 0.3, picture: Buffer.from('x'), contentType: 'image/png' } as const;
 
-async function clientTo(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<InferenceClient> {
+async function clientTo(
+  answer: (req: IncomingMessage, res: ServerResponse) => void,
+  timeoutMs?: number,
+): Promise<InferenceClient> {
   const server: Server = createServer((req, res) => {
     req.resume();
     answer(req, res);
@@ -28,16 +32,16 @@ async function clientTo(answer: (req: IncomingMessage, res: ServerResponse) => v
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
-  return clientAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return clientAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs);
 }
 
-function clientAt(baseUrl: string | undefined): InferenceClient {
+function clientAt(baseUrl: string | undefined, timeoutMs = 150): InferenceClient {
   const client = createInferenceClient({
     baseUrl,
     token: 'secret',
     breakerResetMs: 60_000,
-    submitTimeoutMs: 150,
-    detectTimeoutMs: 150,
+    submitTimeoutMs: timeoutMs,
+    detectTimeoutMs: timeoutMs,
   });
   open.push(client.close);
   return client;
@@ -125,6 +129,23 @@ test('a backend that cannot work fails the image and opens the breaker of detect
   }
   await expect(client.detect(image)).rejects.toMatchObject({ code: 'OP-TASK-BREAKER-OPEN' });
   client.assertAccepting('submit');
+});
+
+test('a call that is given up takes no other along, neither beside it nor after it', async () => {
+  const waiting: ServerResponse[] = [];
+  const detection = { image: { width: 1, height: 1 }, objects: [] };
+  const client = await clientTo((_req, res) => waiting.push(res), 20_000);
+  const controller = new AbortController();
+  const givenUp = client.detect({ ...image, signal: controller.signal });
+  await until(() => waiting.length === 1);
+  const others = [client.detect(image), client.detect(image)];
+  await until(() => waiting.length === 3);
+  controller.abort(new Error('given up'));
+  await expect(givenUp).rejects.toThrow('given up');
+  others.push(client.detect(image));
+  await until(() => waiting.length === 4);
+  for (const res of waiting) json(200, detection)(res.req, res);
+  expect(await Promise.all(others)).toEqual([detection, detection, detection]);
 });
 
 test('a client that leaves ends the call with its own reason and does not count', async () => {

@@ -1,10 +1,13 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { until } from '../testing/until.ts';
 import { createBreaker } from './breaker.ts';
 import type { Breaker, Settled, Verdict } from './breaker.ts';
 
 const made: Breaker[] = [];
-afterEach(() => made.splice(0).forEach((breaker) => breaker.shutdown()));
+afterEach(() => {
+  made.splice(0).forEach((breaker) => breaker.shutdown());
+  jest.useRealTimers();
+});
 
 const breakerOf = (resetMs = 20) => {
   const breaker = createBreaker({ name: 'test', resetMs });
@@ -128,4 +131,66 @@ test('refused calls do not keep it open: only calls that were made count', async
   await say(breaker, 'ok');
   await times(9, () => say(breaker, 'fault'));
   expect(breaker.state()).toBe('closed');
+});
+
+test('many calls at once are neither refused nor failures, also identical ones', async () => {
+  const breaker = breakerOf();
+  let made = 0;
+  const calls = held();
+  const work = () => {
+    made += 1;
+    return calls.work();
+  };
+  const running = Array.from({ length: 200 }, () => breaker.run(work, judge));
+  expect(made).toBe(200);
+  calls.release('ok');
+  await Promise.all(running);
+  expect(breaker.state()).toBe('closed');
+});
+
+test('it has no deadline of its own: a slow call is waited for, and counts by its outcome', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  const slow = held();
+  let isOver = false;
+  const running = breaker.run(slow.work, judge).finally(() => {
+    isOver = true;
+  });
+  await jest.advanceTimersByTimeAsync(25_000);
+  expect(isOver).toBe(false);
+  slow.release('ok');
+  expect(await running).toBe('ok');
+});
+
+test('the seconds until the next try are counted from the opening', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  await jest.advanceTimersByTimeAsync(45_000);
+  await broken(breaker);
+  await jest.advanceTimersByTimeAsync(20_000);
+  await expect(say(breaker, 'ok')).rejects.toMatchObject({ retryAfterS: 40 });
+  await jest.advanceTimersByTimeAsync(40_000);
+  expect(breaker.state()).toBe('half-open');
+});
+
+test('slow failures gather: the window is longer than a slow call', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  const calls = held();
+  const running = Array.from({ length: 5 }, () => breaker.run(calls.work, judge).catch(() => undefined));
+  await jest.advanceTimersByTimeAsync(20_000);
+  calls.release('fault');
+  await Promise.all(running);
+  await jest.advanceTimersByTimeAsync(20_000);
+  await times(5, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('open');
+});
+
+test('after the shutdown no timer is left to hold up the end of the process', async () => {
+  jest.useFakeTimers();
+  const breaker = createBreaker({ name: 'test', resetMs: 60_000 });
+  await broken(breaker);
+  expect(jest.getTimerCount()).toBeGreaterThan(0);
+  breaker.shutdown();
+  expect(jest.getTimerCount()).toBe(0);
 });

@@ -3,7 +3,9 @@ import { trace } from '@opentelemetry/api';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { Agent } from 'undici';
 import { until } from '../testing/until.ts';
 import { call } from './call.ts';
 
@@ -49,3 +51,30 @@ test('a closed port surely received nothing', async () => {
   const failed = { reason: 'connect_failed', surelyNotSent: true };
   await expect(call({ method: 'GET', url: 'http://127.0.0.1:1/', timeoutMs: 1_000 })).rejects.toMatchObject(failed);
 });
+
+test('a connection that does not come about within the deadline received nothing', async () => {
+  const dispatcher = new Agent({ connect: () => undefined });
+  const failed = { reason: 'connect_failed', surelyNotSent: true };
+  await expect(call({ method: 'POST', url, json: {}, timeoutMs: 50, dispatcher })).rejects.toMatchObject(failed);
+});
+
+test('a peer without the TLS it was asked for received nothing of the request', async () => {
+  const peer = await listening(createTcpServer((socket) => socket.end('no TLS here')));
+  const failed = { reason: 'connect_failed', surelyNotSent: true };
+  const address = `https://127.0.0.1:${peer.port}/`;
+  await expect(call({ method: 'POST', url: address, json: {}, timeoutMs: 5_000 })).rejects.toMatchObject(failed);
+  peer.close();
+});
+
+test('a connection that is reset before the answer may have received all', async () => {
+  const peer = await listening(createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+  const failed = { reason: 'connection_lost', surelyNotSent: false };
+  const address = `http://127.0.0.1:${peer.port}/`;
+  await expect(call({ method: 'POST', url: address, json: {}, timeoutMs: 5_000 })).rejects.toMatchObject(failed);
+  peer.close();
+});
+
+async function listening(server: Server) {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}

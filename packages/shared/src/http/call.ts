@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { request } from 'undici';
+import { getGlobalDispatcher, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 
@@ -46,7 +46,7 @@ const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
 /**
  * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed.
- * @throws CallError when there is no complete reply; `surelyNotSent` tells refused connections and unknown names from the rest.
+ * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the request was begun.
  */
 export async function call(input: CallRequest): Promise<CallReply> {
   const controller = new AbortController();
@@ -57,25 +57,40 @@ export async function call(input: CallRequest): Promise<CallReply> {
   const onAbort = () => controller.abort(input.signal?.reason);
   input.signal?.addEventListener('abort', onAbort, { once: true });
   if (input.signal?.aborted) onAbort();
+  const wire = { begun: false };
+  const exchange = exchangeOnce(input, controller.signal, wire);
+  exchange.catch(() => undefined);
   try {
-    const reply = await request(input.url, {
-      method: input.method,
-      headers: { ...(input.json === undefined ? {} : { 'content-type': 'application/json' }), ...input.headers },
-      body: input.json === undefined ? (input.bytes ?? null) : JSON.stringify(input.json),
-      signal: controller.signal,
-      headersTimeout: input.timeoutMs,
-      bodyTimeout: input.timeoutMs,
-      ...(input.dispatcher ? { dispatcher: input.dispatcher } : {}),
-    });
-    return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
+    // The client listens to the signal only once it has a connection; before that the race ends the wait.
+    return await Promise.race([exchange, abortOf(controller.signal)]);
   } catch (error) {
     // Whoever ended the call knows why; it says nothing about the other side.
-    if (input.signal?.aborted && error === input.signal.reason) throw new CallError('aborted', false, error);
-    throw asCallError(error);
+    if (input.signal?.aborted && error === input.signal.reason) throw new CallError('aborted', !wire.begun, error);
+    throw asCallError(error, wire.begun);
   } finally {
     clearTimeout(timer);
     input.signal?.removeEventListener('abort', onAbort);
   }
+}
+
+async function exchangeOnce(input: CallRequest, signal: AbortSignal, wire: { begun: boolean }): Promise<CallReply> {
+  const reply = await request(input.url, {
+    method: input.method,
+    headers: { ...(input.json === undefined ? {} : { 'content-type': 'application/json' }), ...input.headers },
+    body: input.json === undefined ? (input.bytes ?? null) : JSON.stringify(input.json),
+    signal,
+    headersTimeout: input.timeoutMs,
+    bodyTimeout: input.timeoutMs,
+    dispatcher: (input.dispatcher ?? getGlobalDispatcher()).compose(noting(wire)),
+  });
+  return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
+}
+
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 /** Parses a reply body; undefined when it does not have the promised shape. */
@@ -99,20 +114,30 @@ async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
   }
 }
 
-function asCallError(error: unknown): CallError {
+/** Learns from the client when it begins to write a request to a connection: refusals, timeouts and faults of TLS come before. */
+function noting(wire: { begun: boolean }): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart: (controller, context) => {
+        wire.begun = true;
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...seen) => handler.onRequestUpgrade?.(...seen),
+      onResponseStart: (...seen) => handler.onResponseStart?.(...seen),
+      onResponseData: (...seen) => handler.onResponseData?.(...seen),
+      onResponseEnd: (...seen) => handler.onResponseEnd?.(...seen),
+      onResponseError: (...seen) => handler.onResponseError?.(...seen),
+    });
+}
+
+function asCallError(error: unknown, begun: boolean): CallError {
   if (error instanceof CallError) return error;
   const code = (error as { code?: string } | null)?.code ?? '';
+  if (!begun) return new CallError(isNameFault(code) ? 'name_unknown' : 'connect_failed', true, error);
   if (error instanceof UpstreamTimeoutError || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
     return new CallError('timeout', false, error);
   }
-  if (
-    code === 'ECONNREFUSED' ||
-    code === 'UND_ERR_CONNECT_TIMEOUT' ||
-    code === 'EHOSTUNREACH' ||
-    code === 'ENETUNREACH'
-  ) {
-    return new CallError('connect_failed', true, error);
-  }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return new CallError('name_unknown', true, error);
   return new CallError('connection_lost', false, error);
 }
+
+const isNameFault = (code: string) => code === 'ENOTFOUND' || code === 'EAI_AGAIN';

@@ -83,20 +83,25 @@ test('more images than are left are refused whole, and what fits is detected', a
 }, 30_000);
 
 test('maintenance keeps new work out within 2 s and lets replays, reads and stops through', async () => {
-  const caller = await Caller.create({ video_tasks_per_day: 5 });
+  const caller = await Caller.create({ video_tasks_per_day: 1000, active_tasks: 1000 });
   const key = randomUUID();
   const { body: task } = await caller.createStream(body, key);
   const switched = (enabled: boolean) => admin('PUT', '/admin/v1/maintenance', { enabled, reason: 'test' });
   await switched(true);
   try {
+    // A create that is sent later than this is refused; a busy machine may take its time to answer the ones before.
     const deadline = Date.now() + 2_000;
     let answer = await caller.createStream(body);
-    while (answer.status === 201 && Date.now() < deadline) {
+    for (let isLate = false; answer.status === 201 && !isLate;) {
       await caller.stop(String(answer.body['task_id']));
+      isLate = Date.now() >= deadline;
       answer = await caller.createStream(body);
     }
     expect(refusal(answer)).toEqual([503, 'OP-TASK-BREAKER-OPEN', 'maintenance']);
+    const images = await caller.detect(form(jpeg(await example('street.jpg'))));
+    expect(refusal(images)).toEqual([503, 'OP-TASK-BREAKER-OPEN', 'maintenance']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(images.headers.get('retry-after')).toBe(answer.headers.get('retry-after'));
     expect((await caller.createStream(body, key)).status).toBe(200);
     expect((await caller.stop(String(task['task_id']))).status).toBe(200);
   } finally {

@@ -90,11 +90,18 @@ export const fail = {
       retryAfterS: 5,
       cause,
     }),
-  breakerOpen: (reason: 'breaker_open' | 'maintenance', retryAfterS: number, message?: string) =>
-    new AppError('unavailable', message ?? 'New work is not accepted at the moment; nothing was charged.', {
+  breakerOpen: (retryAfterS: number) =>
+    new AppError('unavailable', 'New work is not accepted at the moment; nothing was charged.', {
       code: 'OP-TASK-BREAKER-OPEN',
-      reason,
+      reason: 'breaker_open',
       retryAfterS,
+    }),
+  /** The operator's switch. How long it takes nobody knows, so the time to the next try is the same everywhere. */
+  maintenance: () =>
+    new AppError('unavailable', 'The service is under maintenance; new work is not accepted.', {
+      code: 'OP-TASK-BREAKER-OPEN',
+      reason: 'maintenance',
+      retryAfterS: 60,
     }),
   dailyExhausted: (quota: { limit: number; used: number; requested: number; resets_at: string }, retryAfterS: number) =>
     new AppError('exhausted', "Today's quota does not cover this request.", {

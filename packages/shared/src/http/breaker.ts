@@ -67,7 +67,7 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
   const signals = createSignals(name, () => stateOf(circuit));
   const refusal = (): AppError | undefined => {
     if (circuit.closed || (circuit.halfOpen && !probing)) return undefined;
-    return fail.breakerOpen('breaker_open', Math.max(1, Math.ceil((opensUntil - Date.now()) / 1000)));
+    return fail.breakerOpen(Math.max(1, Math.ceil((opensUntil - Date.now()) / 1000)));
   };
   const assertAccepting = () => {
     const refused = refusal();

@@ -25,8 +25,6 @@ export interface Admission {
   decided: () => Promise<void>;
 }
 
-const MAINTENANCE_RETRY_S = 30;
-
 /**
  * Decides before the body is read whether to read it. A key that is known passes: replays work during maintenance, with the
  * breaker open and with nothing left of the day.
@@ -61,7 +59,7 @@ function createAdmission(ask: () => Promise<void>): Admission & { begin: (isKnow
 }
 
 async function assertAccepting(deps: AdmissionDeps, caller: Caller): Promise<void> {
-  if (caller.maintenance) throw fail.breakerOpen('maintenance', MAINTENANCE_RETRY_S);
+  if (caller.maintenance) throw fail.maintenance();
   deps.inference.assertAccepting('detect');
   const limits = caller.limits ?? defaultLimits;
   const { image } = await deps.quota.usage(caller.subject, {

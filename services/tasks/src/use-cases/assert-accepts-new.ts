@@ -3,8 +3,6 @@ import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { Caller } from '@vision/shared/http/caller';
 import type { Deps } from './deps.ts';
 
-const MAINTENANCE_RETRY_S = 60;
-
 /**
  * What keeps new work out before its body is read: maintenance, an open breaker, a day that is used up. Requests with a known
  * key pass: they may be replays.
@@ -14,13 +12,7 @@ export async function assertAcceptsNew(
   { inference, quota }: Pick<Deps, 'inference' | 'quota'>,
   caller: Caller,
 ): Promise<void> {
-  if (caller.maintenance) {
-    throw fail.breakerOpen(
-      'maintenance',
-      MAINTENANCE_RETRY_S,
-      'The service is under maintenance; new tasks are not accepted.',
-    );
-  }
+  if (caller.maintenance) throw fail.maintenance();
   inference.assertAccepting('submit');
   await quota.assertSomeLeft(caller.subject, (caller.limits ?? defaultLimits).video_tasks_per_day);
 }

@@ -14,7 +14,7 @@ const created = (status: string, replayed: boolean) => async () => ({ task: { st
 test('a create is counted by the state of its task, a replay as such, a refusal by its reason', async () => {
   expect(await counted(created('resolving', false))).toEqual(['stream resolving']);
   expect(await counted(created('running', true))).toEqual(['stream replayed']);
-  expect(await counted(() => Promise.reject(fail.breakerOpen('maintenance', 60)))).toEqual(['stream maintenance']);
+  expect(await counted(() => Promise.reject(fail.maintenance()))).toEqual(['stream maintenance']);
   expect(await counted(() => Promise.reject(new Error('a bug')))).toEqual(['stream failed']);
 });
 

@@ -88,25 +88,28 @@ test('pictures, results and keys are kept for 90 days and gone after them', asyn
   await after.stop();
 }, 30_000);
 
-test('the sweep takes pictures that no call knows, once they are old enough', async () => {
+test('the sweep takes pictures that no call names, once they are old enough', async () => {
   const { database, s3 } = images;
   const store = createObjectStore({ ...s3 });
-  const put = (taskId: string) =>
-    store.put({ key: pictureKey(taskId, 0), body: Buffer.from('x'), contentType: 'image/png' });
+  const put = (taskId: string, seq = 0) =>
+    store.put({ key: pictureKey(taskId, seq), body: Buffer.from('x'), contentType: 'image/png' });
   const known = (await images.detect(files(picture('known')))).body.task_id;
   const [orphan, working] = [uuidv7(), uuidv7()];
   await put(orphan);
   await put(working);
+  // Stored, and yet its image failed, because the answer of the store was lost.
+  await put(known, 1);
   const leftover = `${pictureKey(known, 0)}-${randomUUID()}`;
   await store.put({ key: leftover, body: Buffer.from('x'), contentType: 'image/png' });
   await claimKey(database.db, { offset: '0 seconds' }, { leaseMs: 60_000, input: newKey(working) });
   const deps = { db: database.db, store, signals: createSignals(logger), orphanAgeMs: 60_000, retentionDays: 90 };
   expect(await sweepOrphanPictures(deps, new Date())).toBe(0);
-  expect(await sweepOrphanPictures(deps, new Date(Date.now() + 61_000))).toBe(2);
+  expect(await sweepOrphanPictures(deps, new Date(Date.now() + 61_000))).toBe(3);
   const left = await s3.objects();
   expect(left).toContain(pictureKey(known, 0));
   expect(left).toContain(pictureKey(working, 0));
   expect(left).not.toContain(pictureKey(orphan, 0));
+  expect(left).not.toContain(pictureKey(known, 1));
   expect(left).not.toContain(leftover);
   store.close();
 });

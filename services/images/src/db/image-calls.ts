@@ -69,6 +69,15 @@ export async function findFinished(db: Knex, taskIds: string[]): Promise<string[
   return rows.map((row) => row.task_id);
 }
 
+/** Object keys of the pictures that the finished calls among the tasks have. */
+export async function findStored(db: Knex, taskIds: string[]): Promise<string[]> {
+  const rows = await db('images')
+    .whereIn('task_id', taskIds)
+    .whereNotNull('object_key')
+    .select<{ object_key: string }[]>('object_key');
+  return rows.map((row) => row.object_key);
+}
+
 /** Calls that have expired, oldest first. */
 export async function findExpired(
   db: Knex,

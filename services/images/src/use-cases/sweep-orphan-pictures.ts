@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ObjectStore } from '@vision/shared/object-store';
 import { findUnfinished } from '../db/idempotency-keys.ts';
-import { findFinished } from '../db/image-calls.ts';
+import { findStored } from '../db/image-calls.ts';
 import { dayPrefix, parsePictureKey } from '../domain/picture-key.ts';
 import type { Signals } from '../signals.ts';
 
@@ -19,9 +19,9 @@ const WEEK = [0, 1, 2, 3, 4, 5, 6, 7];
 const PAGE = 500;
 
 /**
- * Removes pictures that no call knows: what a call put after it had been undone, or what could not be removed then. Looks at
- * the last week and at the week that has just expired, so a sweep that did not run for long loses nothing. Returns how many
- * were removed.
+ * Removes pictures that no call names: what a call put after it had been undone, what could not be removed then, and what was
+ * stored although the answer to it was lost, so that its image failed. Looks at the last week and at the week that has just
+ * expired, so a sweep that did not run for long loses nothing. Returns how many were removed.
  */
 export async function sweepOrphanPictures(deps: SweepDeps, now: Date): Promise<number> {
   let removed = 0;
@@ -41,12 +41,13 @@ export async function sweepOrphanPictures(deps: SweepDeps, now: Date): Promise<n
 }
 
 async function removeOrphans({ db, store }: SweepDeps, keys: string[]): Promise<number> {
-  // A store that was killed may leave a file of its own behind, under a name that is no picture's: nobody knows that either.
+  // A store that was killed may leave a file of its own behind, under a name that is no picture's: no row names that either.
   const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
   const taskIds = [...new Set(keys.map(taskOf))].filter((taskId) => taskId !== '');
-  // Unfinished first: a call that finishes in between is then found among the finished ones.
-  const known = new Set([...(await findUnfinished(db, taskIds)), ...(await findFinished(db, taskIds))]);
-  const orphans = keys.filter((key) => !known.has(taskOf(key)));
+  // Unfinished first: the pictures of a call that finishes in between are then found among the stored ones.
+  const unfinished = new Set(await findUnfinished(db, taskIds));
+  const stored = new Set(await findStored(db, taskIds));
+  const orphans = keys.filter((key) => !stored.has(key) && !unfinished.has(taskOf(key)));
   await store.remove(orphans);
   return orphans.length;
 }

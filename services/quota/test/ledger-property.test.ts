@@ -68,4 +68,13 @@ async function checkInvariants(model: Model): Promise<void> {
     .map(([known, entry]) => ({ id: known, subject: entry.subject, state: entry.state, charged: entry.charged }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
   expect(rows).toEqual(expected);
+  expect(await db('reservations').whereRaw(`not coalesce(${WELL_FORMED}, false)`)).toEqual([]);
 }
+
+/** What each state of an entry means for its other columns. */
+const WELL_FORMED = `case state
+  when 'open' then charged = units and closed_at is null
+  when 'settled' then closed_at is not null
+  when 'refunded' then charged = 0 and closed_at is not null
+  when 'closed' then units = 0 and closed_at is not null
+end and (state = 'closed' or units > 0 and num_nulls(idempotency_key, kind, day) = 0)`;

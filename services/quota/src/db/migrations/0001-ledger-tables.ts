@@ -4,12 +4,13 @@ import type { Migration } from '@vision/shared/db/migrate';
  * `reservations` is the truth, `quota_days` the cached sum that a grant is decided by.
  *
  * A reservation is `open` (charges its units), `settled` (charges what was kept), `refunded` (charges nothing) or `closed`: its
- * settlement or refund came before it was ever made, so it never charges and knows no day.
+ * settlement or refund came before it was ever made, so it has no units, never charges and knows no day.
  */
 export const ledgerTables: Migration = {
   name: '0001-ledger-tables',
   up: async (db) => {
-    // One constraint for all states: PostgreSQL prepares every check anew for every insert, and eight of them took a third of it.
+    // PostgreSQL reads the text of a check anew for every insert: one that spells out all states took a fifth of a reserve. What
+    // is kept here is that no entry ever charges more than it took, or less than nothing.
     await db.raw(`
       create table if not exists reservations (
         id text primary key,
@@ -18,16 +19,11 @@ export const ledgerTables: Migration = {
         idempotency_key uuid,
         kind text,
         day date,
-        units int,
+        units int not null,
         charged int not null,
         created_at timestamptz not null,
         closed_at timestamptz,
-        constraint reservations_state check ((case state
-          when 'open' then charged = units and closed_at is null
-          when 'settled' then charged >= 0 and charged <= units and closed_at is not null
-          when 'refunded' then charged = 0 and closed_at is not null
-          when 'closed' then charged = 0 and closed_at is not null and units is null
-        end and (state = 'closed' or units > 0 and num_nulls(idempotency_key, kind, day) = 0)) is true)
+        constraint reservations_charged check (charged between 0 and units)
       )`);
     await db.raw(
       `create index if not exists reservations_key on reservations (idempotency_key) where idempotency_key is not null`,

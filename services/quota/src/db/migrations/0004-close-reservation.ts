@@ -27,8 +27,8 @@ export const closeReservationFunction: Migration = {
             charged := p_units;
             return;
           end if;
-          insert into reservations as r (id, subject, state, charged, created_at, closed_at)
-            values (p_id, p_subject, 'closed', 0, quota_now(), quota_now()) on conflict (id) do nothing;
+          insert into reservations as r (id, subject, state, units, charged, created_at, closed_at)
+            values (p_id, p_subject, 'closed', 0, 0, quota_now(), quota_now()) on conflict (id) do nothing;
           if found then
             outcome := 'done';
             charged := 0;

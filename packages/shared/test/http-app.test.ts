@@ -154,9 +154,27 @@ test('a caller that leaves is no error of ours', async () => {
   expect(JSON.parse(line)).toMatchObject({ level: 'info', msg: 'the caller left before the answer' });
 });
 
-test('a malformed percent-encoding is 400', async () => {
-  const reply = await fetch(`${base}/things/%zz`, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
-  expect(reply.status).toBe(400);
+test.each(['/things/%zz', '/%', '/%ff'])(
+  'the malformed percent-encoding of %s is 400, for known callers only',
+  async (path) => {
+    const reply = await fetch(base + path, { headers: { authorization: `Bearer ${token}` } });
+    expect((await problemOf(reply)).details.reason).toBe('path_malformed');
+    expect(reply.status).toBe(400);
+    expect((await fetch(base + path)).status).toBe(401);
+  },
+);
+
+test.each(['/keyed/', '/KEYED', `/things/${id}/`])('%s is another path than the one without', async (path) => {
+  expect((await fetch(base + path, { headers: { authorization: `Bearer ${token}` } })).status).toBe(404);
+});
+
+test('the go-ahead for a body comes when it is read, and never to a request that is refused by its head', async () => {
+  const head = (type: string) =>
+    `POST /things/${id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}\r\n` +
+    'Content-Length: 14\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n';
+  expect(await raw(head('text/plain'))).toMatch(/^HTTP\/1.1 400 /);
+  const answer = await raw(head('application/json'), { onContinue: '{"text":"hey"}' });
+  expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
 });
 
 test.each([
@@ -184,11 +202,14 @@ test('a refusal in the middle of a large body reaches the client before the body
   await closed;
 });
 
-function raw(request: string): Promise<string> {
+function raw(request: string, { onContinue = '' } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
     let text = '';
-    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (text === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write(onContinue);
+    });
     socket.on('end', () => resolve(text)).on('error', reject);
   });
 }

@@ -91,6 +91,9 @@ test('an unknown address is 404 and a wrong method 405, for holders of a key onl
   expect((await exchange(`${gateway.url}/v1/vision/tasks`, 'DELETE')).status).toBe(401);
   for (const path of [
     '/V1/vision/tasks',
+    '/v1/vision/tasks/',
+    '/v1/vision/usage/',
+    '/api/op/v1/scenes/',
     '//v1/vision/tasks',
     '/v1/vision/tasks/..%2f..%2fadmin',
     '/v1/vision%2ftasks',
@@ -106,7 +109,12 @@ test('an id that is no UUID is 404 and reaches no service', async () => {
     const path = `/v1/vision/tasks/${encodeURIComponent(id)}`;
     expect((await exchange(gateway.url + path, 'GET', { headers: bearer(key) })).status).toBe(404);
   }
-  expect((await exchange(`${gateway.url}/v1/vision/tasks/%zz`, 'GET', { headers: bearer(key) })).status).toBe(400);
+  for (const path of ['/v1/vision/tasks/%zz', '/%', '/openapi.json%c3']) {
+    const known = await exchange(gateway.url + path, 'GET', { headers: bearer(key) });
+    expect(refusal(known)).toEqual([400, 'OP-TASK-REQUEST-INVALID', 'path_malformed']);
+    expect(known.headers.get('ratelimit')).not.toBeNull();
+    expect(refusal(await exchange(gateway.url + path))).toEqual([401, 'OP-AUTH-REQUIRED', 'api_key_missing']);
+  }
   expect(gateway.upstream.seen).toHaveLength(0);
 });
 

@@ -205,7 +205,7 @@ test('a service that refuses our own token is our fault, not that of the caller'
   expect(refusal(await call('/v1/vision/tasks'))).toEqual([503, 'OP-SYS-UNAVAILABLE', 'tasks_unavailable']);
 });
 
-test('Expect: 100-continue is answered after key and limits, not before', async () => {
+test('Expect: 100-continue is answered when the service goes ahead, not before', async () => {
   const refused = await wire(
     gateway.url,
     'POST /v1/vision/tasks HTTP/1.1',
@@ -215,13 +215,16 @@ test('Expect: 100-continue is answered after key and limits, not before', async 
   );
   await until(() => refused.text().includes('\r\n\r\n'));
   expect(refused.text()).toMatch(/^HTTP\/1.1 401 /);
-  refused.socket.destroy();
+  expect(await refused.ended).not.toContain('100 Continue');
   const lines = [...head('POST', '/v1/vision/tasks'), 'Expect: 100-continue', 'Content-Length: 5', 'Connection: close'];
   const accepted = await wire(gateway.url, ...lines);
   await until(() => accepted.text().startsWith('HTTP/1.1 100 Continue\r\n'));
   accepted.socket.write('hello');
   expect(await accepted.ended).toContain('HTTP/1.1 200 ');
   expect(gateway.upstream.last().body).toBe('hello');
+  gateway.upstream.goesAhead = () => false;
+  const declined = await wire(gateway.url, ...lines);
+  expect(await declined.ended).toMatch(/^HTTP\/1.1 400 [^]*no thanks$/);
 });
 
 /** An upload of unknown length whose pieces and end the test decides. */

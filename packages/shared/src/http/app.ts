@@ -15,11 +15,20 @@ export interface AppOptions {
   before?: RequestHandler[] | undefined;
 }
 
-/** Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. */
+/**
+ * Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. A path is matched
+ * as it is written: case and a trailing slash count.
+ */
 export function createApp({ routes, authenticate, logger, before = [] }: AppOptions): Express {
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('query parser', 'simple').enable('case sensitive routing');
+  app
+    .disable('x-powered-by')
+    .disable('etag')
+    .set('query parser', 'simple')
+    .enable('case sensitive routing')
+    .enable('strict routing');
   app.use(requestId, ...before);
+  app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const chain = definition.authenticated === false ? [handler] : [authenticate, handler];
@@ -36,6 +45,24 @@ export function createApp({ routes, authenticate, logger, before = [] }: AppOpti
   app.use(errorHandler(logger));
   return app;
 }
+
+/** Runs a handler for paths that cannot be decoded only: the router would refuse them before anybody had proven who asks. */
+function ifMalformed(handler: RequestHandler): RequestHandler {
+  return (req, res, next) => (isDecodable(req.path) ? next() : handler(req, res, next));
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const refuseMalformed: RequestHandler = () => {
+  throw fail.requestInvalid('path_malformed', 'The percent-encoding of the path is malformed.');
+};
 
 function methodsByPath(routes: Route[]): Map<string, string[]> {
   const methods = new Map<string, string[]>();

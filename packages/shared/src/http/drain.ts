@@ -8,8 +8,9 @@ const MAX_MS = 10_000;
  * after that meets a closed connection.
  */
 export function drain(req: IncomingMessage, done: () => void): void {
-  // A client that has left tells nothing any more.
-  if (req.destroyed) {
+  // A client that has left tells nothing any more, and one that waits for the go-ahead has its answer instead.
+  const isWaiting = req.headers.expect !== undefined && req.readableFlowing === null;
+  if (req.destroyed || isWaiting) {
     done();
     return;
   }

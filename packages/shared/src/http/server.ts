@@ -29,6 +29,13 @@ export function createHttpServer(
     { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true, requireHostHeader },
     listener,
   );
+  // The go-ahead for a body is given when somebody begins to read it: what is refused by its head alone is refused before.
+  server.on('checkContinue', (req, res) => {
+    req.once('resume', () => {
+      if (!res.headersSent) res.writeContinue();
+    });
+    server.emit('request', req, res);
+  });
   const running = new Set<ServerResponse>();
   let isStopping = false;
   server.prependListener('request', (_req, res: ServerResponse) => {

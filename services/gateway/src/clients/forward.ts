@@ -92,7 +92,13 @@ class Exchange {
     }
     // The head goes at once: what refuses it need not wait for the first byte of the body.
     upstream.flushHeaders();
-    if (this.#req.headers.expect !== undefined) this.#res.writeContinue();
+    // A client that waits for the go-ahead gets it when the service gives it, which is when our listener begins to read.
+    if (this.#req.headers.expect === undefined) this.#pipe(upstream);
+    else upstream.once('continue', () => this.#pipe(upstream));
+  }
+
+  #pipe(upstream: ClientRequest): void {
+    if (this.#isOver) return;
     this.#req.on('data', this.#onProgress);
     this.#req.pipe(upstream);
   }
@@ -107,6 +113,7 @@ class Exchange {
   #headers(hasBody: boolean): OutgoingHttpHeaders {
     const headers = requestHeaders(this.#req.rawHeaders);
     if (!hasBody) delete headers['content-length'];
+    else if (this.#req.headers.expect !== undefined) headers['expect'] = '100-continue';
     const requestId = this.#req.headers['x-request-id'];
     return { ...headers, 'x-request-id': requestId, authorization: `Bearer ${this.#options.target.token}` };
   }

@@ -6,13 +6,9 @@ import { toProblem } from '@vision/shared/http/problem';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { HttpServer } from '@vision/shared/http/server';
 
-/**
- * The public listener. `Expect: 100-continue` is answered after key, rate and slot were checked and not before, and
- * what is no HTTP at all gets a problem document too.
- */
+/** The public listener. What is no HTTP at all, or expects what nobody can give, gets a problem document too. */
 export function createPublicServer(listener: RequestListener, address: { host: string; port: number }): HttpServer {
   const http = createHttpServer(listener, { ...address, requireHostHeader: false });
-  http.server.on('checkContinue', listener);
   http.server.on('checkExpectation', listener);
   http.server.on('clientError', (_error, socket) => refuse(socket));
   return http;

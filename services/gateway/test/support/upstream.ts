@@ -20,6 +20,8 @@ export interface Upstream {
   last: () => Seen;
   /** Answers from now on; by default 200 with a small JSON body once the request is complete. */
   answer: (req: IncomingMessage, res: ServerResponse) => void;
+  /** Whether a request with `Expect: 100-continue` gets its go-ahead; else it is refused with 400. */
+  goesAhead: () => boolean;
   reset: () => void;
   close: () => Promise<void>;
 }
@@ -35,6 +37,14 @@ export async function startUpstream(): Promise<Upstream> {
     upstream.seen.push(note(req, res));
     upstream.answer(req, res);
   });
+  server.on('checkContinue', (req, res) => {
+    if (!upstream.goesAhead()) {
+      res.writeHead(400, { 'content-length': 9 }).end('no thanks');
+      return;
+    }
+    res.writeContinue();
+    server.emit('request', req, res);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const upstream: Upstream = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -45,9 +55,11 @@ export async function startUpstream(): Promise<Upstream> {
       return last;
     },
     answer: usual,
+    goesAhead: () => true,
     reset: () => {
       upstream.seen.length = 0;
       upstream.answer = usual;
+      upstream.goesAhead = () => true;
     },
     close: () =>
       new Promise((resolve) => {

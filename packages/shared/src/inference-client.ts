@@ -5,7 +5,7 @@ import { detection, healthReply, job, jobList, refusal } from './contracts/infer
 import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
 import { AppError, fail } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
-import type { Breaker, Settled, Verdict } from './http/breaker.ts';
+import type { Breaker, BreakerState, Settled, Verdict } from './http/breaker.ts';
 import { bodyAs, call, CallError } from './http/call.ts';
 import type { CallReply, CallRequest } from './http/call.ts';
 
@@ -60,6 +60,8 @@ export interface InferenceClient {
   readHealth: () => Promise<HealthReply>;
   /** @throws AppError OP-TASK-BREAKER-OPEN when work of this kind would be refused now, OP-SYS-UNAVAILABLE without a backend. */
   assertAccepting: (operation: 'submit' | 'detect') => void;
+  /** State of the breaker; while it is half-open one call may try and the others are refused. */
+  breakerState: (operation: 'submit' | 'detect') => BreakerState;
   /** Ends the timers of the breakers. */
   close: () => void;
 }
@@ -114,6 +116,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       if (options.baseUrl === undefined) throw notConfigured();
       breakers[operation].assertAccepting();
     },
+    breakerState: (operation) => breakers[operation].state(),
     close: () => Object.values(breakers).forEach((breaker) => breaker.shutdown()),
   };
 }

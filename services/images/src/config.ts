@@ -28,6 +28,7 @@ export const configSchema = z.object({
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
   QUOTA_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of the quota service'),
   SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
+  S3_IDLE_MS: millis(10_000).describe('Longest silence of the object store; the images of a call are then given up'),
   SPOOL_DIR: z.string().default(tmpdir()).describe('Folder for uploads while they are read; local and fast'),
   MAX_CALLS: count(128).describe('Image calls that one process works on at once'),
   IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),

@@ -104,6 +104,7 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
     bucket: config.S3_BUCKET,
     accessKey: config.S3_ACCESS_KEY,
     secretKey: config.S3_SECRET_KEY,
+    idleMs: config.S3_IDLE_MS,
   });
   const inference = createInferenceClient({
     baseUrl: config.INFERENCE_URL,

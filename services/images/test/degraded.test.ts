@@ -8,7 +8,7 @@ import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
-import { files, picture } from './support/form.ts';
+import { files, multipart, picture } from './support/form.ts';
 import { openPost, answerOf } from './support/raw-client.ts';
 import { startS3Proxy } from './support/s3-proxy.ts';
 import { createWorld, startImages, startReplica } from './support/start-images.ts';
@@ -29,7 +29,7 @@ const start = async (over: Record<string, string> = {}) => (images = await start
 const ten = () => files(...Array.from({ length: 10 }, (_, index) => picture(`p${index}`)));
 
 /** Nothing stored, nothing charged, key free. */
-async function expectUndone({ database, s3, quota }: TestImages): Promise<void> {
+async function expectUndone({ database, s3, quota }: Pick<TestImages, 'database' | 's3' | 'quota'>): Promise<void> {
   expect(await database.db('idempotency_keys')).toEqual([]);
   expect(await database.db('image_calls')).toEqual([]);
   expect(await s3.objects()).toEqual([]);
@@ -48,7 +48,9 @@ test('without the store calls are refused and undone, the keys are free, and the
 
 test('pictures that the store refuses fail alone and are not charged', async () => {
   const world = await createWorld(kafka);
-  const proxy = await startS3Proxy(world.s3.endpoint, (path) => /\/[13]$/.test(path));
+  const proxy = await startS3Proxy(world.s3.endpoint, (method, path) =>
+    method === 'PUT' && /\/[13]$/.test(path) ? 'refuse' : 'pass',
+  );
   const replica = await startReplica(world, { S3_ENDPOINT: proxy.url });
   const { status, body } = await replica.detect(files(...['a', 'b', 'c', 'd'].map((name) => picture(name))));
   expect(status).toBe(201);
@@ -63,6 +65,37 @@ test('pictures that the store refuses fail alone and are not charged', async () 
   await proxy.close();
   await world.close();
 });
+
+test('a store that hangs is waited for once: the images that have not begun fail with the others', async () => {
+  const world = await createWorld(kafka);
+  const puts: string[] = [];
+  const proxy = await startS3Proxy(world.s3.endpoint, (method, path) => {
+    if (method === 'PUT') puts.push(path);
+    return 'hang';
+  });
+  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '500' });
+  const { status, body } = await replica.detect(ten());
+  expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
+  expect(puts).toHaveLength(4);
+  await replica.stop();
+  await proxy.close();
+  await expectUndone(world);
+  await world.close();
+});
+
+test('a refusal does not wait for a store that hangs when pictures are to be removed', async () => {
+  const world = await createWorld(kafka);
+  const proxy = await startS3Proxy(world.s3.endpoint, (method) => (method === 'PUT' ? 'refuse' : 'hang'));
+  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '60000' });
+  const began = Date.now();
+  expect((await replica.detect(ten())).status).toBe(503);
+  // Two seconds as it is; half a minute with the removal.
+  expect(Date.now() - began).toBeLessThan(20_000);
+  await expectUndone(world);
+  await proxy.close();
+  await replica.stop();
+  await world.close();
+}, 60_000);
 
 test('without quota a call is refused and nothing is kept; the undone call is told by an event', async () => {
   const it = await start();
@@ -105,6 +138,59 @@ test('with the backend away every image fails alone, then the breaker refuses ca
   expect(it.quota.used()).toBe(0);
   it.inference.answer = () => detected();
   await until(async () => (await it.detect(files(picture('later')), { key })).status === 201);
+});
+
+test('while the breaker is half-open one image tries, and the others of its call follow when it is decided', async () => {
+  const it = await start({ BREAKER_RESET_MS: '300' });
+  it.inference.answer = () => 'drop';
+  await it.detect(ten());
+  it.inference.answer = () => detected();
+  const first = await until(async () => {
+    const answer = await it.detect(ten());
+    return answer.status === 201 ? answer : undefined;
+  });
+  expect(first.body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(Array(10).fill('succeeded'));
+});
+
+test('while the image of another call tries, a call that was let in before is refused as a whole', async () => {
+  const it = await start({ BREAKER_RESET_MS: '300' });
+  it.inference.answer = () => 'drop';
+  await it.detect(ten());
+  let admitted = 0;
+  it.quota.fault = (what) => {
+    if (what === 'usage') admitted += 1;
+    return 'none';
+  };
+  const [slowKey, body] = [randomUUID(), multipart(ten())];
+  const openSlow = async () => {
+    const before = admitted;
+    const req = openPost(it.url, { token: await it.tokenOf(), key: slowKey });
+    const answer = answerOf(req);
+    req.write(body.subarray(0, 1_000));
+    const refused = await Promise.race([answer.then(() => true), until(() => admitted > before).then(() => false)]);
+    return refused ? undefined : { req, answer };
+  };
+  const slow = await until(openSlow);
+  let decide: () => void = () => undefined;
+  const decided = new Promise<void>((resolve) => {
+    decide = resolve;
+  });
+  const tries = it.inference.seen.length + 1;
+  it.inference.answer = async () => {
+    await decided;
+    return detected();
+  };
+  const trying = it.detect(files(picture('try')));
+  await until(() => it.inference.seen.length === tries);
+  slow.req.end(body.subarray(1_000));
+  const refused = await slow.answer.finally(decide);
+  expect(refused).toEqual({ status: 503, reason: 'breaker_open' });
+  expect((await trying).status).toBe(201);
+  expect(it.inference.seen).toHaveLength(tries);
+  // The first call kept its ten pictures; of the refused one nothing is stored.
+  expect(await it.s3.objects()).toHaveLength(11);
+  await until(() => it.quota.used() === 1);
+  expect((await it.detect(ten(), { key: slowKey })).status).toBe(201);
 });
 
 test('images of a call during which the breaker opens fail as the backend does', async () => {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { atMost } from '@vision/shared/at-most';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
@@ -30,6 +31,8 @@ export interface Undo {
 }
 
 const DAY_MS = 86_400_000;
+/** Pictures that take longer to remove are removed while nobody waits, at the latest by the sweep. */
+const REMOVAL_WAIT_MS = 2_000;
 
 /**
  * Takes back what a call has left: units, pictures, at last the key. Nothing is touched before the key row says `undoing`:
@@ -45,7 +48,7 @@ export async function undoImageCall(deps: UndoDeps, claim: Claim, { hadEffects, 
         return;
       }
       crashPoint('images.undo_begun');
-      await Promise.all([refund(deps, claim), removePictures(deps, claim)]);
+      await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim))]);
       crashPoint('images.effects_undone');
     }
     if (!(await release(deps, claim, hadEffects))) return;

@@ -1,13 +1,16 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Passes everything on to the store, but answers 500 to puts of the paths that `breaks` names. */
-export async function startS3Proxy(endpoint: string, breaks: (path: string) => boolean) {
+type Mode = 'pass' | 'refuse' | 'hang';
+
+/** Passes everything on to the store but for what `modeOf` names: refused with 500, or never answered. */
+export async function startS3Proxy(endpoint: string, modeOf: (method: string, path: string) => Mode) {
   const server = createServer((req, res) => {
     const path = req.url ?? '/';
-    if (req.method === 'PUT' && breaks(path)) {
+    const mode = modeOf(req.method ?? '', path);
+    if (mode !== 'pass') {
       req.resume();
-      res.writeHead(500).end();
+      if (mode === 'refuse') res.writeHead(500).end();
       return;
     }
     const target = new URL(path, endpoint);

@@ -35,7 +35,7 @@ export const configSchema = z.object({
   IMAGES_AT_ONCE: count(16).describe('Images that one process relays and detects at the same time'),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
-  LEASE_MS: millis(30_000).describe('Time after which the call of a dead process is taken over'),
+  LEASE_MS: millis(12_000).describe('Time after which the call of a dead process is taken over; below KEY_WAIT_MS'),
   KEY_WAIT_MS: millis(15_000).describe('Longest wait for another call with the same Idempotency-Key'),
   RECOVERY_INTERVAL_MS: millis(5_000).describe('Pause between two looks for calls of dead processes'),
   SWEEP_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for pictures without a call'),

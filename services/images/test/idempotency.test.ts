@@ -19,6 +19,11 @@ afterEach(() => {
   images.quota.fault = () => 'none';
 });
 
+interface Lease {
+  lease_until: Date;
+  attempt: number;
+}
+
 const keyRows = (key: string) =>
   images.database.db('idempotency_keys').where({ key }).select<{ state: string }[]>('state');
 
@@ -155,6 +160,22 @@ test('waiting ends with 503 and Retry-After, and holds no connection of the pool
   expect((await first).status).toBe(201);
   await replica.stop();
 });
+
+test('a call keeps its lease for as long as it works, and nobody takes it over', async () => {
+  const gate = createGate();
+  images.inference.answer = () => gate.opened.then(() => detected());
+  const replica = await startReplica(images, { LEASE_MS: '3000', RECOVERY_INTERVAL_MS: '100' });
+  const key = randomUUID();
+  const leases = () => images.database.db('idempotency_keys').where({ key }).select<Lease[]>('lease_until', 'attempt');
+  const call = replica.detect(files(picture('long')), { key });
+  const [first] = await until(async () => ((await leases()).length === 1 ? leases() : undefined));
+  const lastsOn = async () => Number((await leases())[0]?.lease_until) >= Number(first?.lease_until) + 3000;
+  await until(lastsOn, { timeoutMs: 10_000 });
+  expect((await leases()).map(({ attempt }) => attempt)).toEqual([1]);
+  gate.open();
+  expect((await call).status).toBe(201);
+  await replica.stop();
+}, 30_000);
 
 test('a refusal leaves the key free for any meaning', async () => {
   const key = randomUUID();

@@ -25,9 +25,7 @@ export const ledgerTables: Migration = {
         closed_at timestamptz,
         constraint reservations_charged check (charged between 0 and units)
       )`);
-    await db.raw(
-      `create index if not exists reservations_key on reservations (idempotency_key) where idempotency_key is not null`,
-    );
+    await db.raw(`create index if not exists reservations_key on reservations (idempotency_key)`);
     await db.raw(
       `create index if not exists reservations_closed_at on reservations (closed_at) where closed_at is not null`,
     );

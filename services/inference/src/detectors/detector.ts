@@ -1,7 +1,7 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
-interface DetectOptions {
+export interface DetectOptions {
   /** Objects below it are not returned, 0..1. */
   minScore: number;
   /** Words of the scene; other classes of the model are ignored. */
@@ -20,4 +20,15 @@ export interface Detector {
    * @throws AppError of kind unavailable when the model does not answer.
    */
   detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
+  /**
+   * The same for a picture in a file. Takes the bytes over: they may be gone afterwards.
+   * @throws ImageRefusedError when the picture is at fault, AppError as `detect` does.
+   */
+  detectPicture(bytes: Uint8Array, options: DetectOptions): Promise<Detection>;
+}
+
+/** Objects and the size of the picture as a person sees it, in pixels. */
+export interface Detection {
+  original: ImageSize;
+  objects: DetectedObject[];
 }

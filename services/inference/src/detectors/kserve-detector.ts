@@ -5,6 +5,7 @@ import { ModelOutputError } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
 import { placeImage } from '../domain/placement.ts';
 import { toTensor } from '../domain/to-tensor.ts';
+import { decodeImage } from './decode-image.ts';
 import type { Detector } from './detector.ts';
 import { scaleTo } from './scale-to.ts';
 
@@ -14,21 +15,26 @@ export function createKserveDetector(spec: KserveSpec): Detector {
     const { width, height } = placeImage(original, spec.input);
     return { width, height };
   };
+  const detect: Detector['detect'] = async (image, { minScore, labels, signal }) => {
+    const placement = placeImage(image, spec.input);
+    const scaled = await scaleTo(image, placement);
+    try {
+      const outputs = await infer(spec, toTensor(scaled, placement, spec.input), signal);
+      return decodeOutputs(outputs, spec, { placement, minScore, labels });
+    } catch (error) {
+      if (error instanceof ModelServerError || error instanceof ModelOutputError) {
+        throw fail.upstreamDown('model_server_failed', error);
+      }
+      throw error;
+    }
+  };
   return {
     model: spec.version === undefined ? spec.model : `${spec.model}:${spec.version}`,
     fit,
-    detect: async (image, { minScore, labels, signal }) => {
-      const placement = placeImage(image, spec.input);
-      const scaled = await scaleTo(image, placement);
-      try {
-        const outputs = await infer(spec, toTensor(scaled, placement, spec.input), signal);
-        return decodeOutputs(outputs, spec, { placement, minScore, labels });
-      } catch (error) {
-        if (error instanceof ModelServerError || error instanceof ModelOutputError) {
-          throw fail.upstreamDown('model_server_failed', error);
-        }
-        throw error;
-      }
+    detect,
+    detectPicture: async (bytes, options) => {
+      const { original, image } = await decodeImage(bytes, fit);
+      return { original, objects: await detect(image, options) };
     },
   };
 }

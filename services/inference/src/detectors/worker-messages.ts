@@ -1,6 +1,7 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
 import type { RgbImage } from '../domain/rgb-image.ts';
+import type { ImageFault } from './decode-image.ts';
 
 /** What a worker thread is started with. */
 export interface WorkerSetup {
@@ -9,12 +10,23 @@ export interface WorkerSetup {
   detectors: Record<string, { spec: ChromaticSpec } | { spec: OnnxSpec; path: string }>;
 }
 
+/** A measured picture that is still encoded, and the size that its detector needs. */
+export interface EncodedPicture {
+  bytes: Uint8Array;
+  scaled: ImageSize;
+}
+
 export interface WorkerRequest {
   id: number;
   detector: string;
-  image: RgbImage;
+  picture: RgbImage | EncodedPicture;
   minScore: number;
   labels: readonly string[];
 }
 
-export type WorkerReply = { ready: true } | { id: number; objects: DetectedObject[] } | { id: number; error: string };
+export type WorkerReply =
+  | { ready: true }
+  | { id: number; objects: DetectedObject[] }
+  /** The picture is at fault. */
+  | { id: number; refused: ImageFault }
+  | { id: number; error: string };

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
+import { ImageRefusedError } from './decode-image.ts';
 import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
 
 type Job = Omit<WorkerRequest, 'id'> & { signal?: AbortSignal | undefined };
@@ -51,7 +52,7 @@ export class WorkerPool {
     return this.#threads.size;
   }
 
-  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable when detection failed. */
+  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable when detection failed, ImageRefusedError. */
   detect(job: Job): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
@@ -79,7 +80,7 @@ export class WorkerPool {
       const thread = this.#idle.shift() as Thread;
       this.#lastId += 1;
       thread.current = { job, resolve, reject, id: this.#lastId };
-      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies WorkerRequest);
+      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies WorkerRequest, handedOver(request.picture));
     }
   }
 
@@ -88,6 +89,7 @@ export class WorkerPool {
     if ('ready' in reply || current?.id !== reply.id) return;
     thread.current = undefined;
     if ('objects' in reply) current.resolve(reply.objects);
+    else if ('refused' in reply) current.reject(new ImageRefusedError(reply.refused));
     else current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
     this.#idle.push(thread);
     this.#pump();
@@ -127,6 +129,13 @@ export class WorkerPool {
   #refuseQueue(reason: string): void {
     for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
   }
+}
+
+/** Bytes that have their memory for themselves go to the thread without a copy. */
+function handedOver(picture: WorkerRequest['picture']): ArrayBuffer[] {
+  if (!('scaled' in picture)) return [];
+  const { buffer, byteLength } = picture.bytes;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
 async function startWorker(setup: WorkerSetup): Promise<Worker> {

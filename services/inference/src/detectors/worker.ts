@@ -6,14 +6,19 @@ import type { OutputTensor } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
 import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
 import { placeImage } from '../domain/placement.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
+import { decodeScaled, ImageRefusedError } from './decode-image.ts';
 import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the main
- * thread stays free for requests. Imports only relative modules and packages: the thread starts without loader flags.
+ * thread stays free for requests. Pictures are decoded here too: what a thread unpacks is garbage of its own small heap. Imports only relative modules and packages: the thread starts without loader flags.
  */
-type Detect = (request: WorkerRequest) => Promise<DetectedObject[]> | DetectedObject[];
+type Detect = (
+  image: RgbImage,
+  options: Pick<WorkerRequest, 'minScore' | 'labels'>,
+) => Promise<DetectedObject[]> | DetectedObject[];
 
 const setup = workerData as WorkerSetup;
 const port = parentPort;
@@ -21,7 +26,7 @@ if (port === null) throw new Error('started outside a worker thread');
 
 const detectors = new Map<string, Detect>();
 for (const [name, entry] of Object.entries(setup.detectors)) {
-  detectors.set(name, 'path' in entry ? await onnxDetect(entry.spec, entry.path) : detectFireAndSmoke);
+  detectors.set(name, 'path' in entry ? await onnxDetect(entry.spec, entry.path) : chromaticDetect);
 }
 
 port.on('message', (request: WorkerRequest) => {
@@ -33,10 +38,17 @@ async function answer(request: WorkerRequest): Promise<WorkerReply> {
   try {
     const detect = detectors.get(request.detector);
     if (!detect) throw new Error(`there is no detector ${request.detector}`);
-    return { id: request.id, objects: await detect(request) };
+    const { picture } = request;
+    const image = 'scaled' in picture ? await decodeScaled(picture.bytes, picture.scaled) : picture;
+    return { id: request.id, objects: await detect(image, request) };
   } catch (error) {
+    if (error instanceof ImageRefusedError) return { id: request.id, refused: error.reason };
     return { id: request.id, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<WorkerRequest, 'minScore' | 'labels'>) {
+  return detectFireAndSmoke({ image, minScore, labels });
 }
 
 async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
@@ -48,7 +60,7 @@ async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
     // Spinning threads win a millisecond on an idle machine and starve the neighbours on a busy one.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
-  return async ({ image, minScore, labels }) => {
+  return async (image, { minScore, labels }) => {
     const placement = placeImage(image, spec.input);
     const tensor = toTensor(image, placement, spec.input);
     const input = new ort.Tensor(tensor.dataType, tensor.data, tensor.shape);

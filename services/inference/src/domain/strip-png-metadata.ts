@@ -9,19 +9,20 @@ const KEPT = new Set(
 /**
  * A PNG without the chunks that say nothing about how it looks. Compressed text grows a thousandfold when a decoder reads it,
  * long before any limit on pixels counts: 8 MiB of it become gigabytes. What breaks the framing is passed on as it is, so the
- * decoder refuses it. `bytes` must begin with the signature of PNG.
+ * decoder refuses it. Without such chunks it is `bytes` itself, not a copy. `bytes` must begin with
+ * the signature of PNG.
  */
 export function stripPngMetadata(bytes: Uint8Array): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const kept = Buffer.allocUnsafe(source.length);
-  let size = source.copy(kept, 0, 0, SIGNATURE_BYTES);
-  let at = SIGNATURE_BYTES;
-  while (at < source.length) {
-    const end = chunkEnd(source, at);
-    if (end === undefined || isKept(source, at)) size += source.copy(kept, size, at, end ?? source.length);
-    at = end ?? source.length;
+  const kept: Buffer[] = [source.subarray(0, SIGNATURE_BYTES)];
+  let isWhole = true;
+  for (let at = SIGNATURE_BYTES, end = at; at < source.length; at = end) {
+    const whole = chunkEnd(source, at);
+    end = whole ?? source.length;
+    if (whole === undefined || isKept(source, at)) kept.push(source.subarray(at, end));
+    else isWhole = false;
   }
-  return kept.subarray(0, size);
+  return isWhole ? bytes : Buffer.concat(kept);
 }
 
 /** Undefined when no whole chunk begins here. */

@@ -1,6 +1,6 @@
 import type { Detection } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
-import { decodeImage, ImageRefusedError } from '../detectors/decode-image.ts';
+import { ImageRefusedError } from '../detectors/decode-image.ts';
 import type { Gate } from '../detectors/gate.ts';
 import type { ServedScene } from '../detectors/start-detectors.ts';
 import type { Signals } from '../signals.ts';
@@ -41,8 +41,7 @@ export async function detectImage(deps: DetectImageDeps, input: DetectImageInput
 async function decodeAndDetect({ bytes, served, minScore, signal }: DetectImageInput): Promise<DetectImageOutcome> {
   const { scene, detector } = served;
   try {
-    const { original, image } = await decodeImage(bytes, (size) => detector.fit(size));
-    const objects = await detector.detect(image, {
+    const { original, objects } = await detector.detectPicture(bytes, {
       minScore: minScore ?? scene.lower_bound,
       labels: scene.labels,
       signal,

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
@@ -79,4 +79,22 @@ test('after the stop pictures are refused as a fault of the backend', async () =
     reason: 'detector_lost',
   });
   expect(detectors.isAlive()).toBe(false);
+});
+
+test('a stop lets through what the threads are decoding and refuses the rest', async () => {
+  const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
+  const detector = personsBy(detectors);
+  const street = readFileSync(new URL('../../../examples/street.png', import.meta.url));
+  const outcomes = Array.from({ length: 12 }, () =>
+    detector.detectPicture(new Uint8Array(street), options).then(
+      ({ original, objects }) => ({ original, found: objects.length > 0 }),
+      (error: unknown) => (error as { reason?: string }).reason,
+    ),
+  );
+  await outcomes[0];
+  await detectors.stop();
+  const detected = { original: { width: 768, height: 576 }, found: true };
+  for (const outcome of await Promise.all(outcomes))
+    expect([detected, 'stopping', 'detector_lost']).toContainEqual(outcome);
+  expect(await outcomes[0]).toEqual(detected);
 });

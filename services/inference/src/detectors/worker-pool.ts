@@ -22,6 +22,8 @@ interface Pending {
 interface Thread {
   worker: Worker;
   current?: (Pending & { id: number }) | undefined;
+  /** Told when it works on nothing any more. */
+  onIdle?: (() => void) | undefined;
 }
 
 const RESTART_MS = 1000;
@@ -66,7 +68,13 @@ export class WorkerPool {
     this.#refuseQueue('stopping');
     // A thread that is loading its models joins the others before it can be ended.
     await this.#starting;
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
+  }
+
+  /** The decoder ends the whole process when its thread is taken away from under it, so what it is at is let through. */
+  async #end(thread: Thread): Promise<void> {
+    if (thread.current) await new Promise<void>((resolve) => (thread.onIdle = resolve));
+    await thread.worker.terminate();
   }
 
   #pump(): void {
@@ -91,6 +99,7 @@ export class WorkerPool {
     if ('objects' in reply) current.resolve(reply.objects);
     else if ('refused' in reply) current.reject(new ImageRefusedError(reply.refused));
     else current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
+    thread.onIdle?.();
     this.#idle.push(thread);
     this.#pump();
   }
@@ -99,6 +108,7 @@ export class WorkerPool {
     if (!this.#threads.delete(thread)) return;
     if (this.#idle.includes(thread)) this.#idle.splice(this.#idle.indexOf(thread), 1);
     thread.current?.reject(fail.upstreamDown('detector_lost', error));
+    thread.onIdle?.();
     if (this.#stopped) return;
     this.#options.logger.error({ err: error }, 'detection thread lost; starting another');
     if (this.alive === 0) this.#refuseQueue('detector_lost');

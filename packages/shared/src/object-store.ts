@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
 import type { ItemBucketMetadata } from 'minio';
+import { atMost } from './at-most.ts';
 import { asAppError } from './errors.ts';
 import { answered, unavailable } from './object-store-exchange.ts';
 import type { Context } from './object-store-exchange.ts';
@@ -76,6 +77,8 @@ export const PART_BYTES = 5 * 1024 * 1024;
 const PING_MS = 2_000;
 /** Longest wait for a part on its way when its upload is given up. */
 const SETTLE_MS = 5_000;
+/** Longest wait for the removal of what a failed upload left; a store that hangs is tried on while nobody waits. */
+const CLEAN_UP_MS = 2_000;
 
 /** Connects lazily: nothing is sent before the first call. */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
@@ -161,15 +164,19 @@ async function put(context: Context, request: PutRequest): Promise<void> {
   } catch (error) {
     // With an error: a pipeline whose source has ended unread waits for its end for ever when that is merely destroyed.
     body.destroy(error as Error);
-    await abortIncomplete(context, key, 0).catch(() => undefined);
-    // Its last request may have been the one that was let through.
-    if (ended.aborted) await remove(context, [key]).catch(() => undefined);
+    await atMost(CLEAN_UP_MS, cleanUp(context, key, ended.aborted));
     throw ended.aborted ? ended.reason : error;
   } finally {
     ended.removeEventListener('abort', onEnded);
     source.destroy();
     await feeding;
   }
+}
+
+async function cleanUp(context: Context, key: string, wasGivenUp: boolean): Promise<void> {
+  await abortIncomplete(context, key, 0).catch(() => undefined);
+  // Its last request may have been the one that was let through.
+  if (wasGivenUp) await remove(context, [key]).catch(() => undefined);
 }
 
 /** The client's own way to send a stream collects it first, to hash it for the signature. */

@@ -38,6 +38,7 @@ export const configSchema = z.object({
   STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
   PROBE_CONNECT_MS: millis(3_000).describe('Longest wait for the connection to a stream, and for its name before'),
   PROBE_TOTAL_MS: millis(10_000).describe('Longest time for the handshake with a stream'),
+  S3_IDLE_MS: millis(15_000).describe('Longest silence of the object store'),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(HOUR_MS).describe('Longest time for one upload'),
   LEASE_MS: millis(9_000).describe('Time after which a create of a dead process is undone or found out about'),

@@ -100,6 +100,7 @@ function createDeps(config: Config, { logger }: ServiceContext, background: () =
       bucket: config.S3_BUCKET,
       accessKey: config.S3_ACCESS_KEY,
       secretKey: config.S3_SECRET_KEY,
+      idleMs: config.S3_IDLE_MS,
     }),
     wakeRelay: () => background()?.wakeRelay(),
     wakeReconciler: () => background()?.wakeReconciler(),

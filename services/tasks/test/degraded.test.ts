@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
@@ -108,6 +110,27 @@ test('the object store away: uploads are refused, streams are not', async () => 
   await until(async () => (await storedTasks(world, { subject, kind: 'upload' })).length === 0, { timeoutMs: 45_000 });
   expect((await upload({ port: healed.port, subject, key: randomUUID() })).status).toBe(201);
 }, 60_000);
+
+test('the refusal of an upload does not wait for a store that hangs when its rest is to be removed', async () => {
+  let asked = 0;
+  const store = createServer((req, res) => {
+    req.resume();
+    // The sweeper asks for all videos, the upload for its own.
+    if (/prefix=videos(\/|%2F)[0-9a-f]/.test(req.url ?? '')) asked += 1;
+    if (asked === 1) res.writeHead(500).end();
+  });
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+  const { port } = store.address() as AddressInfo;
+  const tasks = await start({ S3_ENDPOINT: `http://127.0.0.1:${port}`, S3_IDLE_MS: '60000' });
+  const key = randomUUID();
+  const began = Date.now();
+  const refused = await upload({ port: tasks.port, subject: randomUUID(), key });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  // Four seconds as it is; a minute with the removals.
+  expect(Date.now() - began).toBeLessThan(25_000);
+  expect(asked).toBeGreaterThan(1);
+  await new Promise((resolve) => store.close(resolve).closeAllConnections());
+}, 120_000);
 
 test('Kafka away: creates and reads go on, events wait and are delivered later', async () => {
   const tasks = await start({ KAFKA_BROKERS: '127.0.0.1:1' });

@@ -8,7 +8,7 @@ import { findAnyTask, leaseUntil } from '../db/tasks.ts';
 import type { Move, Task } from '../domain/task.ts';
 import { releaseRefunded } from './release-refunded.ts';
 import type { SubmitDeps } from './deps.ts';
-import { undoDraft } from './undo-draft.ts';
+import { undoBriefly } from './undo-draft.ts';
 
 /**
  * Writes down what became of a submit. When the recovery wrote first (this process was held up), the task is as it says.
@@ -70,7 +70,5 @@ async function takeBack(deps: SubmitDeps, task: Task): Promise<void> {
   deps.signals.moved('take_back');
   deps.wakeRelay();
   crashPoint('tasks.submit.taken-back');
-  await undoDraft(deps, undoing).catch((error: unknown) => {
-    deps.logger.warn({ err: error, task_id: task.taskId }, 'a task is left to the recovery');
-  });
+  await undoBriefly(deps, undoing);
 }

@@ -1,23 +1,25 @@
+import { atMost } from '@vision/shared/at-most';
 import { forgetObject, listRefundedWithObject } from '../db/refunded.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
 type ReleaseDeps = Pick<Deps, 'db' | 'quota' | 'objects' | 'logger'>;
 
+/** A store that hangs is not waited for by the caller. */
+const REMOVAL_WAIT_MS = 2_000;
+
 /**
  * Gives back at once what a refunded task held, so that the unit is free before the caller's next request. Should that fail,
  * the event gives the unit back and the recovery removes the video.
  */
 export async function releaseRefunded(deps: ReleaseDeps, task: Task): Promise<void> {
-  const released = await Promise.allSettled([
-    deps.quota.refund(task.reservationId, task.subject),
-    removeVideo(deps, { task_id: task.taskId, object_key: task.objectKey }),
+  const left = (error: unknown) => {
+    deps.logger.warn({ err: error, task_id: task.taskId }, 'left to the event and the recovery');
+  };
+  await Promise.all([
+    deps.quota.refund(task.reservationId, task.subject).catch(left),
+    atMost(REMOVAL_WAIT_MS, removeVideo(deps, { task_id: task.taskId, object_key: task.objectKey }).catch(left)),
   ]);
-  for (const result of released) {
-    if (result.status === 'rejected') {
-      deps.logger.warn({ err: result.reason as unknown, task_id: task.taskId }, 'left to the event and the recovery');
-    }
-  }
 }
 
 /** Removes the videos of refunded tasks whose process died in between. @returns how many. */

@@ -1,3 +1,4 @@
+import { atMost } from '@vision/shared/at-most';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { crashPoint } from '@vision/shared/crash-point';
 import { freeKey } from '../db/idempotency-keys.ts';
@@ -5,6 +6,9 @@ import { moveTask, TaskMovedError } from '../db/move-task.ts';
 import { TASKS } from '../db/task-row.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
+
+/** What hangs longer goes on while nobody waits; should this process end meanwhile, the recovery finishes it. */
+const UNDO_WAIT_MS = 2_000;
 
 type UndoDeps = Pick<Deps, 'db' | 'clock' | 'quota' | 'objects' | 'logger'>;
 
@@ -24,11 +28,19 @@ export async function giveUpDraft(deps: UndoDeps, draft: Task): Promise<void> {
       return moved;
     });
     crashPoint('tasks.undo.given-up');
-    await undoDraft(deps, undoing);
+    await undoBriefly(deps, undoing);
   } catch (error) {
     if (error instanceof TaskMovedError) return;
     deps.logger.warn({ err: error, task_id: draft.taskId }, 'a draft is left to the recovery');
   }
+}
+
+/** Gives back what it can while a caller waits for the refusal. */
+export async function undoBriefly(deps: UndoDeps, undoing: Task): Promise<void> {
+  const undone = undoDraft(deps, undoing).catch((error: unknown) => {
+    deps.logger.warn({ err: error, task_id: undoing.taskId }, 'a draft is left to the recovery');
+  });
+  await atMost(UNDO_WAIT_MS, undone);
 }
 
 /** Gives back what a draft in `undoing` holds and removes it. May be repeated from any point. */

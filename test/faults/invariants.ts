@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { admin } from '../support/system.ts';
+import { converge, countStored, fatalLines, inLanes, looksLikeNothing, misread, runRetention } from './checks.ts';
 import type { Stores } from './stores.ts';
 import type { Create, Workload } from './workload.ts';
 import type { World } from './world.ts';
@@ -156,16 +157,21 @@ export const invariants: Invariant[] = [
   },
   {
     id: 'I10',
-    says: 'Every task moved along the table of moves, one version at a time',
-    check: ({ stores }) =>
-      stores
-        .query<{ task_id: string }>(
-          'tasks',
-          `select task_id, from_status, to_status, before from (
+    says: 'Every task moved along the table of moves, one version at a time; none was given up whose job the backend kept',
+    check: async ({ stores, world }) => {
+      const jumps = await stores.query(
+        'tasks',
+        `select task_id, from_status, to_status, before from (
            select task_id, from_status, to_status, lag(to_status) over (partition by task_id order by version) as before from task_moves
          ) as moves where before is not null and before <> from_status`,
-        )
-        .then((rows) => rows.map((row) => JSON.stringify(row))),
+      );
+      const vanished = await stores.query<{ task_id: string }>(
+        'tasks',
+        `select task_id from task_moves where move = 'vanish'`,
+      );
+      const kept = vanished.filter(({ task_id }) => !world.forgotten.has(task_id));
+      return [...jumps, ...kept].map((row) => JSON.stringify(row));
+    },
   },
   {
     id: 'I11',
@@ -187,15 +193,8 @@ export const invariants: Invariant[] = [
     id: 'I12',
     says: 'A repeat of every create ends in one result',
     check: async ({ workload }) => {
-      const breaches: string[] = [];
-      for (const create of workload.creates) {
-        const answer = await workload.repeat(create);
-        if (!answer || answer.status >= 400)
-          breaches.push(
-            `${create.kind} ${create.key}: ${answer?.status ?? 'no answer'} ${answer?.text.slice(0, 200) ?? ''}`,
-          );
-      }
-      return breaches;
+      const results = await inLanes(workload.creates, (create) => converge(workload, create));
+      return results.flat();
     },
   },
   {
@@ -241,8 +240,43 @@ export const invariants: Invariant[] = [
     },
   },
   {
+    id: 'I17',
+    says: 'To others a task is not there: every route answers as for an id that never was',
+    check: async ({ workload }) => {
+      const foreign = accepted(workload.creates).flatMap(({ create, answer }) => {
+        const other = workload.creates.find(({ caller }) => caller !== create.caller)?.caller;
+        return other ? [{ other, id: String(answer?.body['task_id']) }] : [];
+      });
+      return (await inLanes(foreign.slice(-60), looksLikeNothing)).flat();
+    },
+  },
+  {
     id: 'I18',
-    says: 'No client ever saw a 500, a 401 or a 404 for what it may do',
-    check: ({ workload }) => workload.offences,
+    says: 'No client ever saw a 500, a 401 or a 404 for what it may do, and no process gave up by itself',
+    check: ({ workload, world }) => [...workload.offences, ...fatalLines(join(world.settings.localDir, 'log'))],
   },
 ];
+
+/** Looks at days to come, so it is the last: afterwards nothing is left. */
+export const retention: Invariant = {
+  id: 'I14',
+  says: 'After 89 days everything can be read and nothing is removed; after 91 days nothing can be read and nothing is stored',
+  check: async (state) => {
+    const before = await countStored(state);
+    await state.world.shiftClock('89 days');
+    const early = await runRetention();
+    const kept = await countStored(state);
+    const unread = await misread(state, 200);
+    await state.world.shiftClock('91 days');
+    await runRetention();
+    const left = await countStored(state);
+    const stillRead = await misread(state, 404);
+    return [
+      ...early,
+      ...(JSON.stringify(before) === JSON.stringify(kept) ? [] : [`after 89 days ${JSON.stringify({ before, kept })}`]),
+      ...unread.map((found) => `after 89 days ${found}`),
+      ...(Object.values(left).every((count) => count === 0) ? [] : [`after 91 days ${JSON.stringify(left)}`]),
+      ...stillRead.map((found) => `after 91 days ${found}`),
+    ];
+  },
+};

@@ -41,6 +41,8 @@ export const faults: Fault[] = [
     name: `backend: ${mode.replaceAll('_', ' ')}`,
     begin: (world) => submit(world, mode),
   })),
+  { name: 'backend: a job vanishes', begin: (world) => forget(world, 1) },
+  { name: 'backend: restored, knows nothing', begin: (world) => forget(world, Infinity) },
   { name: 'backend: detect overloaded', begin: (world) => detect(world, 'overloaded') },
   { name: 'backend: detect drops', begin: (world) => detect(world, 'drop') },
   { name: 'kafka: frozen', begin: (world) => freeze(world, 'kafka') },
@@ -85,6 +87,16 @@ function submit({ backend }: World, mode: SubmitMode): () => void {
   return () => {
     backend.onSubmit = () => 'accept';
   };
+}
+
+/** The jobs that have run longest, for good. */
+function forget({ backend, forgotten }: World, most: number): undefined {
+  const live = [...backend.jobs.values()].filter(({ status }) => status === 'running').slice(0, most);
+  for (const { job_id } of live) {
+    forgotten.add(job_id);
+    backend.jobs.delete(job_id);
+  }
+  return undefined;
 }
 
 function detect({ backend }: World, mode: ReturnType<World['backend']['onDetect']>): () => void {

@@ -18,7 +18,7 @@ const seed = Number(process.env['SEED'] ?? 1);
 const minutes = Number(process.env['MINUTES'] ?? 0.5);
 const CLIENTS = 4;
 /** By then every sweeper has passed twice, with the settings below. */
-const SWEEPERS_MS = 75_000;
+const SWEEPERS_MS = 150_000;
 
 /** Ordinary settings, short enough that recovery can be watched. */
 const hastened = {
@@ -43,9 +43,10 @@ const world = await startWorld(readSettings(), random, hastened);
 Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
 // These read the addresses above when they are loaded.
 const { createWorkload } = await import('./workload.ts');
-const { invariants } = await import('./invariants.ts');
+const { invariants, retention } = await import('./invariants.ts');
 const { settle, stopEverything } = await import('./settle.ts');
 
+const unwell: string[] = [];
 let failed = true;
 try {
   const workload = await createWorkload(world, random);
@@ -71,6 +72,13 @@ try {
   for (const invariant of others) {
     verdicts.push({ ...invariant, breaches: await lasting(() => invariant.check(state), patience) });
   }
+  verdicts.push({
+    id: 'health',
+    says: 'No outage made a service say that it is not ready or not alive',
+    breaches: unwell,
+  });
+  console.log('faults     looking at days to come');
+  verdicts.push({ ...retention, breaches: await retention.check(state) });
   await stores.close();
   failed = writeReport({ seed, minutes, faults, verdicts, creates: workload.creates }, process.argv[2]);
 } catch (error) {
@@ -105,6 +113,7 @@ async function breakThings(act: () => Promise<void>): Promise<string[]> {
 async function strike(target: World, fault: Fault): Promise<void> {
   const end = fault.begin(target);
   await delay(500 + random() * 2_500);
+  unwell.push(...(await target.unwell()).map((found) => `${found} during "${fault.name}"`));
   end?.();
   await target.restart();
   await delay(random() * 700);

@@ -3,7 +3,7 @@ import { admin } from '../support/system.ts';
 import type { State } from './invariants.ts';
 
 /** Longest time from the last fault to a quiet system; longer counts as a breach of liveness. */
-const QUIET_MS = 120_000;
+const QUIET_MS = 180_000;
 
 /** Plays the operator for tasks of unknown outcome and waits until nothing is under way any more. */
 export async function settle(state: State): Promise<void> {

@@ -34,10 +34,13 @@ const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(
 
 /** Seeded clients of the public API: creates of every kind, repeats, reads and stops. */
 export async function createWorkload(world: World, random: () => number): Promise<Workload> {
+  // A refusal for want of quota would tell nothing about faults, however long the run.
   const limits = {
-    video_tasks_per_day: 200,
-    images_per_day: 400,
-    active_tasks: 200,
+    video_tasks_per_day: 100_000,
+    images_per_day: 100_000,
+    active_tasks: 10_000,
+    image_calls: 1000,
+    video_uploads: 1000,
     requests_per_second: 1000,
     burst: 2000,
   };

@@ -22,6 +22,8 @@ import type { FaultProxy } from './proxy.ts';
 
 export const services = ['quota', 'tasks', 'images', 'results', 'gateway'] as const satisfies ServiceName[];
 export type Service = (typeof services)[number];
+/** Those that hide and remove what has expired. */
+const keepers = ['tasks', 'images', 'results'] as const satisfies Service[];
 export const brokers = ['postgres', 'redis', 'kafka', 's3'] as const;
 export type ProxyName = 'postgres' | 'redis' | 's3' | 'inference';
 
@@ -37,14 +39,20 @@ export interface World {
   backend: ScriptedBackend;
   /** Frames the broker acknowledged, by job. */
   published: Map<string, number>;
+  /** Jobs that the backend was made to forget. */
+  forgotten: Set<string>;
   /** A live stream that every probe accepts; its credentials may be seen nowhere. */
   streamUrl: string;
   canary: string;
   redisUrl: string;
   proxies: Record<ProxyName, FaultProxy>;
   signal: (program: string, signal: NodeJS.Signals) => void;
+  /** Services that say of themselves that they are not ready or not alive; silence says nothing. */
+  unwell: () => Promise<string[]>;
   /** Starts whatever of the system does not run. */
   restart: () => Promise<void>;
+  /** Starts the services that keep something anew, with a clock that is ahead: `91 days`. */
+  shiftClock: (offset: string) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -83,7 +91,12 @@ export async function startWorld(
         endpoint: through(infrastructure.objectStore.endpoint, proxies.s3),
       },
     },
-    env: { ...process.env, ...hastened, ...overrides, INFERENCE_URL: through(backend.url, proxies.inference) },
+    env: {
+      ...process.env,
+      ...hastened,
+      ...overrides,
+      INFERENCE_URL: through(backend.url, proxies.inference),
+    } as NodeJS.ProcessEnv,
   };
   const player = startPlayer(backend, infrastructure.brokers.split(','));
   await ensureServices(launch, services);
@@ -96,6 +109,7 @@ export async function startWorld(
     s3: infrastructure.objectStore,
     backend,
     published: player.published,
+    forgotten: new Set(),
     streamUrl: stream.url.replace('//', `//user:${canary}@`),
     canary,
     redisUrl: infrastructure.redisUrl,
@@ -104,8 +118,14 @@ export async function startWorld(
       const pid = runningPid(settings, program);
       if (pid !== undefined) process.kill(pid, signal);
     },
+    unwell: () => askHealth(settings),
     restart: async () => {
       await bringUpInfrastructure(settings, {});
+      await ensureServices(launch, services);
+    },
+    shiftClock: async (offset) => {
+      launch.env['CLOCK_OFFSET'] = offset;
+      await Promise.all(keepers.map((name) => stopProgram(settings, name, 'SIGTERM', 40_000)));
       await ensureServices(launch, services);
     },
     close: async () => {
@@ -115,6 +135,21 @@ export async function startWorld(
       await stopAll(settings);
     },
   };
+}
+
+async function askHealth(settings: Settings): Promise<string[]> {
+  const asked = services.flatMap((name) => ['ready', 'live'].map((what) => ({ name, what })));
+  const answers = await Promise.all(
+    asked.map(async ({ name, what }) => {
+      const url = `${urlOf(settings, `${name}Health`)}/health/${what}`;
+      const status = await fetch(url, { signal: AbortSignal.timeout(3_000) }).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
+      return status === undefined || status === 200 ? [] : [`${name} ${what}: ${status}`];
+    }),
+  );
+  return answers.flat();
 }
 
 /** Publishes what the scripted jobs "see": a frame every 200 ms, until the job ends or has shown twenty of a file. */

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { admin } from '../support/system.ts';
+import type { Answer, Caller } from '../support/system.ts';
+import type { State } from './invariants.ts';
+import type { Create, Workload } from './workload.ts';
+
+const LANES = 6;
+/** A refusal for now says when to come again; whoever does gets a result in the end. */
+const TRIES = 8;
+const MAX_PAUSE_MS = 5_000;
+
+export async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = [...items];
+  const lane = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) results.push(await work(item));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
+}
+
+/** Repeats a create as its client would: the same again, after the time it was told. */
+export async function converge(workload: Workload, create: Create): Promise<string[]> {
+  let answer: Answer | undefined;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    answer = await workload.repeat(create);
+    if (answer && answer.status < 500) break;
+    await delay(Math.min(MAX_PAUSE_MS, Number(answer?.headers.get('retry-after') ?? 1) * 1_000));
+  }
+  if (answer && answer.status < 400) return [];
+  return [`${create.kind} ${create.key}: ${answer?.status ?? 'no answer'} ${answer?.text.slice(0, 200) ?? ''}`];
+}
+
+/** What a stranger is told about a task, compared with what is told about an id that never was. */
+export async function looksLikeNothing({ other, id }: { other: Caller; id: string }): Promise<string[]> {
+  const routes: ((task: string) => Promise<Answer>)[] = [
+    (task) => other.get(`/v1/vision/tasks/${task}`),
+    (task) => other.get(`/v1/vision/tasks/${task}/results`),
+    (task) => other.stop(task),
+  ];
+  const differences = await Promise.all(
+    routes.map(async (ask, index) => {
+      const [real, none] = await Promise.all([ask(id), ask(randomUUID())]);
+      return real.status === 404 && essence(real) === essence(none) ? [] : [`route ${index} of ${id}: ${real.text}`];
+    }),
+  );
+  return differences.flat();
+}
+
+/** A problem document without what differs from request to request. */
+function essence({ status, body }: Answer): string {
+  const { instance: _instance, trace_id: _trace, ...rest } = body;
+  return JSON.stringify([status, rest]);
+}
+
+/** Lines by which a process says that it ends with a failure: no outage is a reason for that. */
+export function fatalLines(folder: string): string[] {
+  return readdirSync(folder).flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"level":"fatal"'))
+      .map((line) => `${file}: ${line.slice(0, 300)}`),
+  );
+}
+
+/** What of tasks, pictures, videos and frames is stored. */
+export async function countStored({ stores }: State): Promise<Record<string, number>> {
+  const count = async (service: string, table: string) =>
+    (await stores.query<{ n: number }>(service, `select count(*)::int as n from ${table}`))[0]?.n ?? 0;
+  return {
+    tasks: await count('tasks', 'tasks'),
+    imageCalls: await count('images', 'image_calls'),
+    images: await count('images', 'images'),
+    frames: await count('results', 'frames'),
+    objects: (await stores.objects()).length,
+  };
+}
+
+/** Tasks that a read answers otherwise. */
+export async function misread({ workload }: State, expected: 200 | 404): Promise<string[]> {
+  const ids = new Map(
+    workload.creates.flatMap(({ caller, answers }) =>
+      answers.flatMap((answer) =>
+        answer && answer.status < 300 ? [[String(answer.body['task_id']), caller] as const] : [],
+      ),
+    ),
+  );
+  const read = async ([id, caller]: readonly [string, Caller]) => {
+    const { status } = await caller.get(`/v1/vision/tasks/${id}`);
+    return status === expected ? [] : [`${id} is ${status}`];
+  };
+  return (await inLanes([...ids], read)).flat();
+}
+
+/** Removes batch after batch until a run finds nothing more. */
+export async function runRetention(): Promise<string[]> {
+  let last = '';
+  for (let run = 0; run < 20; run += 1) {
+    const { status, text } = await admin('POST', '/admin/v1/retention/run');
+    if (status !== 200) return [`retention: ${status} ${text}`];
+    if (text === last) return [];
+    last = text;
+  }
+  return [`retention does not come to an end: ${last}`];
+}

@@ -8,16 +8,21 @@ import { tcpServer } from './support/live-servers.ts';
 import { videoDirectory } from './support/videos.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(90_000);
+jest.setTimeout(180_000);
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
 let world: JobWorld;
 let inference: JobService;
 let videos: Awaited<ReturnType<typeof videoDirectory>>;
 
+const HOUR_MS = '3600000';
+/** With time limits that never run out, what ends in these tests was ended by what they do. */
+const start = (env: Record<string, string> = {}) =>
+  world.start({ SOURCE_OPEN_MS: HOUR_MS, SOURCE_NO_FRAME_MS: HOUR_MS, FILE_LOOK_MS: '60000', ...env });
+
 beforeAll(async () => {
   [world, videos] = await Promise.all([jobWorld(), videoDirectory()]);
-  inference = await world.start();
+  inference = await start();
 });
 afterAll(async () => {
   await inference.close();
@@ -31,7 +36,7 @@ const jobFor = (source: unknown, more: object = {}) => ({
 const stream = (url: string) => ({ kind: 'stream', url, pinned_address: '127.0.0.1' });
 const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
 const endsOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.job.ended.v1');
-const endMark = (jobId: string) => until(() => endsOf(jobId).at(-1));
+const endMark = (jobId: string) => until(() => endsOf(jobId).at(-1), { timeoutMs: 30_000 });
 
 test('an uploaded video is published frame by frame, each person with a track, and ends with the mark', async () => {
   const job = jobFor(await world.upload(street));
@@ -72,7 +77,7 @@ test('a stop of an unknown id sticks: a later submit starts nothing', async () =
   expect(await world.db('jobs').where({ job_id: job.job_id }).first('attempt')).toEqual({ attempt: 0 });
 });
 
-test('what cannot be read as video is refused within three seconds and leaves nothing', async () => {
+test('what cannot be read as video is refused and leaves nothing', async () => {
   const text = join(videos.directory, 'text.mp4');
   await writeFile(text, 'this is no video');
   const audio = await videos.make('audio.mp4', '-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac');
@@ -85,9 +90,7 @@ test('what cannot be read as video is refused within three seconds and leaves no
   ] as const;
   for (const [source, reason] of cases) {
     const job = jobFor(source);
-    const before = performance.now();
     expect(await inference.submit(job)).toEqual({ status: 422, body: { reason } });
-    expect(performance.now() - before).toBeLessThan(3000);
     expect((await inference.get(`/v1/jobs/${job.job_id}`)).status).toBe(404);
   }
   const unknown = jobFor(stream('http://127.0.0.1:1/x'), { scene_code: 'none' });
@@ -96,6 +99,18 @@ test('what cannot be read as video is refused within three seconds and leaves no
     status: 422,
     body: { reason: 'request_invalid' },
   });
+});
+
+test('a file whose look takes longer than the answer may is accepted, and the job fails with the reason', async () => {
+  const audio = await videos.make('late.mp4', '-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac');
+  const job = jobFor(await world.upload(audio));
+  const hasty = await start({ FILE_LOOK_MS: '1' });
+  try {
+    expect(await hasty.submit(job)).toMatchObject({ status: 201 });
+    expect(await hasty.ended(job.job_id)).toMatchObject({ status: 'failed', error: 'no_video_track' });
+  } finally {
+    await hasty.close();
+  }
 });
 
 test('many jobs are read at once and unknown ids are left out', async () => {
@@ -111,12 +126,10 @@ test('a live stream runs until it is stopped, with times of the wall clock', asy
   const job = jobFor(stream(source.url));
   const before = Date.now();
   expect((await inference.submit(job)).status).toBe(201);
-  await until(() => framesOf(job.job_id).length >= 10, { timeoutMs: 20_000 });
+  await until(() => framesOf(job.job_id).length >= 10, { timeoutMs: 60_000 });
   expect(await inference.read(job.job_id)).toMatchObject({ status: 'running' });
-  const asked = performance.now();
   expect(await inference.stop(job.job_id)).toMatchObject({ status: 202, body: { status: 'stopping' } });
   const ended = await inference.ended(job.job_id);
-  expect(performance.now() - asked).toBeLessThan(5000);
   expect(ended.status).toBe('stopped');
   await endMark(job.job_id);
   const frames = framesOf(job.job_id).map(({ data }) => data);
@@ -128,21 +141,19 @@ test('a live stream runs until it is stopped, with times of the wall clock', asy
   source.close();
 });
 
-test('a stop of a source that never answered ends within five seconds', async () => {
+test('a stop of a source that never answered waits for no time limit', async () => {
   const silent = await tcpServer(() => undefined);
   const job = jobFor(stream(`rtsp://127.0.0.1:${silent.port}/cam`));
   await inference.submit(job);
   await until(() => silent.seen.connections > 0);
-  const asked = performance.now();
   await inference.stop(job.job_id);
   expect(await inference.ended(job.job_id)).toMatchObject({ status: 'stopped', frames_published: 0 });
-  expect(performance.now() - asked).toBeLessThan(5000);
   expect((await endMark(job.job_id)).data).toMatchObject({ status: 'stopped', frames_published: 0 });
   silent.close();
 });
 
 test('a stream whose address is forbidden by now fails, and nobody is connected to', async () => {
-  const strict = await world.start({ STREAM_ALLOWED_CIDRS: '' });
+  const strict = await start({ STREAM_ALLOWED_CIDRS: '' });
   await inference.close();
   const inner = await tcpServer(() => undefined);
   const job = jobFor(stream(`http://127.0.0.1:${inner.port}/x`));
@@ -152,7 +163,7 @@ test('a stream whose address is forbidden by now fails, and nobody is connected 
     expect(inner.seen.connections).toBe(0);
   } finally {
     inner.close();
-    inference = await world.start();
+    inference = await start();
     await strict.close();
   }
 });
@@ -166,7 +177,7 @@ test('a file job of a dead worker goes on after the last published sample', asyn
     .db('jobs')
     .where({ job_id: job.job_id })
     .update({ ...dead, lease_until: world.db.fn.now() });
-  await until(() => endsOf(job.job_id).some(({ data }) => data.attempt === 2), { timeoutMs: 20_000 });
+  await until(() => endsOf(job.job_id).some(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
   const again = framesOf(job.job_id).filter(({ data }) => data.attempt === 2);
   expect(again.map(({ data }) => [data.seq, data.frame_time_ms])).toEqual(
     Array.from({ length: 20 }, (_, i) => [40 + i, 8000 + i * 200]),
@@ -179,12 +190,12 @@ test('a live job that a worker puts down is taken up by another with higher numb
   const source = await serveVideo(street);
   const job = jobFor(stream(source.url));
   await inference.submit(job);
-  await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 20_000 });
+  await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
   await inference.close();
   const last = framesOf(job.job_id).at(-1)?.data.seq ?? 0;
   expect(endsOf(job.job_id)).toEqual([]);
-  inference = await world.start();
-  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 20_000 });
+  inference = await start();
+  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
   expect(next.data.seq).toBeGreaterThan(last);
   await inference.stop(job.job_id);
   expect(await inference.ended(job.job_id)).toMatchObject({ status: 'stopped' });
@@ -198,9 +209,9 @@ test('a worker that is killed leaves its live job to another, and no ffmpeg behi
   const job = jobFor(stream(source.url));
   await until(async () => (await doomed.submit(job)).status === 201);
   await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
-  inference = await world.start({ JOB_LEASE_MS: '2000' });
+  inference = await start({ JOB_LEASE_MS: '2000' });
   doomed.kill();
-  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 30_000 });
+  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
   const earlier = framesOf(job.job_id).filter(({ data }) => data.attempt === 1);
   expect(next.data.seq).toBeGreaterThan(Math.max(...earlier.map(({ data }) => data.seq)));
   await until(() => source.viewers() === 1);
@@ -213,7 +224,7 @@ test('more jobs than places are refused and leave nothing', async () => {
   await inference.close();
   // A worker that was killed counts until its silence is noticed.
   await world.db('workers').delete();
-  const small = await world.start({ JOBS_PER_WORKER: '1' });
+  const small = await start({ JOBS_PER_WORKER: '1' });
   const silent = await tcpServer(() => undefined);
   const [first, second] = [1, 2].map((n) => jobFor(stream(`http://127.0.0.1:${silent.port}/${n}`)));
   try {
@@ -227,7 +238,7 @@ test('more jobs than places are refused and leave nothing', async () => {
   } finally {
     await small.close();
     silent.close();
-    inference = await world.start();
+    inference = await start();
   }
 });
 
@@ -238,9 +249,9 @@ test('a stream address is in no log line, no message and in no readable form in 
     .replace('live.ts', 'live.ts?key=canary');
   const job = jobFor(stream(secret));
   await inference.submit(job);
-  await until(() => framesOf(job.job_id).length >= 1 || endsOf(job.job_id).length > 0, { timeoutMs: 20_000 });
+  await until(() => framesOf(job.job_id).length >= 1 || endsOf(job.job_id).length > 0, { timeoutMs: 60_000 });
   source.close();
-  await until(() => world.log.some((line) => line.includes('tried again')), { timeoutMs: 20_000 });
+  await until(() => world.log.some((line) => line.includes('tried again')), { timeoutMs: 60_000 });
   await inference.stop(job.job_id);
   await inference.ended(job.job_id);
   const rows: unknown = await world.db('jobs').select('*');

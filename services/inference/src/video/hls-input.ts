@@ -25,7 +25,8 @@ export async function openPlaylist(options: HttpOptions, body: Readable): Promis
   const { scheme, authority, path } = options.url;
   const source = createFetcher(options);
   let uri = `${scheme}://${authority}${path}`;
-  let playlist = readPlaylist((await readAll(body, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
+  const text = await withinTime(readAll(body, MAX_PLAYLIST_BYTES), options.openTimeoutMs, () => body.destroy());
+  let playlist = readPlaylist(text.toString('utf8'), uri);
   if (playlist.kind === 'variants') {
     uri = playlist.uri;
     playlist = readPlaylist((await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);

@@ -1,9 +1,12 @@
 import { Readable, type Writable, pipeline } from 'node:stream';
-import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import { type ContainerFormat, SNIFF_BYTES, sniffContainer } from './container-format.ts';
 import { openPlaylist } from './hls-input.ts';
 import { type HttpOptions, LIVE_PROBING, type LiveInput } from './live-input.ts';
 import { getPinned } from './pinned-http.ts';
 import { SourceError, type SourceReason, withinTime } from './source-error.ts';
+
+/** Formats that carry no times: ffmpeg would count 25 pictures a second whatever the camera sends. */
+const TIMELESS: ReadonlySet<ContainerFormat> = new Set(['mjpeg', 'mpjpeg', 'h264']);
 
 /**
  * Opens an http or https stream: fetched here, given to ffmpeg through its standard input, so ffmpeg needs no network. A body of
@@ -25,9 +28,11 @@ export async function openHttp(options: HttpOptions): Promise<LiveInput> {
     throw new SourceError('unreadable');
   }
   const isRecording = response.contentLength !== undefined;
+  const isTimeless = !isRecording && TIMELESS.has(format);
   return {
     args: [
       ...[...LIVE_PROBING, ...(isRecording ? ['-re'] : [])],
+      ...(isTimeless ? ['-use_wallclock_as_timestamps', '1'] : []),
       ...['-protocol_whitelist', 'pipe', '-format_whitelist', format, '-f', format, '-i', 'pipe:0'],
     ],
     needsNetwork: false,

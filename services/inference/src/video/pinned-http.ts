@@ -1,5 +1,6 @@
+import { addAbortListener } from 'node:events';
+import { type Socket, isIP } from 'node:net';
 import { Agent, type Dispatcher, buildConnector, request } from 'undici';
-import { isIP } from 'node:net';
 import { answerChallenge } from './digest-auth.ts';
 import { SourceError, type SourceReason } from './source-error.ts';
 import type { StreamUrl } from './stream-url.ts';
@@ -21,10 +22,18 @@ export async function getPinned(
   options: { address: string; openTimeoutMs: number; signal: AbortSignal; ca?: string | undefined },
 ): Promise<PinnedResponse> {
   const { address, openTimeoutMs, signal, ca } = options;
-  const connect = buildConnector({ timeout: openTimeoutMs, ...(ca === undefined ? {} : { ca }) });
+  // The types hide what comes back.
+  const connect = buildConnector({ timeout: openTimeoutMs, ...(ca === undefined ? {} : { ca }) }) as unknown as (
+    ...of: Parameters<buildConnector.connector>
+  ) => Socket;
   const servername = isIP(url.host) === 0 ? url.host : '';
   const dispatcher = new Agent({
-    connect: (target, callback) => connect({ ...target, hostname: address, servername }, callback),
+    connect: (target, callback) => {
+      // A request that waits for its connection does not hear of the signal.
+      const socket = connect({ ...target, hostname: address, servername }, callback);
+      const listener = addAbortListener(signal, () => socket.destroy(new Error('given up')));
+      socket.once('close', () => listener[Symbol.dispose]());
+    },
     headersTimeout: openTimeoutMs,
     bodyTimeout: 0,
     pipelining: 0,
@@ -79,7 +88,7 @@ export function reasonOfStatus(status: number): SourceReason | undefined {
 }
 
 function reasonOfConnection(error: unknown): SourceReason {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const { code = '' } = error as { code?: string };
   if (/CERT|SELF_SIGNED|TLS|UNABLE_TO_VERIFY|ERR_SSL/.test(code)) return 'tls_invalid';
   return /TIMEOUT/.test(code) ? 'timeout' : 'connection_failed';
 }

@@ -141,7 +141,7 @@ function clientFor(port: number) {
     stop: (jobId: string) => ask('POST', `/v1/jobs/${jobId}/stop`),
     get: (path: string) => ask('GET', path),
     read,
-    ended: (jobId: string, timeoutMs = 30_000) =>
+    ended: (jobId: string, timeoutMs = 90_000) =>
       until(
         async () => {
           const job = await read(jobId);

@@ -1,0 +1,37 @@
+/** An authority that nothing but a test trusts. */
+export const authority = `-----BEGIN CERTIFICATE-----
+MIIBljCCAT2gAwIBAgIUY+kypuzPHqYUBGN+zGl0i1x00AswCgYIKoZIzj0EAwIw
+IDEeMBwGA1UEAwwVVmlzaW9uIHRlc3QgYXV0aG9yaXR5MCAXDTI2MTEyMTA4MjEx
+M1oYDzIxMjYxMDI4MDgyMTEzWjAgMR4wHAYDVQQDDBVWaXNpb24gdGVzdCBhdXRo
+b3JpdHkwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATjt4QCTYrVs6m23rR1hjqh
+Z8NCTNOKzGwjmTnrSmWaMfUaugd3muihsVQDVkYYPX1K0xvsmNL1wbu/nXDF9iPl
+o1MwUTAdBgNVHQ4EFgQUSN6AQA+RxVkryTHefy1tkHEs/GUwHwYDVR0jBBgwFoAU
+SN6AQA+RxVkryTHefy1tkHEs/GUwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQD
+AgNHADBEAiB9Y9Gbl/uQqTgzwiqKzk6a7AcX3N9gL6FZdnnv6PbXNAIgTdQ38Rfm
+6iBG3vfE4ODifbNwTH1F+VRRvXpXBHmNFw8=
+-----END CERTIFICATE-----
+`;
+
+/** A server for `stream.example.org`, certified by that authority. Valid for a hundred years; the key protects nothing. */
+export const streamServer = {
+  host: 'stream.example.org',
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBrTCCAVOgAwIBAgIUT6B1MJfMBtsWadULfGziEMNRsSUwCgYIKoZIzj0EAwIw
+IDEeMBwGA1UEAwwVVmlzaW9uIHRlc3QgYXV0aG9yaXR5MCAXDTI2MTEyMTA4MjEx
+M1oYDzIxMjYxMDI4MDgyMTEzWjAdMRswGQYDVQQDDBJzdHJlYW0uZXhhbXBsZS5v
+cmcwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATGSzBBPHs6oVyEloI0BsyiaYZx
+Dt7W9LyjA+7o8/37ge/zl5Q5hw7DAEsmRxJgME5B+MiAPzitejWAOdLOyjlOo2ww
+ajAdBgNVHREEFjAUghJzdHJlYW0uZXhhbXBsZS5vcmcwCQYDVR0TBAIwADAdBgNV
+HQ4EFgQUN+4pu2AeZOboU4g2ts9CLQgNQrMwHwYDVR0jBBgwFoAUSN6AQA+RxVkr
+yTHefy1tkHEs/GUwCgYIKoZIzj0EAwIDSAAwRQIgRdssQTC6QL1cgCM6yMzJbgRb
+B1Et3gqpdJ3ZsyPD9KECIQDR0BfWqha9iclWNV9yxI7miewj7OT+SUu55ufpISNY
+eA==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgFlb4ggyembErKU52
+TRIIaEezxOvgbB13DBjdCkQkCDOhRANCAATGSzBBPHs6oVyEloI0BsyiaYZxDt7W
+9LyjA+7o8/37ge/zl5Q5hw7DAEsmRxJgME5B+MiAPzitejWAOdLOyjlO
+-----END PRIVATE KEY-----
+`,
+};

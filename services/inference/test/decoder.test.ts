@@ -1,0 +1,48 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { type Decoder, startDecoder } from '../src/video/decoder.ts';
+import { fileArguments } from '../src/video/ffmpeg-arguments.ts';
+import { commandLines, street } from './support/live-watch.ts';
+import { videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
+
+function decode(path: string): Promise<Decoder> {
+  const args = fileArguments(path, { fps: 5, scaled: { width: 64, height: 48 } });
+  return startDecoder(args, {
+    sandbox: { mode: 'auto', file: path, needsNetwork: false },
+    isSizeFixed: true,
+    killGraceMs: 3000,
+  });
+}
+
+test('a decoder whose last pictures nobody reads is over when its reader goes', async () => {
+  const videos = await videoDirectory();
+  const path = join(videos.directory, 'street.mp4');
+  await copyFile(street, path);
+  const decoder = await decode(path);
+  const frames = decoder.frames();
+  for (let count = 0; count < 50; count += 1) expect((await frames.next()).done).toBe(false);
+  // Ten small pictures fit into the pipe, so ffmpeg does not wait for a reader.
+  await until(async () => (await commandLines()).every((line) => !line.includes(path)), { timeoutMs: 30_000 });
+  await frames.return();
+  // Settles when the process and its pipes are closed.
+  expect(await decoder.outcome).toBeUndefined();
+  await videos.remove();
+});
+
+test('a decoder whose reader leaves in the middle ends as well', async () => {
+  const decoder = await decode(street);
+  for await (const _frame of decoder.frames()) break;
+  expect(['decoder_failed', 'connection_failed', undefined]).toContain(await decoder.outcome);
+});
+
+test('a decoder that is stopped before anything was read is gone when the stop says so', async () => {
+  const decoder = await decode(street);
+  await decoder.stop();
+  expect(await decoder.outcome).toBe('decoder_failed');
+  expect(await decoder.frames().next()).toEqual({ done: true, value: undefined });
+});

@@ -1,0 +1,115 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import type { LiveDeps } from '../src/video/live-frames.ts';
+import { openLiveInput } from '../src/video/open-live-input.ts';
+import { SourceError } from '../src/video/source-error.ts';
+import { tcpServer } from './support/live-servers.ts';
+import { atEnd, fileServer, httpServer, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
+
+let videos: Awaited<ReturnType<typeof videoDirectory>>;
+
+beforeAll(async () => {
+  videos = await videoDirectory();
+});
+afterAll(() => videos.remove());
+
+/** The street clip as a complete playlist of six pieces, encrypted when there is a key; returns the playlist's name. */
+async function makePieces(name: string, key?: Buffer): Promise<string> {
+  const { directory } = videos;
+  const encrypt: string[] = [];
+  if (key) {
+    await writeFile(join(directory, `${name}.key`), key);
+    await writeFile(join(directory, `${name}.info`), `${name}.key\n${join(directory, `${name}.key`)}\n`);
+    encrypt.push('-hls_key_info_file', join(directory, `${name}.info`));
+  }
+  const cut = ['-hls_time', '2', '-hls_list_size', '0', '-hls_playlist_type', 'vod', ...encrypt];
+  // Pieces begin with a picture that stands for itself.
+  const encode = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '20', '-sc_threshold', '0'];
+  const pieces = join(directory, `${name}-%d.ts`);
+  await videos.make(`${name}.m3u8`, '-i', street, ...encode, ...cut, '-hls_segment_filename', pieces);
+  return `${name}.m3u8`;
+}
+
+test.each([
+  ['plain', undefined],
+  ['encrypted', Buffer.from('0123456789abcdef')],
+])('a stream of %s pieces is fetched here, piece by piece until its end', async (name, key) => {
+  const playlist = await makePieces(name, key);
+  const asked: string[] = [];
+  const base = await fileServer(videos.directory, (file) => {
+    asked.push(file);
+    return file === 'master.m3u8'
+      ? `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=400000,RESOLUTION=768x576\n${playlist}\n`
+      : undefined;
+  });
+  const frames = await take(watch(`${base}/master.m3u8`), 1000);
+  expect(asked.filter((file) => file.endsWith('.ts'))).toEqual([0, 1, 2, 3, 4, 5].map((n) => `${name}-${n}.ts`));
+  expect(asked.includes(`${name}.key`)).toBe(key !== undefined);
+  expect(frames.every(({ image }) => image.width === 768 && image.height === 576)).toBe(true);
+  // 60 samples of 12 s at the pace of the clip; a busy machine leaves some out.
+  expect(frames.length).toBeGreaterThan(20);
+  expect((frames.at(-1)?.timeMs ?? 0) - (frames[0]?.timeMs ?? 0)).toBeGreaterThan(8000);
+});
+
+test('pieces that the key does not open, keys of another length and other methods are no stream', async () => {
+  const playlist = await makePieces('locked', Buffer.from('0123456789abcdef'));
+  const text = await readFile(join(videos.directory, playlist), 'utf8');
+  const base = await fileServer(videos.directory, (file) => {
+    if (file === 'wrong.key') return Buffer.from('fedcba9876543210');
+    if (file === 'short.key') return Buffer.from('0123');
+    if (file === 'long.key') return Buffer.alloc(1000);
+    if (file === 'sample.m3u8') return text.replace('METHOD=AES-128', 'METHOD=SAMPLE-AES');
+    const [name = '', kind] = file.split('.');
+    return kind === 'm3u8' && name !== 'locked' ? text.replace('locked.key', `${name}.key`) : undefined;
+  });
+  const reasons = Object.fromEntries(
+    await Promise.all(
+      ['wrong', 'short', 'long', 'none', 'sample'].map(
+        async (name) => [name, await reasonOf(watch(`${base}/${name}.m3u8`))] as const,
+      ),
+    ),
+  );
+  expect(reasons).toEqual({
+    ...{ wrong: 'unreadable', short: 'unreadable', long: 'unreadable', none: 'not_found' },
+    sample: 'codec_unsupported',
+  });
+});
+
+test('a playlist that never ends to arrive is given up and asked for anew', async () => {
+  const base = await httpServer((_req, res) => {
+    res.writeHead(200).write(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${'#'.repeat(2000)}\n`);
+  });
+  const live = watch(`${base}/x.m3u8`);
+  const next = live.frames.next();
+  await until(() => live.retries.length > 0, { timeoutMs: 60_000 });
+  expect(live.retries[0]).toBe('timeout');
+  live.stop();
+  expect((await next).value).toBeUndefined();
+});
+
+test('a playlist reaches only addresses that pass the rules, and a key that a stranger names is not fetched', async () => {
+  const inner = await tcpServer(() => undefined);
+  atEnd(inner.close);
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-TARGETDURATION:2',
+    `#EXT-X-KEY:METHOD=AES-128,URI="http://localhost:${inner.port}/key"`,
+  ];
+  const base = await httpServer((_req, res) =>
+    res.end([...lines, '#EXTINF:2,', 'a.ts', '#EXT-X-ENDLIST', ''].join('\n')),
+  );
+  const resolve = async (host: string) => {
+    if (host !== '127.0.0.1') throw new SourceError('address_forbidden');
+    return host;
+  };
+  const openInput: LiveDeps['openInput'] = (isFirst, signal) =>
+    openLiveInput({ resolve, openTimeoutMs: 2000 }, { url: `${base}/x` }, { isFirst, signal });
+  expect(await reasonOf(watch(base, {}, { openInput }))).toBe('address_forbidden');
+  expect(inner.seen.connections).toBe(0);
+});

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { authority, streamServer } from '@vision/shared/testing/certificates';
+import { startLiveSource } from '../../../examples/live-source.ts';
+import type { LiveDeps } from '../src/video/live-frames.ts';
+import { openLiveInput } from '../src/video/open-live-input.ts';
+import { tcpServer } from './support/live-servers.ts';
+import { atEnd, expectStreetFrames, httpServer, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
+
+let videos: Awaited<ReturnType<typeof videoDirectory>>;
+
+beforeAll(async () => {
+  videos = await videoDirectory();
+});
+afterAll(() => videos.remove());
+
+test('MPEG-TS over HTTP gives frames in the rhythm of the wall clock', async () => {
+  const source = await startLiveSource({ video: street });
+  atEnd(source.close);
+  await expectStreetFrames(watch(source.url));
+});
+
+test('HTTP redirects, refusals and pages end the job at once', async () => {
+  const inner = await tcpServer(() => undefined);
+  atEnd(inner.close);
+  const base = await httpServer((req, res) => {
+    if (req.url === '/redirect') res.writeHead(302, { location: `http://127.0.0.1:${inner.port}/` }).end();
+    else if (req.url === '/html') res.writeHead(200).end(`<html>${' '.repeat(2000)}</html>`);
+    else res.writeHead(Number(req.url?.slice(1))).end();
+  });
+  const reasons = Object.fromEntries(
+    await Promise.all(
+      ['redirect', 'html', '401', '403', '404'].map(
+        async (path) => [path, await reasonOf(watch(`${base}/${path}`))] as const,
+      ),
+    ),
+  );
+  expect(reasons).toEqual({
+    ...{ redirect: 'redirect_refused', html: 'unreadable', 401: 'auth_failed', 403: 'auth_failed', 404: 'not_found' },
+  });
+  expect(inner.seen.connections).toBe(0);
+});
+
+test('a server without a valid certificate of its name is told nothing, not even what is asked for', async () => {
+  const clip = await readFile(await videos.make('clip.ts', '-i', street, '-c', 'copy', '-f', 'mpegts'));
+  let requests = 0;
+  const base = await httpServer((_req, res) => {
+    requests += 1;
+    res.writeHead(200).write(clip);
+  }, streamServer);
+  const { port } = new URL(base);
+  const connect = (host: string, ca?: string) => {
+    const url = `https://user:canary@${host}:${port}/x`;
+    const resolve = async () => '127.0.0.1';
+    const openInput: LiveDeps['openInput'] = (isFirst, signal) =>
+      openLiveInput({ resolve, openTimeoutMs: 5000, ca }, { url }, { isFirst, signal });
+    return watch(url, {}, { openInput });
+  };
+  expect(await reasonOf(connect(streamServer.host))).toBe('tls_invalid');
+  expect(await reasonOf(connect('camera.example.org', authority))).toBe('tls_invalid');
+  expect(await reasonOf(connect('127.0.0.1', authority))).toBe('tls_invalid');
+  expect(requests).toBe(0);
+  expect((await take(connect(streamServer.host, authority), 1))[0]?.image).toEqual({ width: 768, height: 576 });
+});
+
+test('motion JPEG, which carries no times, is sampled by the clock', async () => {
+  const picture = await readFile(new URL('../../../examples/street.jpg', import.meta.url));
+  let sent = 0;
+  const base = await httpServer((_req, res) => {
+    res.writeHead(200, { 'content-type': 'multipart/x-mixed-replace; boundary=frame' });
+    const timer = setInterval(() => {
+      res.write(`--frame\r\nContent-Type: image/jpeg\r\nContent-Length: ${picture.length}\r\n\r\n`);
+      res.write(picture);
+      res.write('\r\n');
+      sent += 1;
+    }, 400);
+    res.once('close', () => clearInterval(timer));
+  });
+  const live = watch(`${base}/x`);
+  await take(live, 1);
+  const before = sent;
+  await take(live, 8);
+  // Every picture stands in a fifth of a second of its own, so each is a sample.
+  expect(sent - before).toBeLessThan(16);
+  live.stop();
+});

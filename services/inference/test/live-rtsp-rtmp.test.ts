@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { rtmpServer, tcpServer } from './support/live-servers.ts';
+import { atEnd, commandLines, expectStreetFrames, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { rtspServer } from './support/rtsp-server.ts';
+import { videoDirectory } from './support/videos.ts';
+
+// ffmpeg and the model share the machine with everything else that is tested.
+jest.setTimeout(90_000);
+
+let videos: Awaited<ReturnType<typeof videoDirectory>>;
+
+beforeAll(async () => {
+  videos = await videoDirectory();
+});
+afterAll(() => videos.remove());
+
+test('RTMP gives frames, and no argument of a process shows the key in its path', async () => {
+  const source = await rtmpServer(street, '/live/canary-key');
+  atEnd(source.close);
+  const live = watch(`rtmp://127.0.0.1:${source.port}/live/canary-key`);
+  await take(live, 1);
+  expect((await commandLines()).filter((line) => line.includes('ffconcat') || line.includes('concat'))).not.toEqual([]);
+  expect((await commandLines()).filter((line) => line.includes('canary-key') && !line.includes('-listen'))).toEqual([]);
+  await expectStreetFrames(live);
+});
+
+test('RTSP with a password gives frames; ffmpeg is given neither the password nor the path', async () => {
+  // A camera sends a picture that stands for itself every second or so; the clip has one at its start only.
+  const camera = await videos.make('camera.mp4', '-i', street, '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10');
+  const source = await rtspServer(camera, {
+    path: '/cam/canary-path',
+    user: { name: 'us er', password: 'pa:ss@canary' },
+  });
+  atEnd(source.close);
+  const live = watch(`rtsp://us%20er:pa%3Ass%40canary@127.0.0.1:${source.port}/cam/canary-path`);
+  await take(live, 1);
+  expect((await commandLines()).filter((line) => line.includes('canary'))).toEqual([]);
+  expect(new Set(source.requests.map(({ uri }) => uri.replace(/\/track1$/, '').replace(/\/$/, '')))).toEqual(
+    new Set([`rtsp://127.0.0.1:${source.port}/cam/canary-path`]),
+  );
+  await expectStreetFrames(live);
+});
+
+test.each(['redirectTo', 'redirectLater'] as const)(
+  'an RTSP server cannot send us elsewhere (%s)',
+  async (how) => {
+    const inner = await tcpServer(() => undefined);
+    atEnd(inner.close);
+    const source = await rtspServer(street, { path: '/cam', [how]: `rtsp://127.0.0.1:${inner.port}/cam` });
+    atEnd(source.close);
+    expect(await reasonOf(watch(`rtsp://127.0.0.1:${source.port}/cam`))).toBe('redirect_refused');
+    expect(inner.seen.connections).toBe(0);
+  },
+  20_000,
+);
+
+test('RTSP refusals end the job at once', async () => {
+  const source = await rtspServer(street, { path: '/cam', user: { name: 'a', password: 'b' } });
+  atEnd(source.close);
+  expect(await reasonOf(watch(`rtsp://a:wrong@127.0.0.1:${source.port}/cam`))).toBe('auth_failed');
+  expect(await reasonOf(watch(`rtsp://127.0.0.1:${source.port}/cam`))).toBe('auth_failed');
+  expect(await reasonOf(watch(`rtsp://a:b@127.0.0.1:${source.port}/other`))).toBe('not_found');
+});

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { readFile, readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type ServerOptions, createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect } from '@jest/globals';
+import {
+  LIVE_DEFAULTS,
+  type LiveDeps,
+  type LiveFrame,
+  type LiveSettings,
+  watchLive,
+} from '../../src/video/live-frames.ts';
+import { openLiveInput } from '../../src/video/open-live-input.ts';
+import { SourceError } from '../../src/video/source-error.ts';
+
+export const street = new URL('../../../../examples/street.mp4', import.meta.url).pathname;
+
+const closing: (() => unknown)[] = [];
+
+/** Runs at the end of the test, last come first. */
+export const atEnd = (close: () => unknown): void => void closing.push(close);
+
+afterEach(async () => {
+  while (closing.length > 0) await closing.pop()?.();
+});
+
+type Frames = Pick<ReturnType<typeof watchLive>, 'frames'>;
+
+/** Watches a source with short pauses between connections, by addresses that need no resolving. */
+export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: Partial<LiveDeps> = {}) {
+  const ended = new AbortController();
+  const retries: string[] = [];
+  const startedAt = Date.now();
+  const live = watchLive(
+    {
+      openInput: (isFirst, signal) =>
+        openLiveInput({ resolve: async (host) => host, openTimeoutMs: 2000 }, { url }, { isFirst, signal }),
+      now: Date.now,
+      onRetry: (reason) => retries.push(reason),
+      ...deps,
+    },
+    { ...LIVE_DEFAULTS, backoff: { minMs: 100, maxMs: 200 }, ...settings },
+    ended.signal,
+  );
+  atEnd(() => ended.abort());
+  return { ...live, retries, startedAt, stop: () => ended.abort() };
+}
+
+export async function take(live: Frames, count: number): Promise<LiveFrame[]> {
+  const frames: LiveFrame[] = [];
+  while (frames.length < count) {
+    const { value } = await live.frames.next();
+    if (!value) break;
+    frames.push(value);
+  }
+  return frames;
+}
+
+/** Why a source gave no frame, or `frames` when it did. */
+export const reasonOf = (live: Frames) =>
+  take(live, 1).then(
+    () => 'frames',
+    (error: unknown) => (error instanceof SourceError ? error.reason : error),
+  );
+
+export async function expectStreetFrames(live: ReturnType<typeof watch>): Promise<void> {
+  const frames = await take(live, 8);
+  expect(frames.every((frame) => frame.image.width === 768 && frame.image.height === 576)).toBe(true);
+  const times = frames.map((frame) => frame.timeMs);
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  // Frames that come in a burst stand closer than the 200 ms of sampling, but never closer than the clock lets them.
+  expect(Math.min(...steps)).toBeGreaterThanOrEqual(50);
+  expect(times[0]).toBeGreaterThanOrEqual(live.startedAt);
+  expect(times[7]).toBeLessThanOrEqual(Date.now() + 101);
+  live.stop();
+  expect((await live.frames.next()).value).toBeUndefined();
+}
+
+type Answer = Parameters<typeof createServer>[1];
+
+/** An HTTP server of one answer; returns its address. With `tls` it speaks https. */
+export async function httpServer(answer: Answer, tls?: ServerOptions): Promise<string> {
+  const server = (tls ? createTlsServer(tls, answer) : createServer(answer)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Serves the files of a directory by their names; what `other` gives goes first. */
+export function fileServer(directory: string, other: (name: string) => string | Buffer | undefined = () => undefined) {
+  return httpServer((req, res) => {
+    const name = req.url?.slice(1) ?? '';
+    const own = other(name);
+    if (own !== undefined) res.end(own);
+    else
+      readFile(`${directory}/${name}`).then(
+        (bytes) => res.end(bytes),
+        () => res.writeHead(404).end(),
+      );
+  });
+}
+
+/** What the processes of this machine were started with. */
+export async function commandLines(): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  return Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+}

@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 
-/** A file that has no name: it is unlinked as soon as it is open, so the system takes it back when the process ends. */
+/**
+ * A small upload stays in memory while there is room. Anything else is a file that has no name: it is unlinked as soon as it is
+ * open, so the system takes it back when the process ends.
+ */
 interface SpoolFile {
   append: (chunk: Buffer) => Promise<void>;
   /** The content from its beginning; may be read several times at once. */
@@ -14,12 +17,12 @@ interface SpoolFile {
 
 /** The files of one request. */
 export interface SpoolSession {
-  create: () => Promise<SpoolFile>;
-  /** Gives every file back. Nothing may be appended any more. */
+  create: () => SpoolFile;
+  /** Gives every file and all memory back. Nothing may be appended any more. */
   close: () => Promise<void>;
 }
 
-/** Where uploads wait on disk until it is known what they mean, so that their size never is memory. */
+/** Where uploads wait until it is known what they mean; their size is memory only within a bound. */
 export interface Spool {
   /** Makes the folder of this process and removes those of dead ones. */
   prepare: () => Promise<void>;
@@ -27,14 +30,24 @@ export interface Spool {
   remove: () => Promise<void>;
 }
 
-export function createSpool(parent: string): Spool {
+/** What may wait in memory, in bytes: of one upload, and of all uploads of the process together. */
+export interface SpoolMemory {
+  ofOne: number;
+  ofAll: number;
+}
+
+// Most pictures that people send fit; ten of the largest ones in each of many calls would not.
+const MEMORY: SpoolMemory = { ofOne: 1024 * 1024, ofAll: 16 * 1024 * 1024 };
+
+export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool {
+  const room = { ofOne: memory.ofOne, left: memory.ofAll };
   const folder = join(parent, `${PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
   return {
     prepare: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await removeDead(parent);
     },
-    openSession: () => openSession(folder),
+    openSession: () => openSession(folder, room),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -59,23 +72,49 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function openSession(folder: string): SpoolSession {
+interface Room {
+  ofOne: number;
+  left: number;
+}
+
+function openSession(folder: string, room: Room): SpoolSession {
   const handles: Promise<FileHandle>[] = [];
+  let held = 0;
+  const take = (bytes: number): boolean => {
+    if (room.left < bytes) return false;
+    room.left -= bytes;
+    held += bytes;
+    return true;
+  };
+  const giveBack = (bytes: number): void => {
+    room.left += bytes;
+    held -= bytes;
+  };
   return {
-    create: async () => {
-      const opening = openUnnamed(join(folder, randomUUID()));
-      handles.push(opening);
-      const handle = await opening.catch(unavailable);
+    create: () => {
+      let chunks: Buffer[] = [];
       let bytes = 0;
+      let handle: FileHandle | undefined;
+      const moveToDisk = async (): Promise<FileHandle> => {
+        const opening = openUnnamed(join(folder, randomUUID()));
+        handles.push(opening);
+        const opened = await opening;
+        for (const chunk of chunks) await opened.writeFile(chunk);
+        giveBack(bytes);
+        chunks = [];
+        return opened;
+      };
       return {
         append: async (chunk) => {
-          await handle.writeFile(chunk).catch(unavailable);
+          if (!handle && bytes + chunk.length <= room.ofOne && take(chunk.length)) chunks.push(chunk);
+          else await (handle ??= await moveToDisk().catch(unavailable)).writeFile(chunk).catch(unavailable);
           bytes += chunk.length;
         },
-        read: () => Readable.from(contentOf(handle, bytes), { objectMode: false }),
+        read: () => Readable.from(handle ? contentOf(handle, bytes) : chunks, { objectMode: false }),
       };
     },
     close: async () => {
+      giveBack(held);
       await Promise.allSettled(handles.splice(0).map(async (opening) => (await opening).close()));
     },
   };

@@ -6,7 +6,7 @@ import { MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
 import { refuseSize, refuseType } from './form-refusals.ts';
 
-/** Writes one image to the spool while it arrives, and counts, hashes and sniffs it on the way. */
+/** Puts one image into the spool while it arrives, and counts, hashes and sniffs it on the way. */
 export async function receiveImage(
   stream: Readable,
   declaredType: string,
@@ -14,7 +14,7 @@ export async function receiveImage(
 ): Promise<ReceivedImage> {
   if (!isDeclaredImage(declaredType)) throw refuseType();
   const hash = createHash('sha256');
-  const file = await session.create();
+  const file = session.create();
   let head = Buffer.alloc(0);
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {

@@ -147,3 +147,13 @@ test('boxes of a letterboxed picture are relative to the picture, not to the pad
     height: 1,
   });
 });
+
+test.each([
+  [0.29996, [0.3]],
+  [0.29994, []],
+  // The nearest 32-bit number is a little smaller than 0.7.
+  [0.7, [0.7]],
+])('a score of %d is compared with a bound as it is shown', (score, shown) => {
+  const outputs = nanodetOutputs({ 5: [score, 0] });
+  expect(decode(outputs, modelOf(nanodet), score === 0.7 ? 0.7 : 0.3).map((object) => object.score)).toEqual(shown);
+});

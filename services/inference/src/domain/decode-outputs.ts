@@ -6,7 +6,7 @@ import { decodeNanodet } from './decode-nanodet.ts';
 import { decodeYolo } from './decode-yolo.ts';
 import type { Placement } from './placement.ts';
 import { suppressOverlaps } from './suppress-overlaps.ts';
-import { toObjects } from './to-objects.ts';
+import { leastShownAs, toObjects } from './to-objects.ts';
 
 /** The part of a detector's description that says how pictures go in and boxes come out. */
 export type TensorModel = Pick<OnnxSpec | KserveSpec, 'classes' | 'input' | 'decode' | 'nms_iou' | 'max_objects'>;
@@ -24,9 +24,10 @@ export function decodeOutputs(
   { placement, minScore, labels }: DecodeRequest,
 ): DetectedObject[] {
   const wanted = labels.map((label) => model.classes.indexOf(label)).filter((index) => index >= 0);
-  const candidates = candidatesOf(outputs, model.decode, model.input, { minScore, wanted });
+  const candidates = candidatesOf(outputs, model.decode, model.input, { minScore: leastShownAs(minScore), wanted });
   const finite = candidates.filter((box) => Number.isFinite(box.score + box.left + box.top + box.right + box.bottom));
-  return toObjects(suppressOverlaps(finite, model.nms_iou, model.max_objects), placement, model.classes);
+  const objects = toObjects(suppressOverlaps(finite, model.nms_iou, model.max_objects), placement, model.classes);
+  return objects.filter(({ score }) => score >= minScore);
 }
 
 function candidatesOf(

@@ -24,29 +24,36 @@ export function toObjects(
   });
 }
 
-/** The contract's box for corners relative to the picture; undefined when nothing of it lies inside. */
+/**
+ * The contract's box for corners relative to the picture; undefined when nothing of it lies inside. Corners are rounded and the
+ * centre takes what decimals it needs, so that a box never reaches beyond the picture it was cut to.
+ */
 export function toBoundingBox(corners: {
   left: number;
   top: number;
   right: number;
   bottom: number;
 }): BoundingBox | undefined {
-  const [left, right] = [unit(corners.left), unit(corners.right)];
-  const [top, bottom] = [unit(corners.top), unit(corners.bottom)];
+  const [left, right] = [edge(corners.left), edge(corners.right)];
+  const [top, bottom] = [edge(corners.top), edge(corners.bottom)];
   const width = round(right - left, BOX_DECIMALS);
   const height = round(bottom - top, BOX_DECIMALS);
   if (!(width > 0 && height > 0)) return undefined;
   return {
     format: 'cxcywh_normalized',
-    cx: round((left + right) / 2, BOX_DECIMALS),
-    cy: round((top + bottom) / 2, BOX_DECIMALS),
+    cx: round((left + right) / 2, BOX_DECIMALS + 1),
+    cy: round((top + bottom) / 2, BOX_DECIMALS + 1),
     width,
     height,
   };
 }
 
+/** The least score that is shown as `score` or more. What is compared with a bound is the number that is shown. */
+export const leastShownAs = (score: number): number => score - 0.5 * 10 ** -SCORE_DECIMALS;
+
 /** A score inside 0..1 with as many digits as mean something. */
 export const toScore = (score: number): number => round(unit(score), SCORE_DECIMALS);
 
 const unit = (value: number) => Math.min(1, Math.max(0, value));
+const edge = (value: number) => round(unit(value), BOX_DECIMALS);
 const round = (value: number, decimals: number) => Math.round(value * 10 ** decimals) / 10 ** decimals;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
-const localDir = join(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
+const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
 
 /** Resident memory in MiB of a program that `make up` started. */
 export function residentMiB(program: string): number {

@@ -220,6 +220,16 @@ test('a backend that hangs is given up after its deadline', async () => {
   expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(['OP-TASK-UPSTREAM-DOWN', 'succeeded']);
 });
 
+test('a backend that hangs is waited for once: the images that have not begun fail with the others', async () => {
+  const it = await start({ DETECT_TIMEOUT_MS: '1500' });
+  it.inference.answer = () => 'hang';
+  const { status, body } = await it.detect(ten());
+  expect(status).toBe(201);
+  expect(body.results.map((entry) => entry.error_code)).toEqual(Array(10).fill('OP-TASK-UPSTREAM-DOWN'));
+  expect(it.inference.seen).toHaveLength(4);
+  await until(() => it.quota.used() === 0);
+});
+
 test('maintenance refuses new calls before their body is read', async () => {
   const it = await start();
   const token = await it.tokenOf({ maintenance: { reason: 'new disks' } });

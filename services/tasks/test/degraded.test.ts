@@ -86,6 +86,19 @@ test.each(['', 'http://inference.invalid:8080'])('a backend set up as %j is not 
   expect((await tasks.call('GET', '/v1/vision/tasks', { subject })).status).toBe(200);
 });
 
+test('a stop is answered within its time, although the backend says nothing to it', async () => {
+  const tasks = await start({ STOP_WAIT_MS: '6000' });
+  const subject = randomUUID();
+  const { body } = await tasks.create({ subject, limits });
+  world.backend.onStop = () => 'hang';
+  const began = Date.now();
+  const stopping = await tasks.call('POST', `/v1/vision/tasks/${body.task_id}/stop`, { subject });
+  world.backend.onStop = () => 'answer';
+  expect([stopping.status, stopping.body.status]).toEqual([200, 'stopping']);
+  // The silence of 5 s and the wait of 6 s are the same time.
+  expect(Date.now() - began).toBeLessThan(10_500);
+}, 30_000);
+
 test('quota away: creates are refused, nothing is left when it is back, and the key is free', async () => {
   const tasks = await start({ SERVICE_TIMEOUT_MS: '500' });
   const subject = randomUUID();

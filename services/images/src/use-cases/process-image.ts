@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
+import { CallError } from '@vision/shared/http/call';
 import type { InferenceClient } from '@vision/shared/inference-client';
 import type { ObjectStore } from '@vision/shared/object-store';
 import type { Claim } from '../db/idempotency-keys.ts';
@@ -37,7 +38,7 @@ export interface ImageWork {
   signal: AbortSignal;
 }
 
-/** What the images of one call have in common. `silence` is aborted once the store has said nothing to one of them for too long. */
+/** What the images of one call have in common. `silence` is aborted once store or backend left one of them without an answer. */
 interface CallWork extends ImageWork {
   silence: AbortController;
 }
@@ -111,6 +112,9 @@ async function processImage(deps: ProcessDeps, work: CallWork, seq: number): Pro
     contentType,
     signal: AbortSignal.any([signal, relayFailed.signal]),
   });
+  detection.catch((error: unknown) => {
+    if (isSilence(error)) silence.abort(error);
+  });
   const [stored, detected] = await Promise.allSettled([relay, detection]);
   signal.throwIfAborted();
   const failed = [stored, detected].find((result) => result.status === 'rejected');
@@ -128,6 +132,7 @@ async function processImage(deps: ProcessDeps, work: CallWork, seq: number): Pro
 /** The next image would wait as long for nothing; a refusal is known at once and may be of this picture only. */
 function isSilence(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof CallError) return cause.reason === 'timeout';
   return cause instanceof Error && 'code' in cause && cause.code === 'ETIMEDOUT';
 }
 

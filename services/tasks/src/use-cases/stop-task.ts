@@ -31,10 +31,14 @@ export async function stopTask(
   const stopping = await begin(deps, task);
   if (isEnded(stopping.status)) throw fail.notStoppable(stopping.status);
   crashPoint('tasks.stop.stored');
+  // A backend that says nothing to the stop itself takes its time out of this.
+  const deadline = Date.now() + deps.limits.stopWaitMs;
   if (task.status !== 'stopping') await send(deps, stopping);
   crashPoint('tasks.stop.sent');
   deps.wakeReconciler();
-  return stopping.status === 'stopping' ? settled(deps, stopping) : ((await findAnyTask(deps.db, taskId)) ?? stopping);
+  return stopping.status === 'stopping'
+    ? settled(deps, stopping, deadline)
+    : ((await findAnyTask(deps.db, taskId)) ?? stopping);
 }
 
 /** Stores the wish. Repeats when the task moved meanwhile; every move brings it nearer to an end, so this ends. */
@@ -69,12 +73,10 @@ async function send({ db, inference, logger }: StopDeps, task: Task): Promise<vo
   await noteStopSent(db, task.taskId, seen.is);
 }
 
-async function settled({ db, limits }: StopDeps, task: Task): Promise<Task> {
-  const deadline = Date.now() + limits.stopWaitMs;
-  let current = task;
-  while (!isEnded(current.status) && Date.now() < deadline) {
+async function settled({ db }: StopDeps, task: Task, deadline: number): Promise<Task> {
+  for (;;) {
+    const current = (await findAnyTask(db, task.taskId)) ?? task;
+    if (isEnded(current.status) || Date.now() >= deadline) return current;
     await delay(POLL_MS);
-    current = (await findAnyTask(db, task.taskId)) ?? current;
   }
-  return current;
 }

@@ -34,7 +34,7 @@ const steps: Step[] = [
   { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'] },
   { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'] },
   { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'] },
-  { name: 'compose', needs: 'nothing', command: ['scripts/check-compose.sh'] },
+  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'] },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
   // One after the other: these share one system, and some turn its switches.

@@ -1,7 +1,7 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
-export interface DetectOptions {
+interface DetectOptions {
   /** Objects below it are not returned, 0..1. */
   minScore: number;
   /** Words of the scene; other classes of the model are ignored. */
@@ -28,7 +28,7 @@ export interface Detector {
 }
 
 /** Objects and the size of the picture as a person sees it, in pixels. */
-export interface Detection {
+interface Detection {
   original: ImageSize;
   objects: DetectedObject[];
 }

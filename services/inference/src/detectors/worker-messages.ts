@@ -11,7 +11,7 @@ export interface WorkerSetup {
 }
 
 /** A measured picture that is still encoded, and the size that its detector needs. */
-export interface EncodedPicture {
+interface EncodedPicture {
   bytes: Uint8Array;
   scaled: ImageSize;
 }

@@ -47,6 +47,7 @@ export const configSchema = z.object({
   SLOT_LEASE_MS: millis(15_000).describe('Time after which the in-flight slots of a dead gateway free themselves'),
   CONNECT_TIMEOUT_MS: millis(3000).describe('Longest wait for a connection to a service'),
   UPSTREAM_IDLE_MS: millis(120_000).describe('Longest silence of a service before its call is given up'),
+  UPSTREAM_READ_MS: millis(15_000).describe('The same for reads; longer than the service waits for its own database'),
   ADMIN_CALL_TIMEOUT_MS: millis(60_000).describe('Deadline of a call that an operator makes through the admin API'),
 });
 

@@ -100,7 +100,11 @@ function createParts(config: Config, logger: Logger) {
     limiter: createRateLimiter(guard),
     slots: createSlots({ guard, leaseMs: config.SLOT_LEASE_MS, logger }),
     watch: watchSettings({ db, cache, intervalMs: config.SETTINGS_POLL_MS, logger }),
-    forwarder: createForward({ connectTimeoutMs: config.CONNECT_TIMEOUT_MS, idleMs: config.UPSTREAM_IDLE_MS }),
+    forwarder: createForward({
+      connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+      idleMs: config.UPSTREAM_IDLE_MS,
+      readIdleMs: config.UPSTREAM_READ_MS,
+    }),
     peppers: config.API_KEY_PEPPERS,
     owners: createOwners(config),
   };

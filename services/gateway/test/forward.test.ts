@@ -11,7 +11,7 @@ import { wire } from './support/wire.ts';
 let gateway: TestGateway;
 let key: string;
 beforeAll(async () => {
-  gateway = await startGateway({ UPSTREAM_IDLE_MS: '1500', CONNECT_TIMEOUT_MS: '500' });
+  gateway = await startGateway({ UPSTREAM_IDLE_MS: '1500', UPSTREAM_READ_MS: '1500', CONNECT_TIMEOUT_MS: '500' });
   ({ key } = await gateway.newKey());
 });
 afterAll(() => gateway.stop());
@@ -186,6 +186,20 @@ test('a service that never answers is given up', async () => {
   gateway.upstream.answer = () => undefined;
   expect(refusal(await call('/v1/vision/usage'))).toEqual([503, 'OP-SYS-UNAVAILABLE', 'quota_unavailable']);
   await until(() => gateway.upstream.last().isCut);
+});
+
+test('a read is given up sooner than a call that may work for long', async () => {
+  const patient = await gateway.addReplica({ UPSTREAM_IDLE_MS: '60000', UPSTREAM_READ_MS: '300' });
+  let answerLate: () => void = () => undefined;
+  gateway.upstream.answer = (req, res) => {
+    if (req.method === 'POST') answerLate = () => res.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  };
+  const stopping = exchange(`${patient.url}/v1/vision/tasks/${randomUUID()}/stop`, 'POST', { headers: bearer(key) });
+  await until(() => gateway.upstream.last().method === 'POST');
+  const read = await exchange(`${patient.url}/v1/vision/usage`, 'GET', { headers: bearer(key) });
+  expect([read.status, read.body['code']]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
+  answerLate();
+  expect((await stopping).status).toBe(200);
 });
 
 test('a service that is not there is 503, and the gateway stays ready', async () => {

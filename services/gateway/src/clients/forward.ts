@@ -16,6 +16,8 @@ export interface ForwardLimits {
   connectTimeoutMs: number;
   /** Longest time in which neither side moves a byte. */
   idleMs: number;
+  /** The same for reads, which work on nothing that takes long. */
+  readIdleMs: number;
 }
 
 export type Forward = (req: IncomingMessage, res: ServerResponse, target: ForwardTarget) => Promise<void>;
@@ -59,7 +61,8 @@ class Exchange {
   async run(): Promise<void> {
     if (this.#res.closed) return;
     const { limits } = this.#options;
-    this.#watchdog = setTimeout(() => this.#fail('timeout'), limits.idleMs);
+    const isRead = this.#req.method === 'GET' || this.#req.method === 'HEAD';
+    this.#watchdog = setTimeout(() => this.#fail('timeout'), isRead ? limits.readIdleMs : limits.idleMs);
     this.#res.once('close', this.#onClientClosed);
     try {
       await new Promise<void>((resolve, reject) => {

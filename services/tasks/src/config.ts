@@ -12,6 +12,7 @@ import {
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 
 const MINUTE_MS = 60_000;
@@ -36,6 +37,7 @@ export const configSchema = z.object({
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
   SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
   STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
+  ...streamCertificatesConfig,
   PROBE_CONNECT_MS: millis(3_000).describe('Longest wait for the connection to a stream, and for its name before'),
   PROBE_TOTAL_MS: millis(10_000).describe('Longest time for the handshake with a stream'),
   S3_IDLE_MS: millis(15_000).describe('Longest silence of the object store'),

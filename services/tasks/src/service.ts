@@ -6,6 +6,7 @@ import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createObjectStore } from '@vision/shared/object-store';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
@@ -82,7 +83,10 @@ function createDeps(config: Config, { logger }: ServiceContext, background: () =
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
     policy,
-    probe: createStreamProbe({ policy, connectMs: config.PROBE_CONNECT_MS, totalMs: config.PROBE_TOTAL_MS }),
+    probe: createStreamProbe({
+      ...{ policy, connectMs: config.PROBE_CONNECT_MS, totalMs: config.PROBE_TOTAL_MS },
+      ca: streamCertificates(config.STREAM_CA_FILE),
+    }),
     quota: createQuotaClient({ ...between, baseUrl: config.QUOTA_URL }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
 import { createDb } from '@vision/shared/db/knex';
 import { schemaReadiness } from '@vision/shared/db/migrate';
 import type { Logger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { AddressError, createAddressPolicy } from '@vision/shared/net/address-policy';
+import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createObjectStore } from '@vision/shared/object-store';
 import type { StopPhase } from '@vision/shared/run';
 import { createSecretBox } from '@vision/shared/secret-box';
@@ -82,7 +81,6 @@ function storeOptions(config: JobsConfig) {
 
 function openLiveDeps(config: JobsConfig) {
   const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
-  const ca = config.STREAM_CA_FILE === undefined ? undefined : readFileSync(config.STREAM_CA_FILE, 'utf8');
   return {
     resolve: async (host: string) => {
       try {
@@ -93,7 +91,7 @@ function openLiveDeps(config: JobsConfig) {
       }
     },
     openTimeoutMs: config.SOURCE_OPEN_MS,
-    ca: ca === undefined ? undefined : [...rootCertificates, ca].join('\n'),
+    ca: streamCertificates(config.STREAM_CA_FILE),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   millis,
   objectStoreConfig,
 } from '@vision/shared/config';
+import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 
 const needed = {
@@ -32,7 +33,7 @@ export const jobsConfig = {
   S3_SECRET_KEY: needed.S3_SECRET_KEY.optional(),
   STREAM_URL_KEY: needed.STREAM_URL_KEY.optional(),
   STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
-  STREAM_CA_FILE: z.string().optional().describe('Certificates to trust for https streams beside those of Node.js'),
+  ...streamCertificatesConfig,
   JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
   JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
   JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),

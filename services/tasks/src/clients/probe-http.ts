@@ -35,7 +35,7 @@ export async function probeHttp(target: ProbeTarget): Promise<void> {
   }
 }
 
-function send({ url, address }: ProbeTarget): ClientRequest {
+function send({ url, address, ca }: ProbeTarget): ClientRequest {
   const start = url.scheme === 'https' ? httpsRequest : httpRequest;
   const host = url.host.includes(':') ? `[${url.host}]` : url.host;
   const hasCredentials = url.user !== '' || url.password !== '';
@@ -47,6 +47,7 @@ function send({ url, address }: ProbeTarget): ClientRequest {
     method: 'GET',
     agent: false,
     ...(url.scheme === 'https' && isIP(url.host) === 0 ? { servername: url.host.replace(/\.$/, '') } : {}),
+    ...(ca === undefined ? {} : { ca }),
     headers: { host: `${host}:${url.port}`, accept: '*/*', 'user-agent': 'vision', connection: 'close' },
     ...(hasCredentials ? { auth: `${url.user}:${url.password}` } : {}),
   });
@@ -60,6 +61,8 @@ function replyOf(sending: ClientRequest): Promise<IncomingMessage> {
     sending.once('error', (error: NodeJS.ErrnoException) => {
       if (error instanceof ProbeError) reject(error);
       else if (error.code === 'ECONNREFUSED') reject(new ProbeError('connect_failed', error));
+      else if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_SSL|EPROTO/.test(error.code ?? ''))
+        reject(new ProbeError('tls_invalid', error));
       else reject(new ProbeError(error.code?.startsWith('HPE_') ? 'not_a_stream' : 'connection_lost', error));
     });
   });

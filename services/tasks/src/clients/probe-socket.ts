@@ -4,7 +4,14 @@ import type { AddressFault } from '@vision/shared/net/address-policy';
 import type { StreamUrl } from '../domain/stream-url.ts';
 
 export type ProbeFault =
-  AddressFault | 'connect_failed' | 'timeout' | 'connection_lost' | 'redirected' | 'refused' | 'not_a_stream';
+  | AddressFault
+  | 'connect_failed'
+  | 'tls_invalid'
+  | 'timeout'
+  | 'connection_lost'
+  | 'redirected'
+  | 'refused'
+  | 'not_a_stream';
 
 /** A stream that cannot be reached; `fault` is for metrics and logs, callers are told one thing for all of them. */
 export class ProbeError extends Error {
@@ -23,6 +30,8 @@ export interface ProbeTarget {
   address: string;
   connectMs: number;
   signal: AbortSignal;
+  /** Certificates to trust instead of the system's. */
+  ca?: string | undefined;
 }
 
 export interface ProbeSocket {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { until } from '@vision/shared/testing/until';
 import { parseStreamUrl } from '../domain/stream-url.ts';
 import { createStreamProbe } from './stream-probe.ts';
@@ -37,10 +40,11 @@ async function peer(reply: (heard: Buffer, socket: Socket) => void): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-const probe = (url: string, limits: { connectMs?: number; totalMs?: number } = {}) =>
-  createStreamProbe({ policy, connectMs: limits.connectMs ?? 300, totalMs: limits.totalMs ?? 300 })(
-    parseStreamUrl(url, policy),
-  );
+// What has to happen gets all the time it wants; only a peer that never ends is waited for briefly.
+const ample = { connectMs: 30_000, totalMs: 30_000 };
+const brief = { connectMs: 30_000, totalMs: 300 };
+const probe = (url: string, limits: { connectMs: number; totalMs: number; ca?: string } = ample) =>
+  createStreamProbe({ policy, ...limits })(parseStreamUrl(url, policy));
 
 const http =
   (head: string, body: string | Buffer = '') =>
@@ -118,7 +122,8 @@ test.each([
   ['rtmp', 'silence', () => undefined, 'timeout'],
 ])('%s: %s is refused, and no socket is left', async (scheme, _name, reply, fault) => {
   const port = await peer(reply);
-  await expect(probe(`${scheme}://127.0.0.1:${port}/live`)).rejects.toMatchObject({ fault });
+  const limits = fault === 'timeout' ? brief : ample;
+  await expect(probe(`${scheme}://127.0.0.1:${port}/live`, limits)).rejects.toMatchObject({ fault });
   await until(() => sockets.size === 0);
 });
 
@@ -147,7 +152,7 @@ test('a name is resolved once and the connection goes to the address that was ch
     return ['127.0.0.1'];
   };
   const port = await peer(handshake(3, 3072));
-  const run = createStreamProbe({ policy, connectMs: 300, totalMs: 300, lookup });
+  const run = createStreamProbe({ policy, ...ample, lookup });
   await run(parseStreamUrl(`rtmp://camera.example.org:${port}/`, policy));
   expect(asked).toBe(1);
 });
@@ -158,8 +163,7 @@ test('a name that leads to a forbidden address is never connected to', async () 
   server?.on('connection', () => (hits += 1));
   const run = createStreamProbe({
     policy: createAddressPolicy(),
-    connectMs: 300,
-    totalMs: 300,
+    ...ample,
     lookup: async () => ['8.8.8.8', '127.0.0.1'],
   });
   await expect(run(parseStreamUrl(`http://camera.example.org:${port}/`, policy))).rejects.toMatchObject({
@@ -173,8 +177,32 @@ test('http: a stream that begins with a few bytes and stays open is a stream', a
     socket.write('HTTP/1.1 200 OK\r\nContent-Type: video/x-flv\r\n\r\n');
     socket.write(Buffer.from('464c5601050000000900000000', 'hex'));
   });
-  await expect(probe(`http://127.0.0.1:${port}/live`, { totalMs: 5_000 })).resolves.toEqual({
+  await expect(probe(`http://127.0.0.1:${port}/live`)).resolves.toEqual({
     pinnedAddress: '127.0.0.1',
   });
   await until(() => sockets.size === 0);
+});
+
+test('https: only a server with a certificate of its name is a stream, and no other hears what is asked for', async () => {
+  let requests = 0;
+  const secure = createTlsServer(streamServer, (_req, res) => {
+    requests += 1;
+    res.end(ts);
+  }).listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const { port } = secure.address() as AddressInfo;
+  const ask = (host: string, ca?: string) =>
+    createStreamProbe({ policy, ...ample, ca, lookup: async () => ['127.0.0.1'] })(
+      parseStreamUrl(`https://user:canary@${host}:${port}/live`, policy),
+    );
+  try {
+    await expect(ask(streamServer.host)).rejects.toMatchObject({ fault: 'tls_invalid' });
+    await expect(ask('camera.example.org', authority)).rejects.toMatchObject({ fault: 'tls_invalid' });
+    await expect(ask('127.0.0.1', authority)).rejects.toMatchObject({ fault: 'tls_invalid' });
+    expect(requests).toBe(0);
+    await expect(ask(streamServer.host, authority)).resolves.toEqual({ pinnedAddress: '127.0.0.1' });
+  } finally {
+    secure.close();
+    secure.closeAllConnections();
+  }
 });

@@ -13,6 +13,8 @@ export interface ProbeOptions {
   connectMs: number;
   /** Longest time in all. */
   totalMs: number;
+  /** Certificates to trust instead of the system's. */
+  ca?: string | undefined;
   lookup?: Lookup | undefined;
 }
 
@@ -24,13 +26,13 @@ export type StreamProbe = (url: StreamUrl) => Promise<{ pinnedAddress: string }>
  * Whatever the outcome, no socket is left.
  * @returns a function that gives the address it talked to. @throws ProbeError.
  */
-export function createStreamProbe({ policy, connectMs, totalMs, lookup }: ProbeOptions): StreamProbe {
+export function createStreamProbe({ policy, connectMs, totalMs, ca, lookup }: ProbeOptions): StreamProbe {
   return async (url) => {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(new ProbeError('timeout')), totalMs);
     try {
       const address = await policy.resolvePinned(url.host, { deadlineMs: connectMs, lookup });
-      await handshakes[url.scheme]({ url, address, connectMs, signal: controller.signal });
+      await handshakes[url.scheme]({ url, address, connectMs, ca, signal: controller.signal });
       return { pinnedAddress: address };
     } catch (error) {
       throw asProbeError(error, controller.signal);

@@ -73,6 +73,15 @@ export const databaseConfig = {
   DATABASE_POOL: count(10).describe('Connections kept to PostgreSQL'),
 };
 
+/** Setting of every service whose dates come from its database. */
+export const databaseClockConfig = {
+  CLOCK_OFFSET: z
+    .string()
+    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
+    .default('0 seconds')
+    .describe('Added to the database clock that decides days and expiry; for tests'),
+};
+
 /** Settings of every service that publishes or consumes events. */
 export const kafkaConfig = {
   KAFKA_BROKERS: list('')

@@ -1,5 +1,5 @@
 import { createDb } from '@vision/shared/db/knex';
-import { migrate } from '@vision/shared/db/migrate';
+import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireStaticToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -146,16 +146,5 @@ async function stopBackground({ watch, slots, guard, forwarder }: Parts): Promis
 }
 
 /** Brings the database of this service up to date. */
-export async function migrateDatabase(config: Config): Promise<void> {
-  const db = createDb({
-    url: config.DATABASE_URL,
-    poolMax: 2,
-    applicationName: 'gateway-migrate',
-    statementTimeoutMs: 0,
-  });
-  try {
-    await migrate(db, migrations);
-  } finally {
-    await db.destroy();
-  }
-}
+export const migrateDatabase = (config: Config): Promise<void> =>
+  migrateOnce(config.DATABASE_URL, 'gateway', migrations);

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import {
   count,
+  databaseClockConfig,
   databaseConfig,
   httpUrl,
   internalTokenConfig,
@@ -18,6 +19,7 @@ const DAY_MS = 86_400_000;
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...databaseClockConfig,
   ...kafkaConfig,
   ...objectStoreConfig,
   ...internalTokenConfig,
@@ -42,11 +44,6 @@ export const configSchema = z.object({
   ORPHAN_AGE_MS: millis(DAY_MS).describe('Pictures without a call are removed when they are older than this'),
   RETENTION_DAYS: count(90).describe('Days that pictures, results and keys are kept'),
   RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Pause between two removals of what has expired'),
-  CLOCK_OFFSET: z
-    .string()
-    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
-    .default('0 seconds')
-    .describe('Added to the database clock for dates and expiry; for tests'),
 });
 
 export type Config = z.output<typeof configSchema>;

@@ -1,5 +1,5 @@
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
+import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -82,19 +82,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
 }
 
 /** Brings the database of this service up to date. */
-export async function migrateDatabase(config: Config): Promise<void> {
-  const db = createDb({
-    url: config.DATABASE_URL,
-    poolMax: 2,
-    applicationName: 'images-migrate',
-    statementTimeoutMs: 0,
-  });
-  try {
-    await migrate(db, migrations);
-  } finally {
-    await db.destroy();
-  }
-}
+export const migrateDatabase = (config: Config): Promise<void> =>
+  migrateOnce(config.DATABASE_URL, 'images', migrations);
 
 function createParts(config: Config, logger: ServiceContext['logger']) {
   const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'images' });

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { createDb } from '@vision/shared/db/knex';
-import { migrate } from '@vision/shared/db/migrate';
+import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireStaticToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -75,15 +74,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
 
 /** Brings the database of video jobs up to date; detection alone keeps nothing. */
 export async function migrateDatabase(config: Config): Promise<void> {
-  if (config.DATABASE_URL === undefined) return;
-  const db = createDb({
-    ...{ url: config.DATABASE_URL, poolMax: 2, applicationName: 'inference-migrate', statementTimeoutMs: 0 },
-  });
-  try {
-    await migrate(db, migrations);
-  } finally {
-    await db.destroy();
-  }
+  if (config.DATABASE_URL !== undefined) await migrateOnce(config.DATABASE_URL, 'inference', migrations);
 }
 
 function authenticationOf({ INFERENCE_TOKEN: token }: Config): ReturnType<typeof requireStaticToken> {

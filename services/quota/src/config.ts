@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   count,
+  databaseClockConfig,
   databaseConfig,
   internalTokenConfig,
   kafkaConfig,
@@ -12,6 +13,7 @@ import {
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...databaseClockConfig,
   ...kafkaConfig,
   ...internalTokenConfig,
   LEDGER_RETENTION_DAYS: z.coerce
@@ -22,11 +24,6 @@ export const configSchema = z.object({
     .describe('Closed reservations older than this are folded into their counter; longer than any result lives'),
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for old reservations'),
   RETENTION_BATCH: count(5_000).describe('Reservations folded in one transaction'),
-  CLOCK_OFFSET: z
-    .string()
-    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
-    .default('0 seconds')
-    .describe('Added to the database clock that decides the day; for tests'),
 });
 
 export type Config = z.output<typeof configSchema>;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
+import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { startPoller } from '@vision/shared/db/poller';
 import type { Poller } from '@vision/shared/db/poller';
 import { createApp } from '@vision/shared/http/app';
@@ -82,24 +82,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
 }
 
 /** Brings the database of this service up to date. */
-export async function migrateDatabase(config: Config): Promise<void> {
-  const db = createDb({
-    url: config.DATABASE_URL,
-    poolMax: 2,
-    applicationName: 'quota-migrate',
-    statementTimeoutMs: 0,
-  });
-  try {
-    await migrate(db, migrations);
-  } finally {
-    await db.destroy();
-  }
-}
+export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'quota', migrations);
 
-function openDatabase(config: Config): Knex {
-  const url = new URL(config.DATABASE_URL);
-  if (config.CLOCK_OFFSET !== '0 seconds') {
-    url.searchParams.set('options', `-c quota.clock_offset=${config.CLOCK_OFFSET.replace(' ', String.raw`\ `)}`);
-  }
-  return createDb({ url: url.href, poolMax: config.DATABASE_POOL, applicationName: 'quota' });
+function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
+  return createDb({ url, poolMax, applicationName: 'quota', settings: { 'quota.clock_offset': offset } });
 }

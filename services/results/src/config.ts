@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   count,
+  databaseClockConfig,
   databaseConfig,
   httpUrl,
   internalTokenConfig,
@@ -13,6 +14,7 @@ import {
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...databaseClockConfig,
   ...kafkaConfig,
   ...internalTokenConfig,
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
@@ -24,11 +26,6 @@ export const configSchema = z.object({
   END_PATIENCE_MS: millis(900_000).describe(
     'Time after the end of a task when a missing end mark is waited for no more',
   ),
-  CLOCK_OFFSET: z
-    .string()
-    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
-    .default('0 seconds')
-    .describe('Added to the database clock for expiry; for tests'),
 });
 
 export type Config = z.output<typeof configSchema>;

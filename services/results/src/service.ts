@@ -1,7 +1,7 @@
 import { topics } from '@vision/shared/contracts/topics';
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrate, schemaReadiness } from '@vision/shared/db/migrate';
+import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { startPoller } from '@vision/shared/db/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
@@ -82,19 +82,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
 }
 
 /** Brings the database of this service up to date. */
-export async function migrateDatabase(config: Config): Promise<void> {
-  const db = createDb({
-    url: config.DATABASE_URL,
-    poolMax: 2,
-    applicationName: 'results-migrate',
-    statementTimeoutMs: 0,
-  });
-  try {
-    await migrate(db, migrations);
-  } finally {
-    await db.destroy();
-  }
-}
+export const migrateDatabase = (config: Config): Promise<void> =>
+  migrateOnce(config.DATABASE_URL, 'results', migrations);
 
 interface Background {
   consumers: { frames: EventConsumer; tasks: EventConsumer };
@@ -148,10 +137,6 @@ function client(config: Config, audience: string, baseUrl: string) {
   return createServiceClient({ baseUrl, issuer: 'results', audience, tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs });
 }
 
-function openDatabase(config: Config): Knex {
-  const url = new URL(config.DATABASE_URL);
-  if (config.CLOCK_OFFSET !== '0 seconds') {
-    url.searchParams.set('options', `-c results.clock_offset=${config.CLOCK_OFFSET.replace(' ', String.raw`\ `)}`);
-  }
-  return createDb({ url: url.href, poolMax: config.DATABASE_POOL, applicationName: 'results' });
+function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
+  return createDb({ url, poolMax, applicationName: 'results', settings: { 'results.clock_offset': offset } });
 }

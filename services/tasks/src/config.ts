@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   count,
+  databaseClockConfig,
   databaseConfig,
   httpUrl,
   internalTokenConfig,
@@ -21,6 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...databaseClockConfig,
   ...kafkaConfig,
   ...objectStoreConfig,
   ...internalTokenConfig,
@@ -58,11 +60,6 @@ export const configSchema = z.object({
     'Pause between two removals of what has expired or belongs to no task',
   ),
   RETENTION_BATCH: count(200).describe('Tasks removed in one step'),
-  CLOCK_OFFSET: z
-    .string()
-    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
-    .default('0 seconds')
-    .describe('Added to the database clock for dates and expiry; for tests'),
 });
 
 export type Config = z.output<typeof configSchema>;

@@ -19,6 +19,8 @@ export interface DbOptions {
   lockTimeoutMs?: number;
   /** Longest wait for a free connection of the pool or for a new one. */
   acquireTimeoutMs?: number;
+  /** Settings of every session, e.g. `{ 'quota.clock_offset': '1 days' }`. */
+  settings?: Record<string, string>;
 }
 
 /** Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the database is away. */
@@ -28,6 +30,7 @@ export function createDb(options: DbOptions): Knex {
     client: 'pg',
     connection: {
       connectionString: options.url,
+      options: sessionOptions(options.settings ?? {}),
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 10_000,
@@ -43,6 +46,14 @@ export function createDb(options: DbOptions): Knex {
     // Everything knex would print is also thrown, and is logged where it is caught.
     log: { debug: quiet, warn: quiet, error: quiet, deprecate: quiet },
   });
+}
+
+/** `-c name=value …`, blanks in values escaped (PostgreSQL documentation, `options` of a connection). */
+function sessionOptions(settings: Record<string, string>): string | undefined {
+  const pairs = Object.entries(settings).map(
+    ([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, String.raw`\$&`)}`,
+  );
+  return pairs.length > 0 ? pairs.join(' ') : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { fail } from '../errors.ts';
+import { createDb } from './knex.ts';
 import { openSession, tryLock } from './session.ts';
 
 /** One step of the schema. The name is recorded in the database and never changes: `0001-tasks`. */
@@ -21,6 +22,16 @@ export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000
   await underLock(db, waitMs, async () => {
     await db.migrate.latest(knexConfig(migrations));
   });
+}
+
+/** Connects to the database of a service for the time of `migrate`. No statement is cut short. */
+export async function migrateOnce(url: string, service: string, migrations: Migration[]): Promise<void> {
+  const db = createDb({ url, poolMax: 2, applicationName: `${service}-migrate`, statementTimeoutMs: 0 });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await db.destroy();
+  }
 }
 
 /** Takes every migration of the list back, newest first. For tests and for a release that has to be undone by hand. */

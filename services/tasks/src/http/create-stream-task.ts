@@ -10,7 +10,7 @@ import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createStreamTask } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { createdReply, createResponses, idempotencyHeaders } from './task-view.ts';
+import { createdReply, createErrors, createResponses, idempotencyHeaders } from './task-view.ts';
 
 const body = z.strictObject({
   scene_code: z.string().min(1).max(200),
@@ -30,16 +30,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
       headers: idempotencyHeaders,
       bodyDoc: { contentType: 'application/json', schema: body },
       responses: createResponses,
-      errors: [
-        'OP-AUTH-REQUIRED',
-        'OP-TASK-REQUEST-INVALID',
-        'OP-TASK-SCENE-UNAVAILABLE',
-        'OP-QUOTA-DAILY-EXHAUSTED',
-        'OP-QUOTA-RATE-LIMITED',
-        'OP-TASK-UPSTREAM-DOWN',
-        'OP-TASK-BREAKER-OPEN',
-        'OP-SYS-UNAVAILABLE',
-      ],
+      errors: createErrors,
     },
     async ({ req, caller }) => {
       const create = async () => {

@@ -7,7 +7,7 @@ import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { receiveVideo, requireMultipart } from './receive-video.ts';
-import { createdReply, createResponses, idempotencyHeaders } from './task-view.ts';
+import { createdReply, createErrors, createResponses, idempotencyHeaders } from './task-view.ts';
 
 const form = z.object({
   scene_code: z.string(),
@@ -26,16 +26,7 @@ export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalM
       headers: idempotencyHeaders,
       bodyDoc: { contentType: 'multipart/form-data', schema: form },
       responses: createResponses,
-      errors: [
-        'OP-AUTH-REQUIRED',
-        'OP-TASK-REQUEST-INVALID',
-        'OP-TASK-SCENE-UNAVAILABLE',
-        'OP-QUOTA-DAILY-EXHAUSTED',
-        'OP-QUOTA-RATE-LIMITED',
-        'OP-TASK-UPSTREAM-DOWN',
-        'OP-TASK-BREAKER-OPEN',
-        'OP-SYS-UNAVAILABLE',
-      ],
+      errors: createErrors,
     },
     async ({ req, caller }) => {
       const create = async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
+import type { ErrorCode } from '@vision/shared/errors';
 import type { Reply } from '@vision/shared/http/route';
 import type { Task } from '../domain/task.ts';
 import type { Created } from '../use-cases/create-stream-task.ts';
@@ -62,3 +63,15 @@ export const taskParams = z.object({
     .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
     .transform((id) => id.toLowerCase()),
 });
+
+/** What both creates may answer instead. */
+export const createErrors: ErrorCode[] = [
+  'OP-AUTH-REQUIRED',
+  'OP-TASK-REQUEST-INVALID',
+  'OP-TASK-SCENE-UNAVAILABLE',
+  'OP-QUOTA-DAILY-EXHAUSTED',
+  'OP-QUOTA-RATE-LIMITED',
+  'OP-TASK-UPSTREAM-DOWN',
+  'OP-TASK-BREAKER-OPEN',
+  'OP-SYS-UNAVAILABLE',
+];

@@ -35,7 +35,7 @@ async function clientTo(
   return clientAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs);
 }
 
-function clientAt(baseUrl: string | undefined, timeoutMs = 150): InferenceClient {
+function clientAt(baseUrl: string | undefined, timeoutMs = 2_000): InferenceClient {
   const client = createInferenceClient({
     baseUrl,
     token: 'secret',

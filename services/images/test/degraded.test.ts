@@ -125,7 +125,7 @@ test('a settlement that cannot be told now does not spoil the call', async () =>
 });
 
 test('with the backend away every image fails alone, then the breaker refuses calls until it is back', async () => {
-  const it = await start({ BREAKER_RESET_MS: '400' });
+  const it = await start({ BREAKER_RESET_MS: '3000' });
   it.inference.answer = () => 'drop';
   const first = await it.detect(ten());
   expect(first.status).toBe(201);
@@ -133,7 +133,7 @@ test('with the backend away every image fails alone, then the breaker refuses ca
   const key = randomUUID();
   const refused = await it.post(files(picture('later')), { key });
   expect(refused.status).toBe(503);
-  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(refused.headers.get('retry-after')).toMatch(/^[123]$/);
   expect(await refused.json()).toMatchObject({ code: 'OP-TASK-BREAKER-OPEN', details: { reason: 'breaker_open' } });
   expect(it.quota.used()).toBe(0);
   it.inference.answer = () => detected();

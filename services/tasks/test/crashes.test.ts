@@ -204,13 +204,13 @@ async function quiet(subject: string, ends: string[]): Promise<StoredTask[]> {
       const isQuiet = rows.every((row) => ends.includes(row.status)) && rows.length === Math.min(1, ends.length);
       return isQuiet ? rows : undefined;
     },
-    { timeoutMs: 20_000 },
+    { timeoutMs: 40_000 },
   );
 }
 
 /** Counter and ledger agree, and every unit that is held belongs to the task. */
 async function chargeIsRight(subject: string, charged: number): Promise<void> {
-  await until(async () => (await world.quota.used(subject)) === charged, { timeoutMs: 15_000 });
+  await until(async () => (await world.quota.used(subject)) === charged, { timeoutMs: 40_000 });
   const reservations = await world.quota.reservations(subject);
   const held = reservations.filter(({ state }) => state === 'open' || state === 'settled');
   expect(held).toHaveLength(charged);

@@ -31,7 +31,7 @@ async function start(env: Record<string, string> = {}): Promise<TestTasks> {
 const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
 
 test('failures of the backend open the breaker: creates are refused, everything else goes on, and it closes by itself', async () => {
-  const tasks = await start({ BREAKER_RESET_MS: '1500' });
+  const tasks = await start({ BREAKER_RESET_MS: '6000' });
   const subject = randomUUID();
   const key = randomUUID();
   const { body: first } = await tasks.create({ subject, key, limits });
@@ -51,9 +51,9 @@ test('failures of the backend open the breaker: creates are refused, everything 
   expect((await tasks.call('POST', `/v1/vision/tasks/${first.task_id}/stop`, { subject })).body.status).toBe('stopped');
   const used = await world.quota.used(subject);
   world.backend.onSubmit = () => 'accept';
-  await until(async () => (await tasks.create({ subject, limits })).status === 201);
+  await until(async () => (await tasks.create({ subject, limits })).status === 201, { timeoutMs: 30_000 });
   expect(await world.quota.used(subject)).toBe(used + 1);
-}, 30_000);
+}, 60_000);
 
 test('a full or refusing backend never opens the breaker', async () => {
   const tasks = await start();
@@ -125,12 +125,13 @@ test('the object store away: uploads are refused, streams are not', async () => 
 }, 60_000);
 
 test('the refusal of an upload does not wait for a store that hangs when its rest is to be removed', async () => {
-  let asked = 0;
+  // The first question about what an upload has left is refused, which fails it; the next one is never answered.
+  const asked: string[] = [];
   const store = createServer((req, res) => {
     req.resume();
-    // The sweeper asks for all videos, the upload for its own.
-    if (/prefix=videos(\/|%2F)[0-9a-f]/.test(req.url ?? '')) asked += 1;
-    if (asked === 1) res.writeHead(500).end();
+    const url = req.url ?? '';
+    if (!asked.includes(url)) res.writeHead(500).end();
+    asked.push(url);
   });
   await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
   const { port } = store.address() as AddressInfo;
@@ -139,9 +140,9 @@ test('the refusal of an upload does not wait for a store that hangs when its res
   const began = Date.now();
   const refused = await upload({ port: tasks.port, subject: randomUUID(), key });
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
-  // Four seconds as it is; a minute with the removals.
+  // Four seconds as it is; half a minute and more with the removals.
   expect(Date.now() - began).toBeLessThan(25_000);
-  expect(asked).toBeGreaterThan(1);
+  expect(new Set(asked).size).toBeLessThan(asked.length);
   await new Promise((resolve) => store.close(resolve).closeAllConnections());
 }, 120_000);
 

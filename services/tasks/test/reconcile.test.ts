@@ -34,7 +34,7 @@ const create = async (subject: string) => (await tasks.create({ subject, limits 
 const statusOf = async (id: string, subject: string) =>
   (await tasks.call('GET', `/v1/vision/tasks/${id}`, { subject })).body.status;
 const becomes = (id: string, subject: string, status: string) =>
-  until(async () => (await statusOf(id, subject)) === status, { timeoutMs: 8_000 });
+  until(async () => (await statusOf(id, subject)) === status, { timeoutMs: 30_000 });
 const verify = (id: string, outcome: string) =>
   tasks.call('POST', `/internal/v1/tasks/${id}/verification`, {
     subject: 'operator',
@@ -176,7 +176,7 @@ test('a backend that forgot everything fails nothing', async () => {
   const ids = await Promise.all(Array.from({ length: 5 }, () => create(subject)));
   const kept = new Map(world.backend.jobs);
   world.backend.forgetAll();
-  await until(() => tasks.log().includes('many jobs are missing'), { timeoutMs: 8_000 });
+  await until(() => tasks.log().includes('many jobs are missing'), { timeoutMs: 30_000 });
   for (const id of ids) expect(await statusOf(id, subject)).toBe('running');
   for (const [id, job] of kept) world.backend.jobs.set(id, job);
   for (const id of ids) world.backend.end(id, 'succeeded');

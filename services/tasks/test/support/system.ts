@@ -73,7 +73,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
       PROBE_CONNECT_MS: '500',
       PROBE_TOTAL_MS: '1000',
-      SUBMIT_TIMEOUT_MS: '500',
+      SUBMIT_TIMEOUT_MS: '1500',
       LEASE_MS: '1200',
       RECONCILE_MS: '100',
       RESOLVING_RECONCILE_MS: '100',

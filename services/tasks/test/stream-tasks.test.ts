@@ -64,16 +64,6 @@ test('a replay gives the same task, says so, and charges nothing; another meanin
   expect(foreign.status).toBe(201);
 });
 
-test('fifty identical creates at once make one task and one charge', async () => {
-  const subject = randomUUID();
-  const key = randomUUID();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => tasks.create({ subject, key })));
-  expect(new Set(answers.map((answer) => answer.body.task_id)).size).toBe(1);
-  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
-  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(49);
-  expect(await world.quota.used(subject)).toBe(1);
-});
-
 test.each([
   [{ scene_code: 'ship' }, 'stream_url_invalid'],
   [{ scene_code: 'ship', stream_url: '' }, 'stream_url_invalid'],
@@ -157,35 +147,6 @@ test.each(['accept_and_drop_reply', 'accept_and_say_500', 'accept_and_say_garbag
     expect(world.backend.submits.filter((submit) => submit.jobId === created.body.task_id)).toHaveLength(1);
   },
 );
-
-test('the day is full after the limit, and the refusal says when it is whole again', async () => {
-  const subject = randomUUID();
-  const limits = { video_tasks_per_day: 5, active_tasks: 1000 };
-  const answers = await Promise.all(Array.from({ length: 200 }, () => tasks.create({ subject, limits })));
-  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(5);
-  expect(answers.filter((answer) => answer.status !== 201).map((answer) => answer.body.code)).toEqual(
-    Array.from({ length: 195 }, () => 'OP-QUOTA-DAILY-EXHAUSTED'),
-  );
-  const refused = answers.find((answer) => answer.status === 429);
-  expect(refused?.body).toMatchObject({
-    code: 'OP-QUOTA-DAILY-EXHAUSTED',
-    details: { limit: 5, used: 5, requested: 1 },
-  });
-  expect(Number(refused?.headers.get('retry-after'))).toBeLessThanOrEqual(86_400);
-  expect(await world.quota.used(subject)).toBe(5);
-}, 60_000);
-
-test('tasks that have not ended are limited under concurrency', async () => {
-  const subject = randomUUID();
-  const limits = { active_tasks: 3, video_tasks_per_day: 100 };
-  const answers = await Promise.all(Array.from({ length: 12 }, () => tasks.create({ subject, limits })));
-  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(3);
-  const refused = answers.filter((answer) => answer.status === 429);
-  expect(refused).toHaveLength(9);
-  for (const answer of refused)
-    expect(answer.body).toMatchObject({ code: 'OP-QUOTA-RATE-LIMITED', details: { reason: 'active_tasks' } });
-  expect(await world.quota.used(subject)).toBe(3);
-});
 
 test('maintenance keeps new tasks out and lets replays in', async () => {
   const subject = randomUUID();

@@ -20,7 +20,8 @@ const LABEL = 'fingerprint';
 
 /**
  * Takes the key for this request, or gives the task it stands for. While another request works on the key this one waits,
- * without a database connection; should that one fail, this one takes over.
+ * without a database connection; should that one fail, this one takes over, `claimed late`: what was found out before may have
+ * changed since.
  * `look` never takes it: `claimed` then says that nobody has it any more.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after `keyWaitMs`.
  */
@@ -29,15 +30,15 @@ export async function claimCreate(
   claim: Claim,
   meaning: Meaning,
   mode: 'take' | 'look' = 'take',
-): Promise<'claimed' | Task> {
+): Promise<'claimed' | 'claimed late' | Task> {
   const deadline = Date.now() + deps.limits.keyWaitMs;
   const fingerprint = deps.box.digest(meaning.text, LABEL);
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     const held =
       mode === 'take'
         ? await claimKey(deps.db, claim, { fingerprint, leaseMs: deps.limits.leaseMs })
         : await look(deps, claim);
-    if (held === 'claimed') return 'claimed';
+    if (held === 'claimed') return round === 0 ? 'claimed' : 'claimed late';
     const isAlive = held.done || held.lease_until.getTime() > 0;
     if (isAlive && !deps.box.matches(held.fingerprint, meaning.text, LABEL)) throw keyReused();
     const task = held.done ? await settledTask(deps, held) : undefined;

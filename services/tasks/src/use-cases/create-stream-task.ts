@@ -38,9 +38,12 @@ export async function createStreamTask(deps: Deps, input: CreateStreamInput): Pr
   const taskId = uuidv7();
   const claim = { subject: caller.subject, key: idempotencyKey.key, taskId, owner: randomUUID() };
   const held = await claimCreate(deps, claim, { text: `v1|stream|${sceneCode}|${url.href}` });
-  if (held !== 'claimed') return { task: held, replayed: true };
+  if (typeof held === 'object') return { task: held, replayed: true };
   crashPoint('tasks.create-stream.key-claimed');
-  const { draft, scene } = await freeingKey(deps, taskId, () => beginDraft(deps, input, taskId));
+  const { draft, scene } = await freeingKey(deps, taskId, async () => {
+    if (input.keyWasKnown || held === 'claimed late') await assertAcceptsNew(deps, caller);
+    return beginDraft(deps, input, taskId);
+  });
   crashPoint('tasks.create-stream.drafted');
   const release = holdLease(deps, draft);
   const standing = { is: false };
@@ -65,7 +68,6 @@ async function beginDraft(
   taskId: string,
 ): Promise<{ draft: Task; scene: SceneEntry }> {
   const { caller, idempotencyKey, url, sceneCode } = input;
-  if (input.keyWasKnown) await assertAcceptsNew(deps, caller);
   const scene = deps.scenes.findEnabled(sceneCode);
   if (!scene) throw fail.sceneUnavailable(sceneCode);
   const draft = await insertDraft(deps.db, deps.clock, {

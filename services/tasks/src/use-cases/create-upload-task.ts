@@ -61,9 +61,9 @@ async function create(
   const sceneCode = requireScene(upload);
   const claim = { subject: caller.subject, key: idempotencyKey.key, taskId: draft.taskId, owner: randomUUID() };
   const held = await claimCreate(deps, claim, meaningOf(sceneCode, upload));
-  if (held !== 'claimed') return { task: held, replayed: true };
+  if (typeof held === 'object') return { task: held, replayed: true };
   crashPoint('tasks.create-upload.key-claimed');
-  if (input.knownKey === 'busy') await assertAcceptsNew(deps, caller);
+  if (input.knownKey === 'busy' || held === 'claimed late') await assertAcceptsNew(deps, caller);
   const scene = deps.scenes.findEnabled(sceneCode);
   if (!scene) throw fail.sceneUnavailable(sceneCode);
   const source = { kind: 'object' as const, bucket: deps.objects.bucket, key: draft.objectKey ?? '' };
@@ -78,7 +78,7 @@ async function compare(deps: Deps, { caller, idempotencyKey, receive }: CreateUp
   const taskId = uuidv7();
   const claim = { subject: caller.subject, key: idempotencyKey.key, taskId, owner: randomUUID() };
   const held = await claimCreate(deps, claim, meaningOf(requireScene(upload), upload), 'look');
-  if (held === 'claimed') throw fail.sysUnavailable('first_request_undone');
+  if (typeof held === 'string') throw fail.sysUnavailable('first_request_undone');
   return { task: held, replayed: true };
 }
 

@@ -4,6 +4,7 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { freeKey } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
 import { TASKS } from '../db/task-row.ts';
+import { findAnyTask } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
@@ -19,9 +20,12 @@ type UndoDeps = Pick<Deps, 'db' | 'clock' | 'quota' | 'objects' | 'logger'>;
 export async function giveUpDraft(deps: UndoDeps, draft: Task): Promise<void> {
   try {
     const undoing = await inTransaction(deps.db, async (tx) => {
+      // It may have been admitted since; another attempt is somebody else's.
+      const task = await findAnyTask(tx, draft.taskId);
+      if (task?.attempt !== draft.attempt) throw new TaskMovedError(`${draft.taskId} was taken over`);
       const moved = await moveTask(
         tx,
-        { task: draft, move: 'give_up', clock: deps.clock },
+        { task, move: 'give_up', clock: deps.clock },
         { patch: { lease_until: tx.fn.now() } },
       );
       await freeKey(tx, draft.taskId);

@@ -32,6 +32,8 @@ export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => 
 export const offsetTo = (wanted: string) => `${(Date.parse(wanted) - Date.now()) / 1000} seconds`;
 
 export interface TestQuota {
+  /** What another process of the service needs to work on the same ledger and topics. */
+  env: Record<string, string>;
   database: TestDatabase;
   kafka: TestKafka;
   producer: EventProducer;
@@ -44,7 +46,7 @@ export interface TestQuota {
 export async function startQuota(): Promise<TestQuota> {
   const database = await testLedger();
   const kafka = await testKafka({ topics: [topics.tasks, topics.images] });
-  const config = readConfig({
+  const env = {
     HOST: '127.0.0.1',
     PORT: '0',
     HEALTH_PORT: '0',
@@ -53,11 +55,13 @@ export async function startQuota(): Promise<TestQuota> {
     TOPIC_PREFIX: kafka.topicPrefix,
     INTERNAL_TOKEN_KEY: tokenKey,
     LOG_LEVEL: 'silent',
-  });
+  };
+  const config = readConfig(env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   const producer = createProducer(kafka.client);
   return {
+    env,
     database,
     kafka,
     producer,

@@ -1,4 +1,5 @@
 import type { CloseReply } from '@vision/shared/contracts/quota';
+import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { closeReservation } from '../db/ledger.ts';
 import type { Closing } from '../db/ledger.ts';
@@ -15,6 +16,7 @@ export async function closeOnce(
   closing: Closing,
 ): Promise<CloseReply> {
   const { outcome, charged } = await closeReservation(db, reservation, closing);
+  crashPoint('quota.closed');
   if (outcome === 'differs') {
     throw fail.conflict('reservation_differs', 'This reservation belongs to another subject or has fewer units.');
   }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { ReserveReply } from '@vision/shared/contracts/quota';
+import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { reserveUnits } from '../db/ledger.ts';
 import type { Reservation } from '../db/ledger.ts';
@@ -17,6 +18,7 @@ export interface LedgerDeps {
  */
 export async function reserve({ db, signals }: LedgerDeps, input: Reservation): Promise<ReserveReply> {
   const { outcome, day, used } = await reserveUnits(db, input);
+  crashPoint('quota.reserved');
   signals.reserved(input.kind, outcome);
   switch (outcome) {
     case 'granted':

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { dropOldCounters, foldOldReservations } from '../db/retention.ts';
 
@@ -19,6 +20,7 @@ export async function runRetention({ db, days, batch }: RetentionDeps): Promise<
   for (;;) {
     const removed = await inTransaction(db, (tx) => foldOldReservations(tx, days, batch));
     reservations += removed;
+    crashPoint('quota.folded');
     if (removed < batch) break;
   }
   return { reservations, counters: await dropOldCounters(db, days) };

@@ -82,6 +82,16 @@ test('more images than are left are refused whole, and what fits is detected', a
   expect(await caller.used('image')).toBe(3);
 }, 30_000);
 
+test('40 calls of 10 images at once against a limit of 100 are 100 images charged, and not one more', async () => {
+  const caller = await Caller.create({ ...manyAtOnce, images_per_day: 100, image_calls: 100 });
+  const street = await example('street.jpg');
+  const ten = () => form(...Array.from({ length: 10 }, () => jpeg(street)), scene('fire_smoke'));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => caller.detect(ten())));
+  const refused = answers.filter((answer) => refusal(answer)[1] === 'OP-QUOTA-DAILY-EXHAUSTED');
+  expect([answers.filter(({ status }) => status === 201).length, refused.length]).toEqual([10, 30]);
+  expect(await caller.used('image')).toBe(100);
+}, 180_000);
+
 test('maintenance keeps new work out within 2 s and lets replays, reads and stops through', async () => {
   const caller = await Caller.create({ video_tasks_per_day: 1000, active_tasks: 1000 });
   const key = randomUUID();

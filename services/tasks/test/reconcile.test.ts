@@ -27,6 +27,7 @@ afterAll(async () => {
 afterEach(() => {
   world.backend.onSubmit = () => 'accept';
   world.backend.onStop = () => 'answer';
+  world.backend.isWell = true;
 });
 
 const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
@@ -169,6 +170,23 @@ test('one job that vanishes fails its task after a while', async () => {
   await becomes(id, subject, 'failed');
   expect(Date.now() - begun).toBeGreaterThan(500);
   expect(await world.quota.used(subject)).toBe(1);
+});
+
+test('a job that is missing at a backend that is not well has not vanished', async () => {
+  const subject = randomUUID();
+  const id = await create(subject);
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_seen_at);
+  world.backend.isWell = false;
+  world.backend.jobs.delete(id);
+  const isOverdue = async () => {
+    const since = (await storedTasks(world, { task_id: id }))[0]?.job_missing_since;
+    return since && Date.now() - Number(since) > 1_500;
+  };
+  await until(isOverdue, { timeoutMs: 30_000 });
+  await askedAgain(id);
+  expect(await statusOf(id, subject)).toBe('running');
+  world.backend.isWell = true;
+  await becomes(id, subject, 'failed');
 });
 
 test('a backend that forgot everything fails nothing', async () => {

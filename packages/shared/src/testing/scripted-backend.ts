@@ -31,6 +31,8 @@ export interface ScriptedBackend {
   onSubmit: (job: NewJob) => SubmitMode;
   onDetect: () => DetectMode;
   onStop: (jobId: string) => 'answer' | 'hang';
+  /** What it says of itself. */
+  isWell: boolean;
   /** Called once for each job that starts to run. */
   onStarted: (job: ScriptedJob) => void;
   lateMs: number;
@@ -61,6 +63,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
     onSubmit: () => 'accept',
     onDetect: () => 'ok',
     onStop: () => 'answer',
+    isWell: true,
     onStarted: () => undefined,
     lateMs: 60_000,
     jobs: new Map(),
@@ -83,7 +86,7 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   const url = new URL(req.url ?? '/', backend.url);
   const body = await read(req);
   const [, , , jobId = '', action] = url.pathname.split('/');
-  if (url.pathname === '/v1/health') json(res, 200, { status: 'ok', scenes: [] });
+  if (url.pathname === '/v1/health') json(res, backend.isWell ? 200 : 503, { status: 'ok', scenes: [] });
   else if (url.pathname === '/v1/detect') detect(backend, res);
   else if (url.pathname === '/v1/jobs' && req.method === 'POST') submit(backend, body, res);
   else if (url.pathname === '/v1/jobs') json(res, 200, { jobs: known(backend, url.searchParams.get('ids') ?? '') });

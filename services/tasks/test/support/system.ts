@@ -100,6 +100,7 @@ export interface StoredTask {
   object_key: string | null;
   reason: string | null;
   check_at: Date | null;
+  job_missing_since: Date | null;
   job_seen_at: Date | null;
   job_ended_at: Date | null;
 }

@@ -9,6 +9,7 @@ import { atMost } from './at-most.ts';
 import { asAppError } from './errors.ts';
 import { answered, unavailable } from './object-store-exchange.ts';
 import type { Context } from './object-store-exchange.ts';
+import { putParts } from './object-store-parts.ts';
 import { createS3Transport, endExchanges } from './object-store-transport.ts';
 import type { S3Call } from './object-store-transport.ts';
 
@@ -73,7 +74,6 @@ export interface ObjectStore {
   close(): void;
 }
 
-export const PART_BYTES = 5 * 1024 * 1024;
 const PING_MS = 2_000;
 /** Longest wait for a part on its way when its upload is given up. */
 const SETTLE_MS = 5_000;
@@ -123,7 +123,6 @@ function createClient(options: ObjectStoreOptions, calls: AsyncLocalStorage<S3Ca
     // Without a region the client asks for it with a call that not every server has.
     region: options.region,
     pathStyle: true,
-    partSize: PART_BYTES,
     // Its retries would send a stream that is already used up.
     retryOptions: { disableRetry: true },
     transport,
@@ -158,7 +157,7 @@ async function put(context: Context, request: PutRequest): Promise<void> {
   ended.addEventListener('abort', onEnded, { once: true });
   try {
     await answered(context, { signal: cut.signal, deadlineMs: false, exchanges }, () =>
-      client.putObject(bucket, key, source, undefined, headers),
+      putParts(context, { key, body: source, headers: { 'Content-Type': contentType } }),
     );
     ended.throwIfAborted();
   } catch (error) {

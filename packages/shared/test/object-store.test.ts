@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { createObjectStore, PART_BYTES } from '../src/object-store.ts';
+import { PART_BYTES } from '../src/object-store-parts.ts';
+import { createObjectStore } from '../src/object-store.ts';
 import type { ObjectStore } from '../src/object-store.ts';
 
 const prefix = `test-object-store/${randomUUID()}/`;
@@ -129,6 +132,40 @@ test('a store that accepts and says nothing is given up after the deadline', asy
   await expect(silent.put({ key: 'x', body, contentType: 'text/plain' })).rejects.toMatchObject(refusal);
   silent.close();
   server.close();
+});
+
+test('no more of a stream is taken than the part that is on its way, however slow the store is', async () => {
+  let taken = 0;
+  const takenAtPart: number[] = [];
+  const slow = createHttpServer((req, res) => {
+    if (req.method === 'POST' && /\?uploads/.test(req.url ?? '')) {
+      res.end('<InitiateMultipartUploadResult><UploadId>upload</UploadId></InitiateMultipartUploadResult>');
+    } else if (req.method === 'PUT') {
+      req.resume().once('end', () => {
+        takenAtPart.push(taken);
+        res.setHeader('ETag', '"1"').end();
+      });
+    } else {
+      res.end('<CompleteMultipartUploadResult><ETag>tag</ETag></CompleteMultipartUploadResult>');
+    }
+  }).listen(0, '127.0.0.1');
+  await once(slow, 'listening');
+  const client = createObjectStore(settings(`http://127.0.0.1:${(slow.address() as AddressInfo).port}`));
+  const body = Readable.from(
+    (function* () {
+      for (const chunk of chunksOf(randomBytes(3 * PART_BYTES))) {
+        taken += chunk.length;
+        yield chunk;
+      }
+    })(),
+  );
+  await client.put({ key: 'x', body, contentType: 'video/mp4' });
+  // A part and what streams on the way to it hold: 16 pieces of 64 KiB each.
+  takenAtPart.forEach((bytes, index) => expect(bytes).toBeLessThanOrEqual((index + 1) * PART_BYTES + 2 * 16 * 65_536));
+  expect(takenAtPart).toHaveLength(3);
+  client.close();
+  slow.close();
+  slow.closeAllConnections();
 });
 
 function settings(endpoint: string) {

@@ -146,7 +146,7 @@ test('no more of a stream is taken than the part that is on its way, however slo
         res.setHeader('ETag', '"1"').end();
       });
     } else {
-      res.end('<CompleteMultipartUploadResult><ETag>tag</ETag></CompleteMultipartUploadResult>');
+      res.end('<CompleteMultipartUploadResult><Location>x</Location><ETag>tag</ETag></CompleteMultipartUploadResult>');
     }
   }).listen(0, '127.0.0.1');
   await once(slow, 'listening');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { admin } from '../support/system.ts';
 import type { Answer, Caller } from '../support/system.ts';
-import type { State } from './invariants.ts';
+import type { State } from './state.ts';
 import type { Create, Workload } from './workload.ts';
 
 const LANES = 6;

@@ -2,21 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { admin } from '../support/system.ts';
 import { converge, countStored, fatalLines, inLanes, looksLikeNothing, misread, runRetention } from './checks.ts';
-import type { Stores } from './stores.ts';
-import type { Create, Workload } from './workload.ts';
-import type { World } from './world.ts';
+import type { State } from './state.ts';
+import type { Create } from './workload.ts';
 
 /** What must hold once everything is healed and quiet. `check` returns the breaches, empty when it holds. */
 export interface Invariant {
   id: string;
   says: string;
   check: (state: State) => Promise<string[]> | string[];
-}
-
-export interface State {
-  world: World;
-  workload: Workload;
-  stores: Stores;
 }
 
 interface TaskRow {

@@ -1,6 +1,6 @@
 import { until } from '@vision/shared/testing/until';
 import { admin } from '../support/system.ts';
-import type { State } from './invariants.ts';
+import type { State } from './state.ts';
 
 /** Longest time from the last fault to a quiet system; longer counts as a breach of liveness. */
 const QUIET_MS = 180_000;

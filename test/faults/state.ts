@@ -1,0 +1,10 @@
+import type { Stores } from './stores.ts';
+import type { Workload } from './workload.ts';
+import type { World } from './world.ts';
+
+/** What a run leaves to be looked at. */
+export interface State {
+  world: World;
+  workload: Workload;
+  stores: Stores;
+}

@@ -8,7 +8,7 @@ import { freePort, startGatewayProcess, startRedis } from './support/programs.ts
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({ SLOT_LEASE_MS: '2400' });
+  gateway = await startGateway({ SLOT_LEASE_MS: '4000' });
 });
 afterAll(() => gateway.stop());
 beforeEach(() => gateway.upstream.reset());
@@ -48,13 +48,15 @@ test('200 requests at once against a burst of 50: 50 pass and what the time in b
 
 test('replicas share the bucket, and it refills at the rate', async () => {
   const other = await gateway.addReplica();
-  const { key } = await gateway.newKey({ requests_per_second: 5, burst: 4 });
-  const statuses = [];
-  for (const url of [gateway.url, other.url, gateway.url, other.url]) statuses.push((await ask(key, url)).status);
-  expect(statuses).toEqual([200, 200, 200, 200]);
-  expect((await ask(key)).status).toBe(429);
-  await until(async () => (await ask(key, other.url)).status === 200, { timeoutMs: 2000 });
-});
+  const { key } = await gateway.newKey({ requests_per_second: 1, burst: 20 });
+  const startedAt = performance.now();
+  const urls = Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? gateway.url : other.url));
+  const answers = await Promise.all(urls.map((url) => ask(key, url)));
+  const refilled = (performance.now() - startedAt) / 1000;
+  expect(count(answers, 200)).toBeGreaterThanOrEqual(20);
+  expect(count(answers, 200)).toBeLessThanOrEqual(20 + Math.ceil(refilled));
+  await until(async () => (await ask(key, other.url)).status === 200, { timeoutMs: 10_000 });
+}, 30_000);
 
 test('every answer of a keyed request carries the limits, also refusals and unknown addresses', async () => {
   const { key } = await gateway.newKey();
@@ -120,7 +122,7 @@ test('a slot lives as long as its request, however long, and is free when the cl
   await until(
     async () => {
       expect((await detect(key)).status).toBe(429);
-      return performance.now() - takenAt > 3600;
+      return performance.now() - takenAt > 6000;
     },
     { intervalMs: 250 },
   );
@@ -189,7 +191,7 @@ test('a Redis that hangs delays a request by its deadline at most, and only the 
   const alone = await startGateway({
     REDIS_URL: `redis://127.0.0.1:${port}`,
     REDIS_COOLDOWN_MS: '60000',
-    REDIS_TIMEOUT_MS: '500',
+    REDIS_TIMEOUT_MS: '2000',
   });
   try {
     const { key } = await alone.newKey();
@@ -197,10 +199,11 @@ test('a Redis that hangs delays a request by its deadline at most, and only the 
     redis.signal('SIGSTOP');
     const startedAt = performance.now();
     for (let turn = 0; turn < 10; turn += 1) expect((await ask(key, alone.url)).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(4000);
+    // Two seconds as it is, twenty if every request waited.
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
   } finally {
     await alone.stop();
     redis.signal('SIGCONT');
     await redis.kill();
   }
-});
+}, 60_000);

@@ -1,7 +1,7 @@
 import { addAbortListener } from 'node:events';
 import { type Socket, isIP } from 'node:net';
 import { Agent, type Dispatcher, buildConnector, request } from 'undici';
-import { answerChallenge } from './digest-auth.ts';
+import { answerChallenge } from '@vision/shared/net/digest-auth';
 import { SourceError, type SourceReason } from './source-error.ts';
 import type { StreamUrl } from './stream-url.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { answerChallenge } from './digest-auth.ts';
+import { answerChallenge } from '@vision/shared/net/digest-auth';
 import { LIVE_PROBING, type LiveInput, type OpenOptions } from './live-input.ts';
 import { reasonOfStatus } from './pinned-http.ts';
 import { type RtspMessage, createRtspReader, formatMessage, headerOf, headersOf } from './rtsp-message.ts';

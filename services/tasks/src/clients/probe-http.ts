@@ -2,7 +2,9 @@ import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { answerChallenge } from '@vision/shared/net/digest-auth';
 import { looksLikeStream } from '../domain/stream-content.ts';
+import type { StreamUrl } from '../domain/stream-url.ts';
 import { ProbeError } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 
@@ -11,11 +13,21 @@ const SNIFF_BYTES = 512;
 const SNIFF_MS = 1_000;
 
 /**
- * One GET with credentials as Basic authentication: a status below 300 and a beginning that is a stream or a playlist.
- * A redirect is refused: it leads to an address that nobody checked, and the backend does not follow it either.
+ * GET with credentials as Basic authentication, and once more where the server wants them as Digest: a status below 300 and a
+ * beginning that is a stream or a playlist. A redirect is refused: it leads to an address that nobody checked, and the
+ * backend does not follow it either.
  */
 export async function probeHttp(target: ProbeTarget): Promise<void> {
-  const sending = send(target);
+  const challenges = await look(target, authorizationFor(target.url, ['Basic']));
+  if (challenges === undefined) return;
+  const isDigest = challenges.some((challenge) => /^digest\s/i.test(challenge));
+  const answer = isDigest ? authorizationFor(target.url, challenges) : undefined;
+  if (answer === undefined || (await look(target, answer)) !== undefined) throw new ProbeError('refused');
+}
+
+/** One GET. Undefined when a stream was seen, what the server asks for when it wants to know who is there. */
+async function look(target: ProbeTarget, authorization: string | undefined): Promise<string[] | undefined> {
+  const sending = send(target, authorization);
   sending.on('error', () => undefined);
   const connectTimer = setTimeout(() => sending.destroy(new ProbeError('connect_failed')), target.connectMs);
   const onAbort = () => sending.destroy(target.signal.reason as Error);
@@ -25,9 +37,11 @@ export async function probeHttp(target: ProbeTarget): Promise<void> {
   });
   try {
     const reply = await replyOf(sending);
+    if (reply.statusCode === 401) return reply.headersDistinct['www-authenticate'] ?? [];
     checkStatus(reply.statusCode ?? 0);
     const type = reply.headers['content-type'];
     if (!looksLikeStream(await firstBytes(reply), type)) throw new ProbeError('not_a_stream');
+    return undefined;
   } finally {
     clearTimeout(connectTimer);
     target.signal.removeEventListener('abort', onAbort);
@@ -35,10 +49,14 @@ export async function probeHttp(target: ProbeTarget): Promise<void> {
   }
 }
 
-function send({ url, address, ca }: ProbeTarget): ClientRequest {
+function authorizationFor({ user, password, pathAndQuery }: StreamUrl, challenges: string[]): string | undefined {
+  if (user === '' && password === '') return undefined;
+  return answerChallenge(challenges, { user, password }, { method: 'GET', uri: pathAndQuery });
+}
+
+function send({ url, address, ca }: ProbeTarget, authorization: string | undefined): ClientRequest {
   const start = url.scheme === 'https' ? httpsRequest : httpRequest;
   const host = url.host.includes(':') ? `[${url.host}]` : url.host;
-  const hasCredentials = url.user !== '' || url.password !== '';
   const sending = start({
     // The address that was checked; the name appears only in Host and in the TLS handshake.
     host: address,
@@ -48,8 +66,10 @@ function send({ url, address, ca }: ProbeTarget): ClientRequest {
     agent: false,
     ...(url.scheme === 'https' && isIP(url.host) === 0 ? { servername: url.host.replace(/\.$/, '') } : {}),
     ...(ca === undefined ? {} : { ca }),
-    headers: { host: `${host}:${url.port}`, accept: '*/*', 'user-agent': 'vision', connection: 'close' },
-    ...(hasCredentials ? { auth: `${url.user}:${url.password}` } : {}),
+    headers: {
+      ...{ host: `${host}:${url.port}`, accept: '*/*', 'user-agent': 'vision', connection: 'close' },
+      ...(authorization === undefined ? {} : { authorization }),
+    },
   });
   sending.end();
   return sending;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
 import { rtmpServer, tcpServer } from './support/live-servers.ts';
 import { atEnd, commandLines, expectStreetFrames, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { rtspServer } from './support/rtsp-server.ts';
@@ -61,3 +62,16 @@ test('RTSP refusals end the job at once', async () => {
   expect(await reasonOf(watch(`rtsp://127.0.0.1:${source.port}/cam`))).toBe('auth_failed');
   expect(await reasonOf(watch(`rtsp://a:b@127.0.0.1:${source.port}/other`))).toBe('not_found');
 });
+
+test.each(['rtsp', 'rtmp'])(
+  '%s: a server that says nothing has the time for opening, not that for frames',
+  async (scheme) => {
+    const silent = await tcpServer(() => undefined);
+    atEnd(silent.close);
+    const live = watch(`${scheme}://127.0.0.1:${silent.port}/cam`, { noFrameMs: 3_600_000 });
+    const asked = take(live, 1);
+    await until(() => live.retries.length > 0, { timeoutMs: 60_000 });
+    live.stop();
+    await asked;
+  },
+);

@@ -188,8 +188,12 @@ async function followOnce(
   }
 }
 
-/** Each side sees the other one leave, so the one that knows why speaks: a reason that is final, else the first. */
+/**
+ * Each side sees the other one leave, so the one that knows why speaks: our own patience at its end, a reason that is final,
+ * else the first.
+ */
 function weightiest(reasons: (SourceReason | undefined)[]): SourceReason {
   const known = reasons.filter((reason) => reason !== undefined);
+  if (known.includes('timeout')) return 'timeout';
   return known.find((reason) => isFatal(reason, false)) ?? known[0] ?? 'stream_ended';
 }

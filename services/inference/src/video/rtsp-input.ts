@@ -30,7 +30,8 @@ export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   let opened = false;
   const relay = await listenOnLoopback(1, (downstream) => {
     opened = true;
-    join({ upstream, downstream, url: options.url, port: relay.port, fail: (reason) => (failed.reason ??= reason) });
+    const { url, openTimeoutMs } = options;
+    join({ upstream, downstream, url, openTimeoutMs, port: relay.port, fail: (reason) => (failed.reason ??= reason) });
   });
   upstream.on('error', () => (failed.reason ??= 'connection_failed'));
   upstream.once('close', () => opened || relay.close());
@@ -55,6 +56,7 @@ interface Joined {
   upstream: Socket;
   downstream: Socket;
   url: StreamUrl;
+  openTimeoutMs: number;
   port: number;
   fail: (reason: SourceReason) => void;
 }
@@ -66,11 +68,15 @@ interface Sent {
   isRetried: boolean;
 }
 
-function join({ upstream, downstream, url, port, fail }: Joined): void {
+function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined): void {
   const local = `rtsp://127.0.0.1:${port}/s`;
   let base = `rtsp://${url.authority}${url.path}`;
   let challenges: string[] = [];
   const waiting = new Map<string, Sent>();
+  let isPlaying = false;
+  // Until the stream plays each answer has its time; later some cameras leave what keeps a session alive without one.
+  const answer = setTimeout(() => end('timeout'), openTimeoutMs);
+  upstream.once('close', () => clearTimeout(answer));
   const end = (reason: SourceReason) => {
     fail(reason);
     upstream.destroy();
@@ -79,9 +85,9 @@ function join({ upstream, downstream, url, port, fail }: Joined): void {
 
   const send = (sent: Sent) => {
     const headers = sent.request.headers.filter(([name]) => name.toLowerCase() !== 'authorization');
-    const answer =
+    const proof =
       url.credentials && challenges.length > 0 ? answerChallenge(challenges, url.credentials, sent) : undefined;
-    if (answer !== undefined) headers.push(['Authorization', answer]);
+    if (proof !== undefined) headers.push(['Authorization', proof]);
     const [, , version = 'RTSP/1.0'] = sent.request.startLine.split(' ');
     upstream.write(formatMessage(`${sent.method} ${sent.uri} ${version}`, headers, sent.request.body));
   };
@@ -103,6 +109,9 @@ function join({ upstream, downstream, url, port, fail }: Joined): void {
     }
     const id = headerOf(response, 'cseq') ?? '';
     const sent = waiting.get(id);
+    isPlaying ||= sent?.method === 'PLAY';
+    if (isPlaying) clearTimeout(answer);
+    else answer.refresh();
     if (status === 401 && sent && !sent.isRetried && url.credentials) {
       challenges = headersOf(response, 'www-authenticate');
       sent.isRetried = true;

@@ -52,7 +52,8 @@ export async function listenOnLoopback(limit: number, onConnection: (socket: Soc
 
 /**
  * Passes bytes between loopback and one address. Whatever host a protocol names later, there is no way from here to it. The first
- * connection to the address is made at once, so that a dead source shows before ffmpeg starts.
+ * connection to the address is made at once, so that a dead source shows before ffmpeg starts; one that does not begin to speak
+ * is ended after the time for opening.
  */
 export async function openRelay(options: RelayOptions & { limit: number }): Promise<Relay> {
   let ready: Socket | undefined = await connectTo(options);
@@ -61,6 +62,8 @@ export async function openRelay(options: RelayOptions & { limit: number }): Prom
     const upstream = ready ?? (await connectTo(options));
     ready = undefined;
     upstreams.add(upstream);
+    upstream.setTimeout(options.openTimeoutMs, () => upstream.destroy());
+    upstream.once('data', () => upstream.setTimeout(0));
     upstream.on('error', () => undefined);
     upstream.once('close', () => downstream.end());
     downstream.once('close', () => upstream.destroy());

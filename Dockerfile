@@ -28,8 +28,7 @@ RUN if [ "${SERVICE}" = inference ]; then \
 COPY --from=assemble /app /app
 WORKDIR /app/services/${SERVICE}
 # Few malloc arenas and a small young generation: memory that was used once is used again instead of being kept.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 SCENES_FILE=/app/config/scenes.json \
-    NODE_OPTIONS="--disable-warning=TimeoutNegativeWarning --max-semi-space-size=8"
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 SCENES_FILE=/app/config/scenes.json NODE_OPTIONS=--max-semi-space-size=8
 USER 10001:10001
 EXPOSE 8080 9090
 # Migrate with: node dist/main.js migrate

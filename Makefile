@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-NODE := node_modules/.bin/node --conditions=@vision/source --disable-warning=TimeoutNegativeWarning
+NODE := node_modules/.bin/node --conditions=@vision/source
 LOCAL := $(NODE) deploy/local/main.ts
 TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;

@@ -21,7 +21,7 @@ interface Step {
 const localDir = join(readSettings().localDir, 'test');
 const faultsDir = join(readSettings().localDir, 'faults');
 const resultsDir = join(localDir, 'results');
-const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
+const nodeFlags = ['--conditions=@vision/source'];
 
 /** Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen. */
 const PATIENCE = '--testTimeout=60000';
@@ -162,11 +162,7 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 function jest(project: string, ...args: string[]): string[] {
-  const flags = [
-    '--experimental-vm-modules',
-    '--disable-warning=ExperimentalWarning',
-    '--disable-warning=TimeoutNegativeWarning',
-  ];
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const output = `--outputFile=${join(resultsDir, `${project}.json`)}`;
   return [
     process.execPath,

@@ -21,7 +21,7 @@ interface Launch {
   env: NodeJS.ProcessEnv;
 }
 
-const nodeFlags = ['--conditions=@vision/source', '--disable-warning=TimeoutNegativeWarning'];
+const nodeFlags = ['--conditions=@vision/source'];
 /** V8 keeps the pages of its young generation once it has used them: up to 128 MB at its own setting. */
 const memoryFlags = ['--max-semi-space-size=8'];
 

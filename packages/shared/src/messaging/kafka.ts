@@ -2,6 +2,7 @@ import { metrics } from '@opentelemetry/api';
 import { Kafka, logLevel } from 'kafkajs';
 import type { LogEntry } from 'kafkajs';
 import type { Logger } from '../logger.ts';
+import './idle-queue.ts';
 
 export interface KafkaOptions {
   /** `host:port` of at least one broker. */
@@ -22,7 +23,6 @@ export interface KafkaClient {
 
 /** One per process. The kafkajs library is known to the files of this folder only. */
 export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: KafkaOptions): KafkaClient {
-  quietTimeoutWarnings();
   offsetResets().add(0);
   const kafka = new Kafka({
     clientId,
@@ -58,17 +58,3 @@ const offsetResets = () =>
   metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets', {
     description: 'Positions that were out of range: records were skipped or are read again; any growth is an alarm',
   });
-
-let quiet = false;
-
-// kafkajs 2.2.4 computes negative timer delays, which Node clamps and complains about; every other warning is passed on.
-function quietTimeoutWarnings(): void {
-  if (quiet) return;
-  quiet = true;
-  const emit = process.emit.bind(process) as (event: string, ...args: unknown[]) => boolean;
-  process.emit = ((event: string, ...args: unknown[]) => {
-    const [warning] = args;
-    if (event === 'warning' && warning instanceof Error && warning.name === 'TimeoutNegativeWarning') return false;
-    return emit(event, ...args);
-  }) as typeof process.emit;
-}

@@ -93,7 +93,7 @@ async function handle(deps: CreateRouteDeps, { req, caller, signal }: RouteConte
       requestId: sent,
       sceneCode: sceneCode ?? DEFAULT_SCENE,
       images,
-      admit: admission.granted,
+      assertAccepting: admission.assertAccepting,
       signal,
     });
     return toReply(finished);

@@ -15,13 +15,13 @@ export interface AdmissionDeps {
   inference: Pick<InferenceClient, 'assertAccepting'>;
 }
 
-/** Whether new work is taken from this caller now; asked once, and only for a call that may be new. */
+/** Whether new work is taken from this caller now. */
 export interface Admission {
-  /** Resolves when it is; rejects with the refusal. The question is asked at the first call at the latest. */
-  granted: () => Promise<void>;
+  /** @throws the refusal when it is not, as far as this process knows; whether units are left the reservation tells. */
+  assertAccepting: () => void;
   /** Rejects as soon as it is known that new work is refused; otherwise never settles. */
   refused: Promise<never>;
-  /** Waits for an answer that is on its way: resolves when new work is taken or the question was never asked. */
+  /** Waits for an answer that is on its way: resolves when new work is taken or the question was not asked. */
   decided: () => Promise<void>;
 }
 
@@ -31,36 +31,25 @@ export interface Admission {
  */
 export async function admitImageCall(deps: AdmissionDeps, caller: Caller, key: string): Promise<Admission> {
   const isKnown = async () => (await findKey(deps.db, deps.clock, { subject: caller.subject, key })) !== undefined;
-  const admission = createAdmission(() => assertAccepting(deps, caller));
-  if (!(await isKnown())) admission.begin(isKnown);
-  return admission;
-}
-
-function createAdmission(ask: () => Promise<void>): Admission & { begin: (isKnown: () => Promise<boolean>) => void } {
-  let asked: Promise<void> | undefined;
-  let reject: (refusal: unknown) => void = () => undefined;
-  const refused = new Promise<never>((_resolve, refuse) => {
-    reject = refuse;
-  });
+  const assertAccepting = () => assertAcceptsNew(deps, caller);
+  const verdict = (await isKnown())
+    ? Promise.resolve()
+    : assertUnitsLeft(deps, caller).catch(async (refusal: unknown) => {
+        // The same call may have begun elsewhere since, and taken what is left of the day: then this one is a replay.
+        if (!(await isKnown().catch(() => false))) throw refusal;
+      });
+  const refused = verdict.then(() => new Promise<never>(() => undefined));
   refused.catch(() => undefined);
-  const granted = () => {
-    asked ??= ask();
-    return asked;
-  };
-  const begin = (isKnown: () => Promise<boolean>) => {
-    granted().catch(async (refusal: unknown) => {
-      // The same call may have begun elsewhere since, and taken what is left of the day: then this one is a replay.
-      const known = await isKnown().catch(() => false);
-      if (known) asked = undefined;
-      else reject(refusal);
-    });
-  };
-  return { granted, refused, decided: () => asked ?? Promise.resolve(), begin };
+  return { assertAccepting, refused, decided: () => verdict };
 }
 
-async function assertAccepting(deps: AdmissionDeps, caller: Caller): Promise<void> {
-  if (caller.maintenance) throw fail.maintenance();
-  deps.inference.assertAccepting('detect');
+function assertAcceptsNew({ inference }: AdmissionDeps, { maintenance }: Caller): void {
+  if (maintenance) throw fail.maintenance();
+  inference.assertAccepting('detect');
+}
+
+async function assertUnitsLeft(deps: AdmissionDeps, caller: Caller): Promise<void> {
+  assertAcceptsNew(deps, caller);
   const limits = caller.limits ?? defaultLimits;
   const { image } = await deps.quota.usage(caller.subject, {
     video: limits.video_tasks_per_day,

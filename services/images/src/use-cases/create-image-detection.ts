@@ -28,8 +28,8 @@ export interface CreateImageDetection {
   requestId: string;
   sceneCode: string;
   images: ReceivedImage[];
-  /** Rejects when no new work is taken; not asked for replays. */
-  admit: () => Promise<void>;
+  /** Throws when no new work is taken; not asked for replays. */
+  assertAccepting: () => void;
   /** Ends the wait for another call; work that has begun is finished. */
   signal: AbortSignal;
 }
@@ -74,13 +74,7 @@ async function workUnderNewKey(
 ): Promise<FinishedCall | undefined> {
   const scene = deps.scenes.findEnabled(input.sceneCode);
   if (!scene) throw fail.sceneUnavailable(input.sceneCode.slice(0, 64));
-  try {
-    await input.admit();
-  } catch (refusal) {
-    // The first call with this key may have taken what is left of the day while this one was being admitted.
-    if (await findKey(deps.db, deps.clock, input)) return undefined;
-    throw refusal;
-  }
+  input.assertAccepting();
   const taskId = uuidv7();
   const claim = await claimKey(deps.db, deps.clock, {
     leaseMs: deps.leaseMs,

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { open, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
 import type { ItemBucketMetadata } from 'minio';
 import { atMost } from './at-most.ts';
-import { asAppError } from './errors.ts';
 import { answered, unavailable } from './object-store-exchange.ts';
 import type { Context } from './object-store-exchange.ts';
 import { putParts } from './object-store-parts.ts';
+import { getStream, getToFile, stat } from './object-store-reads.ts';
+import type { StoredObject } from './object-store-reads.ts';
 import { createS3Transport, endExchanges } from './object-store-transport.ts';
 import type { S3Call } from './object-store-transport.ts';
 
@@ -26,12 +26,6 @@ export interface ObjectStoreOptions {
   idleMs?: number;
   /** Longest time of a call that carries no body of unknown length. */
   deadlineMs?: number;
-}
-
-export interface StoredObject {
-  key: string;
-  bytes: number;
-  modifiedAt: Date;
 }
 
 export interface PutRequest {
@@ -194,44 +188,6 @@ async function putKnown(
     });
   } finally {
     body.destroy();
-  }
-}
-
-async function getToFile(
-  context: Context,
-  { key, path, signal }: { key: string; path: string; signal: AbortSignal | undefined },
-): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await answered(context, { signal, deadlineMs: false }, async () => {
-      await pipeline(await context.client.getObject(context.bucket, key), file.createWriteStream());
-    });
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-}
-
-async function getStream(context: Context, key: string, signal?: AbortSignal): Promise<Readable> {
-  const { client, bucket, calls } = context;
-  signal?.throwIfAborted();
-  try {
-    // The stream outlives this call, so only the idle limit and the caller's signal may end it.
-    return await calls.run({ signal }, () => client.getObject(bucket, key));
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : unavailable(error);
-  }
-}
-
-async function stat(context: Context, key: string): Promise<StoredObject | undefined> {
-  try {
-    const found = await answered(context, {}, () => context.client.statObject(context.bucket, key));
-    return { key, bytes: found.size, modifiedAt: found.lastModified };
-  } catch (error) {
-    if (asAppError(error)?.kind === 'not_found') return undefined;
-    throw error;
   }
 }
 

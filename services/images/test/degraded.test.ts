@@ -73,7 +73,7 @@ test('a store that hangs is waited for once: the images that have not begun fail
     if (method === 'PUT') puts.push(path);
     return 'hang';
   });
-  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '500' });
+  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, S3_IDLE_MS: '2000' });
   const { status, body } = await replica.detect(ten());
   expect({ status, code: body.code }).toEqual({ status: 503, code: 'OP-SYS-UNAVAILABLE' });
   expect(puts).toHaveLength(4);

@@ -85,5 +85,5 @@ export async function createService(config: Config, { logger, onFatal }: Service
 export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'quota', migrations);
 
 function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'quota', settings: { 'quota.clock_offset': offset } });
+  return createDb({ url, poolMax, applicationName: 'quota', clock: { setting: 'quota.clock_offset', offset } });
 }

@@ -138,5 +138,5 @@ function client(config: Config, audience: string, baseUrl: string) {
 }
 
 function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'results', settings: { 'results.clock_offset': offset } });
+  return createDb({ url, poolMax, applicationName: 'results', clock: { setting: 'results.clock_offset', offset } });
 }

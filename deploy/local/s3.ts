@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createObjectStore, type ObjectStoreOptions } from '@vision/shared/object-store';
+import { createObjectStore, type ObjectStoreOptions } from '@vision/shared/object-store/object-store';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import type { Secrets } from './secrets.ts';

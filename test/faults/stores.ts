@@ -1,4 +1,4 @@
-import { createObjectStore } from '@vision/shared/object-store';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { World } from './world.ts';

@@ -14,7 +14,7 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import { IncomingMessage } from 'node:http';
 import type { ClientRequest, ServerResponse } from 'node:http';
 import { register } from 'node:module';
-import { edgePropagator, linkOutsideTrace } from './edge-trace.ts';
+import { edgePropagator, linkOutsideTrace } from './telemetry/edge-trace.ts';
 
 export interface TelemetryOptions {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */

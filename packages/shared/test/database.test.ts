@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createDb, pingDb } from '../src/db/knex.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { inTransaction, violates } from '../src/db/transaction.ts';
-import { asUnavailable } from '../src/db/unavailable.ts';
+import { asUnavailable } from '../src/unavailable.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';

@@ -1,4 +1,4 @@
-import { startPoller } from '@vision/shared/db/poller';
+import { startPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { Config } from './config.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';

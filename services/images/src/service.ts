@@ -9,7 +9,7 @@ import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { startRelay } from '@vision/shared/messaging/relay';
 import type { Relay } from '@vision/shared/messaging/relay';
-import { createObjectStore } from '@vision/shared/object-store';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { startBackground } from './background.ts';

@@ -4,7 +4,7 @@ import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { startConsumer } from '@vision/shared/messaging/consumer';
 import { on } from '@vision/shared/messaging/subscription';
-import { createObjectStore } from '@vision/shared/object-store';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';
 import { reservationId } from '../src/domain/image-call.ts';

@@ -2,8 +2,8 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { type Decoder, startDecoder } from '../src/video/decoder.ts';
-import { fileArguments } from '../src/video/ffmpeg-arguments.ts';
+import { type Decoder, startDecoder } from '../src/decoding/decoder.ts';
+import { fileArguments } from '../src/decoding/ffmpeg-arguments.ts';
 import { commandLines, street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 

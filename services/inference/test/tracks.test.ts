@@ -2,8 +2,8 @@ import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { loadScenes } from '@vision/shared/scenes';
 import { startDetectors } from '../src/detectors/start-detectors.ts';
-import { readFileFrames } from '../src/video/file-frames.ts';
-import { createTracker } from '../src/video/tracker.ts';
+import { readFileFrames } from '../src/decoding/file-frames.ts';
+import { createTracker } from '../src/tracking/tracker.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
 jest.setTimeout(90_000);

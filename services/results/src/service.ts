@@ -2,7 +2,7 @@ import { topics } from '@vision/shared/contracts/topics';
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
-import { startPoller } from '@vision/shared/db/poller';
+import { startPoller } from '@vision/shared/async/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';

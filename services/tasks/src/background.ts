@@ -1,4 +1,4 @@
-import { startPoller } from '@vision/shared/db/poller';
+import { startPoller } from '@vision/shared/async/poller';
 import { startConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';

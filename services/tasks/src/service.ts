@@ -7,7 +7,7 @@ import { createHttpServer } from '@vision/shared/http/server';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
-import { createObjectStore } from '@vision/shared/object-store';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { createSecretBox } from '@vision/shared/secret-box';

@@ -2,7 +2,7 @@ import knexModule from 'knex';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { fail } from '../errors.ts';
-import { asUnavailable } from './unavailable.ts';
+import { asUnavailable } from '../unavailable.ts';
 
 export interface DbOptions {
   /** `postgres://user:password@host:port/database`; must be a session connection (advisory locks), no transaction pooling. */

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { AppError, asAppError } from '../errors.ts';
-import { asUnavailable } from '../db/unavailable.ts';
+import { asUnavailable } from '../unavailable.ts';
 import type { Logger } from '../logger.ts';
 import { headersOfError, toProblem } from './problem.ts';
 import { ClientGoneError } from './route.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { Migration } from '../db/migrate.ts';
-import { captureTrace } from './trace-context.ts';
+import { captureTrace } from '../telemetry/trace-context.ts';
 
 /** A fact to be published after the commit. Spread an event definition into it: `{ ...taskChanged, key, source, data }`. */
 export interface NewEvent<T> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
-import { backoff } from '../db/poller.ts';
-import { asUnavailable } from '../db/unavailable.ts';
+import { backoff } from '../async/poller.ts';
+import { asUnavailable } from '../unavailable.ts';
 import { AppError } from '../errors.ts';
 
 export interface PersistOptions {

@@ -2,11 +2,11 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentele
 import type { Context, Span } from '@opentelemetry/api';
 import { Partitioners } from 'kafkajs';
 import type { Message, Producer } from 'kafkajs';
-import { asUnavailable } from '../db/unavailable.ts';
+import { asUnavailable } from '../unavailable.ts';
 import { toMessage } from './cloud-event.ts';
 import type { OutgoingEvent } from './cloud-event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { untraced } from './trace-context.ts';
+import { untraced } from '../telemetry/trace-context.ts';
 
 /** One event together with the trace context it belongs to. */
 export interface TracedEvent {

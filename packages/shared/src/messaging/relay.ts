@@ -1,12 +1,12 @@
 import { metrics } from '@opentelemetry/api';
 import type { Knex } from 'knex';
-import { startPoller } from '../db/poller.ts';
+import { startPoller } from '../async/poller.ts';
 import { openSession, tryLock } from '../db/session.ts';
 import type { DbSession } from '../db/session.ts';
 import type { Logger } from '../logger.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { EventProducer, TracedEvent } from './producer.ts';
-import { storedContext } from './trace-context.ts';
+import { storedContext } from '../telemetry/trace-context.ts';
 
 export interface RelayOptions {
   db: Knex;

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { Consumer, ConsumerRunConfig } from 'kafkajs';
-import { backoff } from '../db/poller.ts';
+import { backoff } from '../async/poller.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import { untraced } from './trace-context.ts';
+import { untraced } from '../telemetry/trace-context.ts';
 
 export interface SuperviseOptions {
   kafka: KafkaClient;

@@ -2,7 +2,7 @@ import { topicDefinitions } from '@vision/shared/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
 import { ensureTopics } from '@vision/shared/messaging/ensure-topics';
 import { createKafka } from '@vision/shared/messaging/kafka';
-import { createObjectStore } from '@vision/shared/object-store';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { Command } from '../command.ts';
 
 export const setupCommands: Command[] = [

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { startPoller } from '@vision/shared/db/poller';
+import { startPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { KeyCache } from '../db/key-cache.ts';
 import { readRecentChanges } from '../db/settings.ts';

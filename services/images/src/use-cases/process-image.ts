@@ -3,7 +3,7 @@ import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { CallError } from '@vision/shared/http/call';
 import type { InferenceClient } from '@vision/shared/inference-client';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { Claim } from '../db/idempotency-keys.ts';
 import { imageFaultOf } from '../domain/image-call.ts';
 import type { ImageEntry, ImageOutcome } from '../domain/image-call.ts';

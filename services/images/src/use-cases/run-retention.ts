@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { Clock } from '../db/idempotency-keys.ts';
 import { deleteCalls, findExpired } from '../db/image-calls.ts';
 import { pictureKey } from '../domain/picture-key.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import { findUnfinished } from '../db/idempotency-keys.ts';
 import { findStored } from '../db/image-calls.ts';
 import { dayPrefix, parsePictureKey } from '../domain/picture-key.ts';

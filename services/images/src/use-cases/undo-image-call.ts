@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import { atMost } from '@vision/shared/at-most';
+import { atMost } from '@vision/shared/async/at-most';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError } from '@vision/shared/errors';
 import { appendEvent } from '@vision/shared/messaging/outbox';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '../clients/quota.ts';
 import { markUndoing, releaseKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asAppError } from '@vision/shared/errors';
-import type { ObjectStore } from '@vision/shared/object-store';
-import { deferred } from '../video/deferred.ts';
-import { SourceError } from '../video/source-error.ts';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import { deferred } from '../decoding/deferred.ts';
+import { SourceError } from '../inputs/source-error.ts';
 
 /** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may stand at the end. */
 export interface VideoFiles {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoff } from '@vision/shared/db/poller';
+import { backoff } from '@vision/shared/async/poller';
 import { asAppError } from '@vision/shared/errors';
-import { asUnavailable } from '@vision/shared/db/unavailable';
+import { asUnavailable } from '@vision/shared/unavailable';
 
 /** Repeats work while a store or the broker is away, until the signal aborts; throws its reason then, and every other error at once. */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -4,8 +4,8 @@ import type { VideoFiles } from '../clients/video-files.ts';
 import type { ProgressUpdate } from '../db/jobs.ts';
 import type { Detectors } from '../detectors/start-detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { LiveSettings } from '../video/live-frames.ts';
-import type { OpenLiveDeps } from '../video/open-live-input.ts';
+import type { LiveSettings } from '../decoding/live-frames.ts';
+import type { OpenLiveDeps } from '../inputs/open-live-input.ts';
 import type { JobSignals } from './job-signals.ts';
 
 export interface RunJobDeps {

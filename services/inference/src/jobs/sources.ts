@@ -2,11 +2,11 @@ import type { ImageSize } from '@vision/shared/contracts/detection';
 import type { ServedScene } from '../detectors/start-detectors.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import type { JobRecord } from '../domain/job.ts';
-import { readFileFrames } from '../video/file-frames.ts';
-import { watchLive } from '../video/live-frames.ts';
-import { openLiveInput } from '../video/open-live-input.ts';
-import { probeFile } from '../video/probe-file.ts';
-import { SourceError } from '../video/source-error.ts';
+import { readFileFrames } from '../decoding/file-frames.ts';
+import { watchLive } from '../decoding/live-frames.ts';
+import { openLiveInput } from '../inputs/open-live-input.ts';
+import { probeFile } from '../decoding/probe-file.ts';
+import { SourceError } from '../inputs/source-error.ts';
 import { persistently } from './persistently.ts';
 import type { RunJobDeps } from './run-job-deps.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { JobStatus } from '@vision/shared/contracts/inference';
-import { startPoller } from '@vision/shared/db/poller';
+import { startPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
-import { withStoredTrace } from '@vision/shared/messaging/trace-context';
+import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { claimJobs, deleteEndedBefore, renewJobs } from '../db/jobs.ts';
 import { removeWorker, reportWorker } from '../db/workers.ts';
 import type { JobRecord } from '../domain/job.ts';

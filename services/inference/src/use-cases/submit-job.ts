@@ -2,17 +2,17 @@ import type { Knex } from 'knex';
 import type { Job, NewJob } from '@vision/shared/contracts/inference';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError } from '@vision/shared/errors';
-import { captureTrace } from '@vision/shared/messaging/trace-context';
+import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { VideoFiles } from '../clients/video-files.ts';
 import { type NewJobRow, countActive, findJobs, insertJob } from '../db/jobs.ts';
 import { totalCapacity } from '../db/workers.ts';
 import type { Detectors } from '../detectors/start-detectors.ts';
 import { type JobRecord, contentOf, toJob } from '../domain/job.ts';
-import { probeFile } from '../video/probe-file.ts';
-import type { SandboxMode } from '../video/sandbox.ts';
-import { SourceError } from '../video/source-error.ts';
-import { parseStreamUrl } from '../video/stream-url.ts';
+import { probeFile } from '../decoding/probe-file.ts';
+import type { SandboxMode } from '../decoding/sandbox.ts';
+import { SourceError } from '../inputs/source-error.ts';
+import { parseStreamUrl } from '../inputs/stream-url.ts';
 
 export interface SubmitJobDeps {
   db: Knex;

@@ -10,9 +10,9 @@ import {
   type LiveFrame,
   type LiveSettings,
   watchLive,
-} from '../../src/video/live-frames.ts';
-import { openLiveInput } from '../../src/video/open-live-input.ts';
-import { SourceError } from '../../src/video/source-error.ts';
+} from '../../src/decoding/live-frames.ts';
+import { openLiveInput } from '../../src/inputs/open-live-input.ts';
+import { SourceError } from '../../src/inputs/source-error.ts';
 
 export const street = new URL('../../../../examples/street.mp4', import.meta.url).pathname;
 

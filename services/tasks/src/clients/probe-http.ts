@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { answerChallenge } from '@vision/shared/net/digest-auth';
 import { looksLikeStream } from '../domain/stream-content.ts';
-import type { StreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { ProbeError } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 

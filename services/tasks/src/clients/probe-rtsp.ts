@@ -1,4 +1,4 @@
-import type { StreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { ProbeError, withSocket } from './probe-socket.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { AddressFault } from '@vision/shared/net/address-policy';
-import type { StreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
 
 export type ProbeFault =
   | AddressFault

@@ -6,7 +6,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { until } from '@vision/shared/testing/until';
-import { parseStreamUrl } from '../domain/stream-url.ts';
+import { parseStreamUrl } from '@vision/shared/net/stream-url';
 import { createStreamProbe } from './stream-probe.ts';
 
 const policy = createAddressPolicy(['127.0.0.0/8']);

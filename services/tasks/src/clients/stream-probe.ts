@@ -1,6 +1,6 @@
 import { AddressError } from '@vision/shared/net/address-policy';
 import type { AddressPolicy, Lookup } from '@vision/shared/net/address-policy';
-import type { StreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';

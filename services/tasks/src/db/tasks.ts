@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { captureTrace } from '@vision/shared/messaging/trace-context';
+import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import { activeStatuses, reservationIdOf } from '../domain/task.ts';
 import type { Task, TaskKind } from '../domain/task.ts';
 import { nowOf, TASKS, toTask } from './task-row.ts';

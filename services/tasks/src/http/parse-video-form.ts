@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
 import { asAppError, fail } from '@vision/shared/errors';
-import { asUnavailable } from '@vision/shared/db/unavailable';
+import { asUnavailable } from '@vision/shared/unavailable';
 import { MAX_VIDEO_BYTES, tooLarge } from '../clients/video-meter.ts';
 import type { VideoFacts } from '../clients/video-meter.ts';
 

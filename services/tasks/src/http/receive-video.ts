@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fail } from '@vision/shared/errors';
 import { guardBody } from '@vision/shared/http/body-guard';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import { MAX_VIDEO_BYTES, VideoMeter } from '../clients/video-meter.ts';
 import type { VideoFacts } from '../clients/video-meter.ts';
 import { parseVideoForm } from './parse-video-form.ts';

@@ -1,7 +1,7 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import type { Job } from '@vision/shared/contracts/inference';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { withStoredTrace } from '@vision/shared/messaging/trace-context';
+import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { noteJob, noteStopSent } from '../db/jobs.ts';
 import { moveTask } from '../db/move-task.ts';
 import { judgeFound } from '../domain/job-progress.ts';

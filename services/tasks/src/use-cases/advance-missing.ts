@@ -1,5 +1,5 @@
 import { inTransaction } from '@vision/shared/db/transaction';
-import { withStoredTrace } from '@vision/shared/messaging/trace-context';
+import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { countMissing, noteMissing } from '../db/jobs.ts';
 import { moveTask } from '../db/move-task.ts';
 import { hasVanished, isMassVanishing } from '../domain/job-progress.ts';

@@ -9,7 +9,7 @@ import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { ProbeError } from '../clients/probe-socket.ts';
 import { freeKey } from '../db/idempotency-keys.ts';
 import { insertDraft } from '../db/tasks.ts';
-import type { StreamUrl } from '../domain/stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
 import type { Task } from '../domain/task.ts';
 import { assertAcceptsNew } from './assert-accepts-new.ts';
 import { claimCreate } from './claim-create.ts';

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { InferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
-import type { ObjectStore } from '@vision/shared/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { ImagesClient } from '../clients/images.ts';

@@ -1,4 +1,4 @@
-import { atMost } from '@vision/shared/at-most';
+import { atMost } from '@vision/shared/async/at-most';
 import { forgetObject, listRefundedWithObject } from '../db/refunded.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';

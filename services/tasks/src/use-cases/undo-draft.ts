@@ -1,4 +1,4 @@
-import { atMost } from '@vision/shared/at-most';
+import { atMost } from '@vision/shared/async/at-most';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { crashPoint } from '@vision/shared/crash-point';
 import { freeKey } from '../db/idempotency-keys.ts';

@@ -1,7 +1,7 @@
-import { fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
-import { AddressError } from '@vision/shared/net/address-policy';
-import type { AddressPolicy } from '@vision/shared/net/address-policy';
+import { fail } from '../errors.ts';
+import type { AppError } from '../errors.ts';
+import { AddressError } from './address-policy.ts';
+import type { AddressPolicy } from './address-policy.ts';
 
 type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
 

@@ -1,7 +1,7 @@
 import { type DecodedFrame, type Decoder, startDecoder } from './decoder.ts';
 import { type FileSampling, fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
 import type { SandboxMode } from './sandbox.ts';
-import { SourceError } from './source-error.ts';
+import { SourceError } from '../inputs/source-error.ts';
 
 export interface FileFramesOptions {
   sampling: Omit<FileSampling, 'afterMs'>;

@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import { AppError, fail } from '../errors.ts';
+import { AppError, fail } from './errors.ts';
 
 /**
  * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind `unavailable`:

@@ -4,7 +4,7 @@ import { deferred } from './deferred.ts';
 import { type Geometry, createMessageReader } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
 import { type SandboxPlan, sandboxed } from './sandbox.ts';
-import { SourceError, type SourceReason } from './source-error.ts';
+import { SourceError, type SourceReason } from '../inputs/source-error.ts';
 
 /** One sampled picture. */
 export interface DecodedFrame {

@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from 'minio';
-import { asAppError, fail } from './errors.ts';
-import type { S3Call } from './object-store-transport.ts';
+import { asAppError, fail } from '../errors.ts';
+import type { S3Call } from './transport.ts';
 
 /** What every exchange with the store needs. */
 export interface Context {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { AppError } from '@vision/shared/errors';
-import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { parseStreamUrl } from './stream-url.ts';
+import { AppError } from '../errors.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import { parseStreamUrl } from '@vision/shared/net/stream-url';
 
 const policy = createAddressPolicy();
 const parse = (text: unknown) => parseStreamUrl(text, policy);

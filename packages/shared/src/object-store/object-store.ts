@@ -4,14 +4,14 @@ import type { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { Client } from 'minio';
 import type { ItemBucketMetadata } from 'minio';
-import { atMost } from './at-most.ts';
-import { answered, unavailable } from './object-store-exchange.ts';
-import type { Context } from './object-store-exchange.ts';
-import { putParts } from './object-store-parts.ts';
-import { getStream, getToFile, stat } from './object-store-reads.ts';
-import type { StoredObject } from './object-store-reads.ts';
-import { createS3Transport, endExchanges } from './object-store-transport.ts';
-import type { S3Call } from './object-store-transport.ts';
+import { atMost } from '../async/at-most.ts';
+import { answered, unavailable } from './exchange.ts';
+import type { Context } from './exchange.ts';
+import { putParts } from './parts.ts';
+import { getStream, getToFile, stat } from './reads.ts';
+import type { StoredObject } from './reads.ts';
+import { createS3Transport, endExchanges } from './transport.ts';
+import type { S3Call } from './transport.ts';
 
 export interface ObjectStoreOptions {
   /** `http(s)://host:port` */

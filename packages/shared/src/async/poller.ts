@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
-import { untraced } from '../messaging/trace-context.ts';
-import { asUnavailable } from './unavailable.ts';
+import { untraced } from '../telemetry/trace-context.ts';
+import { asUnavailable } from '../unavailable.ts';
 
 export interface PollerOptions {
   /** For the log. */

@@ -1,9 +1,9 @@
 import { open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { asAppError } from './errors.ts';
-import { answered, unavailable } from './object-store-exchange.ts';
-import type { Context } from './object-store-exchange.ts';
+import { asAppError } from '../errors.ts';
+import { answered, unavailable } from './exchange.ts';
+import type { Context } from './exchange.ts';
 
 export interface StoredObject {
   key: string;

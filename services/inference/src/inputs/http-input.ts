@@ -1,5 +1,5 @@
 import { Readable, type Writable, pipeline } from 'node:stream';
-import { type ContainerFormat, SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import { type ContainerFormat, SNIFF_BYTES, sniffContainer } from '../decoding/container-format.ts';
 import { openPlaylist } from './hls-input.ts';
 import { type HttpOptions, LIVE_PROBING, type LiveInput } from './live-input.ts';
 import { getPinned } from './pinned-http.ts';

@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { Readable, type Writable, pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import { SNIFF_BYTES, sniffContainer } from '../decoding/container-format.ts';
 import { type HlsPlaylist, type HlsSegment, readPlaylist } from './hls-playlist.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
 import { type PinnedResponse, getPinned } from './pinned-http.ts';

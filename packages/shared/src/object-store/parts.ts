@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Context } from './object-store-exchange.ts';
+import type { Context } from './exchange.ts';
 
 /** Size of a part: the smallest that S3 takes, except for the last one. */
 export const PART_BYTES = 5 * 1024 * 1024;

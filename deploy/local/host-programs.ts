@@ -33,8 +33,9 @@ export function installMissing(wanted: HostProgram[]): void {
     const sentence = `Missing programs: please install ${names} (Debian package names) and run this again.`;
     if (process.getuid?.() !== 0 || onPath('apt-get') === undefined) throw new Error(sentence);
     say('apt', `installing ${names}`);
-    if (!aptInstall(names.split(' ')) || missing.some((program) => findProgram(program) === undefined)) {
-      throw new Error(sentence);
+    const failure = aptInstall(names.split(' '));
+    if (failure !== undefined || missing.some((program) => findProgram(program) === undefined)) {
+      throw new Error([sentence, ...(failure ? [`apt-get said: ${failure}`] : [])].join('\n'));
     }
   }
   requireJava17();
@@ -42,21 +43,27 @@ export function installMissing(wanted: HostProgram[]): void {
 
 const policyFile = '/usr/sbin/policy-rc.d';
 
-/** A package's own daemon would start on its usual port: while we install, the distribution's policy hook forbids that. */
-function aptInstall(names: string[]): boolean {
+/**
+ * A package's own daemon would start on its usual port: while we install, the distribution's policy hook forbids that.
+ * Returns what went wrong.
+ */
+function aptInstall(names: string[]): string | undefined {
   const ownPolicy = !existsSync(policyFile);
   if (ownPolicy) writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
     const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
-    return install() || (apt(['update']) && install());
+    return install() === undefined ? undefined : (apt(['update']) ?? install());
   } finally {
     if (ownPolicy) rmSync(policyFile, { force: true });
   }
 }
 
-function apt(args: string[]): boolean {
+/** Returns the last lines of what apt-get said when it failed. */
+function apt(args: string[]): string | undefined {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return spawnSync('apt-get', ['-q', ...args], { env, stdio: 'ignore' }).status === 0;
+  const { status, stdout, stderr, error } = spawnSync('apt-get', ['-q', ...args], { env, encoding: 'utf8' });
+  if (status === 0) return undefined;
+  return `${stdout}${stderr}${error?.message ?? ''}`.trim().split('\n').slice(-5).join('\n');
 }
 
 /** Debian keeps the server's programs out of PATH, one folder a version: the newest wins. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPid, startedPrograms } from './background.ts';
+import { installMissing } from './host-programs.ts';
 import { addressesOf, type Infrastructure } from './infrastructure.ts';
 import { writeEnvFile } from './secrets.ts';
 import { offsets, say, type Settings } from './settings.ts';
@@ -36,6 +37,8 @@ async function firstFreeBlock(preferred: number): Promise<number> {
 
 /** The infrastructure that integration tests run on. Returns what they read. */
 export async function startTestInfrastructure(copy: Settings): Promise<Variables> {
+  // Tests of inference run what its service runs.
+  installMissing(['ffmpeg', 'bwrap']);
   const infrastructure = await bringUpInfrastructure(copy, {});
   return announce(copy, testVariables(infrastructure));
 }

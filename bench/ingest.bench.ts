@@ -3,7 +3,7 @@ import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { topics } from '@vision/shared/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
-import { startBatchConsumer } from '@vision/shared/messaging/batch-consumer';
+import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
@@ -95,7 +95,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
   const all = new Promise<void>((resolve) => {
     done = resolve;
   });
-  const consumer = startBatchConsumer({
+  const consumer = createBatchConsumer({
     kafka: kafka.client,
     groupId: `bench-${round}`,
     concurrency: 4,
@@ -110,6 +110,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
       throw error;
     },
   });
+  consumer.start();
   await consumer.joined;
   const ms = await timed(() => all);
   await consumer.stop();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fail } from '../src/errors.ts';
-import { startBatchConsumer } from '../src/messaging/batch-consumer.ts';
+import { createBatchConsumer } from '../src/messaging/batch-consumer.ts';
 import type { BatchConsumerOptions } from '../src/messaging/batch-consumer.ts';
 import type { EventConsumer } from '../src/messaging/consumer.ts';
 import { listDlq } from '../src/messaging/dlq.ts';
@@ -41,7 +41,7 @@ function store() {
 }
 
 const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
-  const consumer = startBatchConsumer({
+  const consumer = createBatchConsumer({
     kafka: kafka.client,
     groupId: 'storers',
     topic,
@@ -54,6 +54,7 @@ const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchCon
     ...options,
   });
   consumers.push(consumer);
+  consumer.start();
   return consumer;
 };
 const publish = (versions: number[]) =>

@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { dlqTopic } from '../src/contracts/topics.ts';
-import { inTransaction } from '../src/db/transaction.ts';
 import { fail } from '../src/errors.ts';
 import { createLogger } from '../src/logger.ts';
-import { startConsumer } from '../src/messaging/consumer.ts';
+import { createConsumer } from '../src/messaging/consumer.ts';
 import type { ConsumerOptions, EventConsumer } from '../src/messaging/consumer.ts';
 import { listDlq, replayDlq } from '../src/messaging/dlq.ts';
-import { inboxMigration, once, pruneInbox } from '../src/messaging/inbox.ts';
 import { createKafka } from '../src/messaging/kafka.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
@@ -15,7 +13,6 @@ import { on } from '../src/messaging/subscription.ts';
 import type { EventHandler, SubscriptionOptions } from '../src/messaging/subscription.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
-import { createTestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 import { createGate } from './support/gate.ts';
@@ -45,7 +42,7 @@ const start = (
   handler: EventHandler<Thing>,
   { how, ...options }: Partial<ConsumerOptions> & { how?: SubscriptionOptions } = {},
 ) => {
-  const consumer = startConsumer({
+  const consumer = createConsumer({
     kafka: kafka.client,
     groupId: 'readers',
     subscriptions: [on(thingChanged, handler, how)],
@@ -53,6 +50,7 @@ const start = (
     ...options,
   });
   consumers.push(consumer);
+  consumer.start();
   return consumer;
 };
 const publish = async (thing: string, version: number, id: string = randomUUID()) => {
@@ -215,24 +213,6 @@ test('an event that may not be put aside holds up its partition until it can be 
   broken = false;
   await consumer.settled('second');
   expect(seen).toEqual([1, 2]);
-});
-
-test('an event delivered twice has its effect once when the handler uses the inbox', async () => {
-  const database = await createTestDatabase([inboxMigration]);
-  let effects = 0;
-  const consumer = start(({ id }) =>
-    inTransaction(database.db, async (tx) => {
-      await once(tx, 'readers', id, async () => {
-        effects += 1;
-      });
-    }),
-  );
-  const id = await publish('a', 1);
-  await publish('a', 1, id);
-  await consumer.settled(await publish('a', 2));
-  expect(effects).toBe(2);
-  expect(await pruneInbox(database.db, 0)).toBe(2);
-  await database.drop();
 });
 
 test('with Kafka away at the start a consumer waits, stops when told to, and works once it comes', async () => {

@@ -3,7 +3,6 @@ import { createDb } from '../src/db/knex.ts';
 import { migrate, migrateDown, schemaIsCurrent, schemaReadiness } from '../src/db/migrate.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { openSession, tryLock } from '../src/db/session.ts';
-import { inboxMigration } from '../src/messaging/inbox.ts';
 import { outboxMigration } from '../src/messaging/outbox.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
@@ -28,7 +27,7 @@ const indexed: Migration = {
     await db.raw('drop index things_index');
   },
 };
-const all = [things, indexed, outboxMigration, inboxMigration];
+const all = [things, indexed, outboxMigration];
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -51,7 +50,7 @@ test('migrations go up, go up again without effect, and go down to nothing', asy
   expect(await schemaIsCurrent(db, all)).toBe(false);
   await migrate(db, all);
   await migrate(db, all);
-  expect(await tables()).toEqual(['inbox', 'outbox', 'things']);
+  expect(await tables()).toEqual(['outbox', 'things']);
   expect(await schemaIsCurrent(db, all)).toBe(true);
   await migrateDown(db, all);
   expect(await tables()).toEqual([]);

@@ -7,7 +7,7 @@ import { createKafka } from '../src/messaging/kafka.ts';
 import { appendEvent, outboxMigration } from '../src/messaging/outbox.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer, TracedEvent } from '../src/messaging/producer.ts';
-import { startRelay } from '../src/messaging/relay.ts';
+import { createRelay } from '../src/messaging/relay.ts';
 import type { Relay, RelayOptions } from '../src/messaging/relay.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
@@ -55,8 +55,9 @@ const nameOf = (data: unknown) => {
   return `${thing}${version}`;
 };
 const start = (options: Partial<RelayOptions> & { producer: EventProducer }) => {
-  const relay = startRelay({ db: database.db, logger, intervalMs: 20, ...options });
+  const relay = createRelay({ db: database.db, logger, intervalMs: 20, ...options });
   relays.push(relay);
+  relay.start();
   return relay;
 };
 const append = (thing: string, version: number) =>

@@ -1,4 +1,4 @@
-import { startPoller } from '@vision/shared/async/poller';
+import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { Config } from './config.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
@@ -18,7 +18,7 @@ export function startBackground(
   { config, logger }: { config: Config; logger: Logger },
 ): Background {
   const once = (name: string, intervalMs: number, run: (signal: AbortSignal) => Promise<unknown>) =>
-    startPoller({
+    createPoller({
       name,
       intervalMs,
       logger,
@@ -28,7 +28,7 @@ export function startBackground(
       },
     });
   const pollers = [
-    startPoller({
+    createPoller({
       name: 'recovery',
       intervalMs: config.RECOVERY_INTERVAL_MS,
       logger,
@@ -37,6 +37,7 @@ export function startBackground(
     once('orphan-sweep', config.SWEEP_INTERVAL_MS, () => sweepOrphanPictures(deps, new Date())),
     once('retention', config.RETENTION_INTERVAL_MS, (signal) => runRetention(deps, signal)),
   ];
+  for (const poller of pollers) poller.start();
   return {
     stop: async () => {
       await Promise.all(pollers.map((poller) => poller.stop()));

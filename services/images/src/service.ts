@@ -7,7 +7,7 @@ import { createHttpServer } from '@vision/shared/http/server';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
-import { startRelay } from '@vision/shared/messaging/relay';
+import { createRelay } from '@vision/shared/messaging/relay';
 import type { Relay } from '@vision/shared/messaging/relay';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
@@ -50,7 +50,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
     start: async () => {
       await spool.prepare();
       service.healthPort = await health.start();
-      parts.relay = startRelay({ db, producer, logger });
+      parts.relay = createRelay({ db, producer, logger });
+      parts.relay.start();
       background = startBackground(deps, { config, logger });
       service.port = await server.start();
     },

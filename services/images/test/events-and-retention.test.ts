@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import { on } from '@vision/shared/messaging/subscription';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { until } from '@vision/shared/testing/until';
@@ -27,7 +27,7 @@ afterAll(() => images.stop());
 
 test('a finished call is told once, in full, under its task id', async () => {
   const seen: ImageCallSnapshot[] = [];
-  const consumer = startConsumer({
+  const consumer = createConsumer({
     kafka: images.kafka.client,
     groupId: 'test',
     subscriptions: [
@@ -38,6 +38,7 @@ test('a finished call is told once, in full, under its task id', async () => {
     ],
     onFatal: (error) => logger.fatal(error),
   });
+  consumer.start();
   images.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
   const { body } = await images.detect(files(picture('bad'), picture('good')));
   await until(() => seen.length > 0, { timeoutMs: 20_000 });

@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
-import { startPoller } from '@vision/shared/async/poller';
+import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
@@ -54,8 +54,9 @@ export async function createService(config: Config, { logger, onFatal }: Service
     start: async () => {
       service.healthPort = await health.start();
       service.port = await server.start();
-      service.consumer = startConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
-      retention = startPoller({
+      service.consumer = createConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
+      service.consumer.start();
+      retention = createPoller({
         name: 'ledger-retention',
         intervalMs: config.RETENTION_INTERVAL_MS,
         logger,
@@ -64,6 +65,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
           return 0;
         },
       });
+      retention.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },

@@ -5,7 +5,7 @@ import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { taskChanged } from '@vision/shared/contracts/task-events';
 import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
 import { topics } from '@vision/shared/contracts/topics';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import { listDlq } from '@vision/shared/messaging/dlq';
 import { subscriptions } from '../src/consumers/subscriptions.ts';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
@@ -152,12 +152,13 @@ test('both topics again from offset 0 leave the ledger as it is', async () => {
   const ledger = () => quota.database.db('reservations').select('*').orderBy('id');
   const counters = () => quota.database.db('quota_days').select('*').orderBy(['subject', 'kind', 'day']);
   const before = { ledger: await ledger(), counters: await counters() };
-  const replayed = startConsumer({
+  const replayed = createConsumer({
     kafka: quota.kafka.client,
     groupId: 'quota-from-the-start',
     subscriptions: subscriptions({ db: quota.database.db, signals: createSignals(logger) }),
     onFatal: (error) => logger.fatal(error),
   });
+  replayed.start();
   try {
     await replayed.joined;
     const ends = await endOffsets();

@@ -2,19 +2,19 @@ import { topics } from '@vision/shared/contracts/topics';
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
-import { startPoller } from '@vision/shared/async/poller';
+import { createPoller } from '@vision/shared/async/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createServiceClient } from '@vision/shared/http/service-client';
-import { startBatchConsumer } from '@vision/shared/messaging/batch-consumer';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
-import { startRelay } from '@vision/shared/messaging/relay';
+import { createRelay } from '@vision/shared/messaging/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { createTaskOwners } from './clients/task-owners.ts';
 import type { Config } from './config.ts';
@@ -98,8 +98,8 @@ function startBackground(
 ): Background {
   const { logger } = kafka;
   const producer = createProducer(kafka);
-  const relay = startRelay({ db: deps.db, producer, logger });
-  const frames = startBatchConsumer({
+  const relay = createRelay({ db: deps.db, producer, logger });
+  const frames = createBatchConsumer({
     kafka,
     groupId: 'results-frames',
     topic: topics.frames,
@@ -110,8 +110,8 @@ function startBackground(
     // While one partition waits for its commit, the others are decoded.
     concurrency: 4,
   });
-  const tasks = startConsumer({ kafka, groupId: 'results-tasks', subscriptions: subscriptions(deps), onFatal });
-  const retention = startPoller({
+  const tasks = createConsumer({ kafka, groupId: 'results-tasks', subscriptions: subscriptions(deps), onFatal });
+  const retention = createPoller({
     name: 'results-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
@@ -120,6 +120,7 @@ function startBackground(
       return 0;
     },
   });
+  for (const part of [relay, frames, tasks, retention]) part.start();
   return {
     consumers: { frames, tasks },
     stopConsumers: async () => {

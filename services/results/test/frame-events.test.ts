@@ -5,8 +5,8 @@ import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import type { ResultsCompleted } from '@vision/shared/contracts/task-events';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { topics } from '@vision/shared/contracts/topics';
-import { startBatchConsumer } from '@vision/shared/messaging/batch-consumer';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { listDlq } from '@vision/shared/messaging/dlq';
 import { on } from '@vision/shared/messaging/subscription';
@@ -23,12 +23,13 @@ const completed: ResultsCompleted[] = [];
 
 beforeAll(async () => {
   results = await startResults();
-  announcements = startConsumer({
+  announcements = createConsumer({
     kafka: results.kafka.client,
     groupId: 'test-announcements',
     subscriptions: [on(taskResultsCompleted, async ({ data }) => void completed.push(data))],
     onFatal: (error) => logger.fatal(error),
   });
+  announcements.start();
   await Promise.all([results.service.consumers?.frames.joined, announcements.joined]);
 }, 60_000);
 afterAll(async () => {
@@ -127,7 +128,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
     events: await db('outbox').count(),
   });
   const before = await content();
-  const again = startBatchConsumer({
+  const again = createBatchConsumer({
     kafka: results.kafka.client,
     groupId: 'frames-from-the-start',
     topic: topics.frames,
@@ -140,6 +141,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
     }),
     onFatal: (error) => logger.fatal(error),
   });
+  again.start();
   try {
     const ends = [0, 1].map((partition) => ({ partition, id: randomUUID() }));
     await results.producer.publishRaw(

@@ -1,8 +1,8 @@
-import { startPoller } from '@vision/shared/async/poller';
-import { startConsumer } from '@vision/shared/messaging/consumer';
+import { createPoller } from '@vision/shared/async/poller';
+import { createConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
-import { startRelay } from '@vision/shared/messaging/relay';
+import { createRelay } from '@vision/shared/messaging/relay';
 import type { ServiceContext } from '@vision/shared/run';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
@@ -33,23 +33,23 @@ export function startBackground(deps: Deps, config: Config, { logger, onFatal }:
     topicPrefix: config.TOPIC_PREFIX,
   });
   const producer = createProducer(kafka);
-  const relay = startRelay({ db: deps.db, producer, logger });
-  const consumer = startConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
+  const relay = createRelay({ db: deps.db, producer, logger });
+  const consumer = createConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
   const failures = { inRow: 0 };
-  const reconciler = startPoller({
+  const reconciler = createPoller({
     name: 'reconciler',
     intervalMs: LOOK_MS,
     logger,
     maxBackoffMs: 2_000,
     run: () => reconcile(deps, failures),
   });
-  const recovery = startPoller({
+  const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
     logger,
     run: () => recoverCreates(deps),
   });
-  const retention = startPoller({
+  const retention = createPoller({
     name: 'retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
@@ -60,7 +60,7 @@ export function startBackground(deps: Deps, config: Config, { logger, onFatal }:
       return 0;
     },
   });
-  const census = startPoller({
+  const census = createPoller({
     name: 'census',
     intervalMs: CENSUS_MS,
     logger,
@@ -69,6 +69,7 @@ export function startBackground(deps: Deps, config: Config, { logger, onFatal }:
       return 0;
     },
   });
+  for (const part of [relay, consumer, reconciler, recovery, retention, census]) part.start();
   return {
     wakeRelay: relay.wake,
     wakeReconciler: reconciler.wake,

@@ -2,6 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 import { asUnavailable } from '../unavailable.ts';
+import { backoff } from './backoff.ts';
+import { createBell } from './bell.ts';
+import type { Bell } from './bell.ts';
 
 export interface PollerOptions {
   /** For the log. */
@@ -16,21 +19,27 @@ export interface PollerOptions {
   logger: Logger;
   /** Longest pause after failures in a row. */
   maxBackoffMs?: number;
+  /** Starts the next round when it rings; for work that has to wake the very poller that runs it. */
+  bell?: Bell;
 }
 
 export interface Poller {
+  start: () => void;
   /** Starts the next round now (a commit has made work). Cheap, may be called any number of times. */
   wake: () => void;
-  /** Ends after the round that is running; aborts its signal at once. */
+  /** Ends after the round that is running; aborts its signal at once. Nothing happens when it was never started. */
   stop: () => Promise<void>;
 }
 
 /** Runs `run` again and again, one round at a time; failures back off and never end the loop. */
-export function startPoller(options: PollerOptions): Poller {
+export function createPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
-  const bell = createBell();
-  const done = untraced(() => loop(options, stopping.signal, bell));
+  const bell = options.bell ?? createBell();
+  let done: Promise<void> | undefined;
   return {
+    start: () => {
+      done ??= untraced(() => loop(options, stopping.signal, bell));
+    },
     wake: bell.ring,
     stop: async () => {
       stopping.abort();
@@ -63,40 +72,4 @@ function report({ logger, name }: PollerOptions, error: unknown, failures: numbe
   if (!unavailable) logger.error({ err: error, poller: name, failures }, 'a round failed');
   else if (failures === 1)
     logger.warn({ err: unavailable.cause ?? unavailable, poller: name }, 'waiting for a store to come back');
-}
-
-/** 100 ms · 2ⁿ up to the maximum, with jitter over its upper half. */
-export function backoff(failures: number, maxMs: number): number {
-  const ceiling = Math.min(maxMs, 100 * 2 ** Math.min(failures, 16));
-  return ceiling / 2 + (Math.random() * ceiling) / 2;
-}
-
-interface Bell {
-  ring: () => void;
-  wait: (ms: number) => Promise<void>;
-}
-
-/** A ring while nobody waits is remembered, so a wake between "found nothing" and "wait" is not lost. */
-function createBell(): Bell {
-  let rung = false;
-  let release: (() => void) | undefined;
-  return {
-    ring: () => {
-      rung = true;
-      release?.();
-    },
-    wait: async (ms) => {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          release = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      rung = false;
-      release = undefined;
-    },
-  };
 }

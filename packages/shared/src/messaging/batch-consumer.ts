@@ -15,7 +15,7 @@ import type { EventProducer } from './producer.ts';
 import { createSettlements } from './settlement.ts';
 import type { Outcome, Settlements } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
-import { superviseConsumer } from './supervise.ts';
+import { createSupervisor } from './supervise.ts';
 
 export interface BatchConsumerOptions {
   kafka: KafkaClient;
@@ -43,8 +43,8 @@ export interface BatchMeta {
   signal: AbortSignal;
 }
 
-/** Consumes many small events in batches (frames). Otherwise as `startConsumer`; the spans of a batch link to its producers. */
-export function startBatchConsumer(options: BatchConsumerOptions): EventConsumer {
+/** Consumes many small events in batches (frames). Otherwise as `createConsumer`; the spans of a batch link to its producers. */
+export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
   const { kafka, groupId, topic, concurrency = 2 } = options;
   const stop = new AbortController();
   const batches: Batches = {
@@ -55,7 +55,7 @@ export function startBatchConsumer(options: BatchConsumerOptions): EventConsumer
     settlements: createSettlements(),
     signal: stop.signal,
   };
-  const supervised = superviseConsumer({
+  const supervisor = createSupervisor({
     kafka,
     groupId,
     topics: [topic],
@@ -66,19 +66,19 @@ export function startBatchConsumer(options: BatchConsumerOptions): EventConsumer
       eachBatchAutoResolve: false,
       eachBatch: async (payload) => {
         await consume(batches, payload);
-        supervised.progressed();
+        supervisor.progressed();
       },
     },
   });
   return {
-    joined: supervised.joined,
+    start: supervisor.start,
+    joined: supervisor.joined,
     settled: batches.settlements.settled,
-    lastProgressAt: batches.settlements.lastProgressAt,
-    isRunning: supervised.isRunning,
-    isAlive: supervised.isAlive,
+    isRunning: supervisor.isRunning,
+    isAlive: supervisor.isAlive,
     stop: async (timeoutMs) => {
       stop.abort();
-      await supervised.stop(timeoutMs);
+      await supervisor.stop(timeoutMs);
       await batches.producer.stop();
     },
   };

@@ -12,7 +12,7 @@ import type { EventProducer } from './producer.ts';
 import { createSettlements } from './settlement.ts';
 import type { Outcome, Settlements } from './settlement.ts';
 import type { DeliveryMeta, Subscription } from './subscription.ts';
-import { superviseConsumer } from './supervise.ts';
+import { createSupervisor } from './supervise.ts';
 
 export interface ConsumerOptions {
   kafka: KafkaClient;
@@ -26,11 +26,12 @@ export interface ConsumerOptions {
 }
 
 export interface EventConsumer {
+  /** Joins the group and keeps trying while Kafka is away; returns at once. */
+  start: () => void;
   /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
   joined: Promise<void>;
   /** Resolves with what became of an event, also of one settled shortly before; for tests. */
   settled: Settlements['settled'];
-  lastProgressAt: () => number;
   isRunning: () => boolean;
   /** For the liveness check; no outage makes it false. */
   isAlive: () => boolean;
@@ -41,9 +42,8 @@ export interface EventConsumer {
 /**
  * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed over; what cannot
  * be read goes to the dead letter topic and its partition goes on. The trace of the producer is active in the handler.
- * Returns at once and keeps trying while Kafka is away.
  */
-export function startConsumer(options: ConsumerOptions): EventConsumer {
+export function createConsumer(options: ConsumerOptions): EventConsumer {
   const { kafka, groupId, subscriptions, concurrency = 3 } = options;
   const stop = new AbortController();
   const delivery = {
@@ -55,7 +55,7 @@ export function startConsumer(options: ConsumerOptions): EventConsumer {
     signal: stop.signal,
     topicOf: new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic])),
   };
-  const supervised = superviseConsumer({
+  const supervisor = createSupervisor({
     kafka,
     groupId,
     topics: [...new Set(delivery.topicOf.values())],
@@ -65,19 +65,19 @@ export function startConsumer(options: ConsumerOptions): EventConsumer {
       partitionsConsumedConcurrently: concurrency,
       eachMessage: async (payload) => {
         await deliver(delivery, payload);
-        supervised.progressed();
+        supervisor.progressed();
       },
     },
   });
   return {
-    joined: supervised.joined,
+    start: supervisor.start,
+    joined: supervisor.joined,
     settled: delivery.settlements.settled,
-    lastProgressAt: delivery.settlements.lastProgressAt,
-    isRunning: supervised.isRunning,
-    isAlive: supervised.isAlive,
+    isRunning: supervisor.isRunning,
+    isAlive: supervisor.isAlive,
     stop: async (timeoutMs) => {
       stop.abort();
-      await supervised.stop(timeoutMs);
+      await supervisor.stop(timeoutMs);
       await delivery.producer.stop();
     },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
-import { backoff } from '../async/poller.ts';
+import { backoff } from '../async/backoff.ts';
 import { asUnavailable } from '../unavailable.ts';
 import { AppError } from '../errors.ts';
 

@@ -33,8 +33,6 @@ export interface EventProducer {
   publishBatch: (events: OutgoingEvent[]) => Promise<void>;
   /** Passes records on as they are, headers included; topic names are prefixed. */
   publishRaw: (messages: RawMessage[]) => Promise<void>;
-  /** Whether a connection was made and not given up; for information, not for readiness. */
-  isConnected: () => boolean;
   stop: () => Promise<void>;
 }
 
@@ -69,14 +67,12 @@ export function createProducer(client: KafkaClient): EventProducer {
       );
     },
     publishRaw: (messages) => send.batch(messages),
-    isConnected: send.isConnected,
     stop: send.stop,
   };
 }
 
 interface Sender {
   batch: (messages: RawMessage[]) => Promise<void>;
-  isConnected: () => boolean;
   stop: () => Promise<void>;
 }
 
@@ -89,11 +85,8 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
     retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2_000 },
   });
   let connecting: Promise<void> | undefined;
-  let connected = false;
   const connect = async () => {
-    connecting ??= producer.connect().then(() => {
-      connected = true;
-    });
+    connecting ??= producer.connect();
     try {
       await connecting;
     } catch (error) {
@@ -114,9 +107,7 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
         throw asUnavailable(error) ?? error;
       }
     },
-    isConnected: () => connected,
     stop: async () => {
-      connected = false;
       if (connecting) await connecting.catch(() => undefined);
       await producer.disconnect();
     },

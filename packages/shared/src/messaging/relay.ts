@@ -1,6 +1,6 @@
 import { metrics } from '@opentelemetry/api';
 import type { Knex } from 'knex';
-import { startPoller } from '../async/poller.ts';
+import { createPoller } from '../async/poller.ts';
 import { openSession, tryLock } from '../db/session.ts';
 import type { DbSession } from '../db/session.ts';
 import type { Logger } from '../logger.ts';
@@ -21,6 +21,7 @@ export interface RelayOptions {
 }
 
 export interface Relay {
+  start: () => void;
   /** Looks at once; call it after a commit that appended events. */
   wake: () => void;
   /** Whether this process is the one that publishes. */
@@ -37,12 +38,12 @@ export interface Relay {
  * rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After a fail-over events may be
  * repeated or overtake each other; consumers go by id and version.
  */
-export function startRelay(options: RelayOptions): Relay {
+export function createRelay(options: RelayOptions): Relay {
   const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 3_600_000 } = options;
   const lead = createLeadership(db, logger);
   const gauges = watchOutbox();
   let nextCleanUp = 0;
-  const poller = startPoller({
+  const poller = createPoller({
     name: 'outbox-relay',
     intervalMs,
     logger,
@@ -65,6 +66,7 @@ export function startRelay(options: RelayOptions): Relay {
     },
   });
   return {
+    start: poller.start,
     wake: poller.wake,
     isActive: lead.isHeld,
     stop: async () => {

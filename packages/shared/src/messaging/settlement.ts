@@ -8,8 +8,6 @@ export interface Settlements {
    * @throws Error when it is not settled in time.
    */
   settled: (eventId: string, timeoutMs?: number) => Promise<Outcome>;
-  /** Milliseconds since the epoch of the last settled event; the start, before the first. */
-  lastProgressAt: () => number;
 }
 
 const REMEMBERED = 2_000;
@@ -17,10 +15,8 @@ const REMEMBERED = 2_000;
 export function createSettlements(): Settlements {
   const outcomes = new Map<string, Outcome>();
   const waiting = new Map<string, Set<(outcome: Outcome) => void>>();
-  let lastProgressAt = Date.now();
   return {
     record: (eventId, outcome) => {
-      lastProgressAt = Date.now();
       outcomes.set(eventId, outcome);
       const [oldest] = outcomes.keys();
       if (outcomes.size > REMEMBERED && oldest !== undefined) outcomes.delete(oldest);
@@ -43,6 +39,5 @@ export function createSettlements(): Settlements {
         waiting.set(eventId, listeners);
       });
     },
-    lastProgressAt: () => lastProgressAt,
   };
 }

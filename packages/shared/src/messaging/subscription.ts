@@ -21,7 +21,7 @@ export interface DeliveryMeta {
 
 /**
  * Applies an event. Delivered at least once, late or out of order, so applying it twice must change nothing: go by unique keys
- * and versions, or use `once`. Returning commits the offset. An error of kind `unavailable` (also a lost database connection)
+ * and versions. Returning commits the offset. An error of kind `unavailable` (also a lost database connection)
  * is waited out; any other error is a fault of the event or the code.
  */
 export type EventHandler<T> = (event: ReceivedEvent<T>, meta: DeliveryMeta) => Promise<void>;

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { createLogger } from '../logger.ts';
 import { consumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import { superviseConsumer } from './supervise.ts';
+import { createSupervisor } from './supervise.ts';
 
 interface Crash {
   error: Error;
@@ -28,7 +28,7 @@ function harness() {
     },
   };
   const fatal: Error[] = [];
-  const supervised = superviseConsumer({
+  const supervisor = createSupervisor({
     kafka: { kafka, nameOf: (name: string) => name, logger: createLogger('test', 'silent') } as unknown as KafkaClient,
     groupId: 'group',
     topics: ['topic'],
@@ -38,48 +38,58 @@ function harness() {
     maxCrashes: 3,
   });
   const crash = (payload: Crash) => void events.emit('consumer.crash', { payload });
-  return { supervised, fatal, crash, mayRestart: (error: Error) => restartOnFailure(error) };
+  return { supervisor, fatal, crash, mayRestart: (error: Error) => restartOnFailure(error) };
 }
 
 const named = (name: string, cause?: Error) => Object.assign(new Error(name, { cause }), { name });
 
 test('a crash that cannot be restarted is fatal, once', async () => {
-  const { supervised, fatal, crash } = harness();
-  await supervised.joined;
-  expect(supervised.isRunning()).toBe(true);
+  const { supervisor, fatal, crash } = harness();
+  supervisor.start();
+  await supervisor.joined;
+  expect(supervisor.isRunning()).toBe(true);
   crash({ error: named('KafkaJSNonRetriableError'), restart: false });
   crash({ error: named('KafkaJSNonRetriableError'), restart: false });
   expect(fatal).toHaveLength(1);
-  expect(supervised.isAlive()).toBe(false);
-  await supervised.stop();
+  expect(supervisor.isAlive()).toBe(false);
+  await supervisor.stop();
 });
 
 test('crashes in a row end the patience, progress between them restores it', async () => {
-  const { supervised, mayRestart } = harness();
+  const { supervisor, mayRestart } = harness();
+  supervisor.start();
   const error = named('KafkaJSNumberOfRetriesExceeded', named('KafkaJSProtocolError'));
   expect(await mayRestart(error)).toBe(true);
   expect(await mayRestart(error)).toBe(true);
-  supervised.progressed();
+  supervisor.progressed();
   expect(await mayRestart(error)).toBe(true);
   expect(await mayRestart(error)).toBe(true);
   expect(await mayRestart(error)).toBe(false);
-  await supervised.stop();
+  await supervisor.stop();
 });
 
 test('brokers out of reach are waited for without end', async () => {
-  const { supervised, fatal, mayRestart } = harness();
+  const { supervisor, fatal, mayRestart } = harness();
+  supervisor.start();
   const error = named('KafkaJSNumberOfRetriesExceeded', named('KafkaJSConnectionError'));
   for (let n = 0; n < 20; n += 1) expect(await mayRestart(error)).toBe(true);
   expect(fatal).toEqual([]);
-  expect(supervised.isAlive()).toBe(true);
-  await supervised.stop();
+  expect(supervisor.isAlive()).toBe(true);
+  await supervisor.stop();
 });
 
 test('a crash during the stop is not fatal', async () => {
-  const { supervised, fatal, crash } = harness();
-  await supervised.joined;
-  const stopped = supervised.stop();
+  const { supervisor, fatal, crash } = harness();
+  supervisor.start();
+  await supervisor.joined;
+  const stopped = supervisor.stop();
   crash({ error: named('KafkaJSError'), restart: false });
   await stopped;
   expect(fatal).toEqual([]);
+});
+
+test('a stop without a start ends at once', async () => {
+  const { supervisor } = harness();
+  await supervisor.stop();
+  expect(supervisor.isRunning()).toBe(false);
 });

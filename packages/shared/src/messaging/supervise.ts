@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { Consumer, ConsumerRunConfig } from 'kafkajs';
-import { backoff } from '../async/poller.ts';
+import { backoff } from '../async/backoff.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
 import { untraced } from '../telemetry/trace-context.ts';
@@ -19,7 +19,9 @@ export interface SuperviseOptions {
   maxCrashes?: number;
 }
 
-export interface SupervisedConsumer {
+export interface Supervisor {
+  /** Connects and joins the group, for as long as that takes; returns at once. */
+  start: () => void;
   /** Resolves when the group has given this process its partitions for the first time. */
   joined: Promise<void>;
   isRunning: () => boolean;
@@ -34,7 +36,7 @@ export interface SupervisedConsumer {
  * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an outage, and says
  * `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
  */
-export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer {
+export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { kafka, groupId, signals } = options;
   const stop = new AbortController();
   const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: Date.now() };
@@ -63,9 +65,13 @@ export function superviseConsumer(options: SuperviseOptions): SupervisedConsumer
   consumer.on('consumer.end_batch_process', ({ payload }) =>
     signals.lag(payload.topic, payload.partition, Number(payload.offsetLag)),
   );
-  const watchdog = watch(consumer, state, fatal);
-  const started = untraced(() => startForever(consumer, options, stop.signal, state));
+  let watchdog: NodeJS.Timeout | undefined;
+  let started = Promise.resolve(false);
   return {
+    start: () => {
+      watchdog = watch(consumer, state, fatal);
+      started = untraced(() => startForever(consumer, options, stop.signal, state));
+    },
     joined,
     isRunning: () => state.joined && state.alive,
     isAlive: () => state.alive,

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { startPoller } from '@vision/shared/async/poller';
+import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { KeyCache } from '../db/key-cache.ts';
 import { readRecentChanges } from '../db/settings.ts';
@@ -24,21 +24,19 @@ export interface WatchOptions {
 /** Keeps a replica in step with what operators change elsewhere: the maintenance switch, limits, revoked keys. */
 export function watchSettings({ db, cache, intervalMs, logger }: WatchOptions): SettingsWatch {
   let maintenance: Maintenance | undefined;
-  let poller: ReturnType<typeof startPoller> | undefined;
   const round = async () => {
     const changes = await readRecentChanges(db);
     maintenance = changes.maintenance;
     cache.forget(changes);
     return 0;
   };
+  const poller = createPoller({ name: 'settings', intervalMs, logger, run: round, maxBackoffMs: intervalMs });
   return {
     maintenance: () => maintenance,
     setMaintenance: (next) => {
       maintenance = next;
     },
-    start: () => {
-      poller = startPoller({ name: 'settings', intervalMs, logger, run: round, maxBackoffMs: intervalMs });
-    },
-    stop: async () => poller?.stop(),
+    start: poller.start,
+    stop: poller.stop,
   };
 }

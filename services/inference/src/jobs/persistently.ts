@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoff } from '@vision/shared/async/poller';
+import { backoff } from '@vision/shared/async/backoff';
 import { asAppError } from '@vision/shared/errors';
 import { asUnavailable } from '@vision/shared/unavailable';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { JobStatus } from '@vision/shared/contracts/inference';
-import { startPoller } from '@vision/shared/async/poller';
+import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { claimJobs, deleteEndedBefore, renewJobs } from '../db/jobs.ts';
@@ -83,7 +83,8 @@ export function startWorker(deps: Deps, options: WorkerOptions): Worker {
     return 0;
   };
 
-  const poller = startPoller({ name: 'jobs', intervalMs: options.pollMs, run: round, logger: options.logger });
+  const poller = createPoller({ name: 'jobs', intervalMs: options.pollMs, run: round, logger: options.logger });
+  poller.start();
   return {
     wake: poller.wake,
     isReported: () => isReported,

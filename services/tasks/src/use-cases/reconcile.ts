@@ -1,5 +1,5 @@
 import type { Job } from '@vision/shared/contracts/inference';
-import { backoff } from '@vision/shared/async/poller';
+import { backoff } from '@vision/shared/async/backoff';
 import { checkAgain, checkNoMore, claimDueTasks, databaseNow } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
 import { isEvidence } from '../domain/job-progress.ts';

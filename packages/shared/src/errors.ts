@@ -135,6 +135,8 @@ export const fail = {
   forbidden: (reason: string, message: string) => new AppError('forbidden', message, { reason }),
   conflict: (reason: string, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
+  /** A fault of ours. What exactly stands in the log only. */
+  internal: () => new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' }),
 };
 
 /** The error itself when it is an `AppError`, undefined otherwise. */

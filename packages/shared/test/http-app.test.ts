@@ -51,8 +51,24 @@ const keyed = route(
   },
   async ({ req }) => ({ status: 200, body: readIdempotencyKey(req) }),
 );
+const open = route(
+  {
+    operation: 'open',
+    method: 'get',
+    path: '/open',
+    summary: 'Needs no caller',
+    audience: 'internal',
+    authenticated: false,
+    responses: { 200: { description: 'Done' } },
+  },
+  async () => ({ status: 200, body: {} }),
+);
+const careless = route(
+  { ...open.definition, operation: 'careless', path: '/careless', summary: 'Asks for the caller it cannot have' },
+  async ({ caller }) => ({ status: 200, body: { caller } }),
+);
 const app = createApp({
-  routes: [echo, broken, patient, keyed],
+  routes: [echo, broken, patient, keyed, open, careless],
   authenticate: requireServiceToken(key, 'test'),
   logger,
 });
@@ -125,6 +141,24 @@ test.each(['text/plain', 'application/json; charset=utf-16', 'application/proble
     expect((await problemOf(reply)).details).toEqual({ reason: 'content_type_invalid', field: 'Content-Type' });
   },
 );
+
+test('a route without authentication cannot take nobody for a caller', async () => {
+  expect((await fetch(`${base}/open`)).status).toBe(200);
+  expect((await fetch(`${base}/careless`)).status).toBe(500);
+  expect(lines.some((line) => line.includes('careless asks for its caller'))).toBe(true);
+});
+
+test.each([
+  ['an answer', '/open', 200],
+  ['a refusal', '/nowhere', 401],
+  ['a fault of ours', '/careless', 500],
+])('%s carries a trace id, and a problem document the same one', async (_name, path, status) => {
+  const reply = await fetch(base + path);
+  const body = (await reply.json()) as { trace_id?: string };
+  const traceId = reply.headers.get('x-trace-id');
+  expect([reply.status, traceId]).toEqual([status, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  if (status !== 200) expect(body.trace_id).toBe(traceId);
+});
 
 test('an id of another form is 404, an unknown path 404, another method 405 with Allow', async () => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

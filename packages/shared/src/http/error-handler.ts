@@ -1,9 +1,11 @@
 import { trace } from '@opentelemetry/api';
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { AppError, asAppError } from '../errors.ts';
+import { asAppError, fail } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { asUnavailable } from '../unavailable.ts';
 import type { Logger } from '../logger.ts';
 import { headersOfError, toProblem } from './problem.ts';
+import { requestIdsOf } from './request-id.ts';
 import { ClientGoneError } from './route.ts';
 import { drain } from './drain.ts';
 
@@ -15,8 +17,7 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
       res.destroy();
       return;
     }
-    const known = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error);
-    const shown = known ?? new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' });
+    const shown = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error) ?? fail.internal();
     note(logger, req, { error, shown });
     if (res.headersSent) {
       res.destroy();
@@ -28,9 +29,10 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 
 /** Sends the problem at once, then drains what is left of the request body, so the client reads an answer, not a reset. */
 function answer(req: Request, res: Response, error: AppError): void {
-  const body = Buffer.from(JSON.stringify(toProblem(error, String(res.getHeader('X-Request-Id') ?? ''))));
+  const problem = toProblem(error, requestIdsOf(res));
+  const body = Buffer.from(JSON.stringify(problem));
   res
-    .status(toStatus(error))
+    .status(problem.status)
     .set(headersOfError(error))
     .set({
       'Content-Type': 'application/problem+json',
@@ -46,8 +48,6 @@ function answer(req: Request, res: Response, error: AppError): void {
   drain(req, () => res.end());
 }
 
-const toStatus = (error: AppError) => toProblem(error, '').status;
-
 function note(logger: Logger, req: Request, { error, shown }: { error: unknown; shown: AppError }): void {
   trace.getActiveSpan()?.setAttribute('app.error.code', shown.code ?? shown.reason);
   const facts = { method: req.method, path: req.path, reason: shown.reason, code: shown.code };
@@ -61,9 +61,5 @@ function asHttpFault(error: unknown): AppError | undefined {
   if (!(error instanceof Error)) return undefined;
   const status = (error as { status?: unknown }).status;
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
-  return new AppError('invalid', 'The request is malformed.', {
-    code: 'OP-TASK-REQUEST-INVALID',
-    reason: 'request_malformed',
-    cause: error,
-  });
+  return Object.assign(fail.requestInvalid('request_malformed', 'The request is malformed.'), { cause: error });
 }

@@ -1,4 +1,3 @@
-import { trace } from '@opentelemetry/api';
 import type { AppError, ErrorKind } from '../errors.ts';
 import type { Problem } from '../contracts/problem.ts';
 
@@ -27,8 +26,16 @@ const titleOfKind: Record<ErrorKind, string> = {
   internal: 'Internal error',
 };
 
-/** The problem document of an error. `requestId` is the X-Request-Id of the request it answers. */
-export function toProblem(error: AppError, requestId: string): Problem {
+/** What a request is named by, in the headers of its answer and in a problem document. */
+export interface RequestIds {
+  /** X-Request-Id */
+  requestId: string;
+  /** X-Trace-Id */
+  traceId: string;
+}
+
+/** The problem document of an error that answers the request with these ids. */
+export function toProblem(error: AppError, { requestId, traceId }: RequestIds): Problem {
   return {
     type: `urn:vision:problem:${error.reason}`,
     title: titleOfKind[error.kind],
@@ -37,7 +44,7 @@ export function toProblem(error: AppError, requestId: string): Problem {
     instance: `urn:request:${requestId}`,
     ...(error.code ? { code: error.code } : {}),
     details: { reason: error.reason, ...error.details },
-    trace_id: trace.getActiveSpan()?.spanContext().traceId ?? '',
+    trace_id: traceId,
     retryable: error.isRetriable,
   };
 }

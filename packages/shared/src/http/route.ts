@@ -16,7 +16,7 @@ export interface ResponseDoc {
 }
 
 export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
-  /** camelCase name of the operation; also the OpenAPI operationId and the span name. */
+  /** camelCase name of the operation; also the OpenAPI operationId and the name in the access log. */
   operation: string;
   method: Method;
   /** OpenAPI form: `/v1/vision/tasks/{task_id}`. */
@@ -43,8 +43,8 @@ export interface RouteContext<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** Throws unless the route is authenticated. */
-  caller: Caller;
+  /** Who asks. Reading it throws on a route whose authentication names nobody. */
+  readonly caller: Caller;
   req: Request;
   res: Response;
   /** Aborted when the client goes away before the answer. */
@@ -77,7 +77,9 @@ export function route<P = unknown, Q = unknown, B = unknown>(
       params: parsePart(definition.params, req.params, 'path', 'not_found') as P,
       query: parsePart(definition.query, req.query, 'query') as Q,
       body: (definition.body ? parsePart(definition.body, await readJson(req), 'body') : undefined) as B,
-      caller: res.locals['caller'] as Caller,
+      get caller() {
+        return callerOf(res, definition.operation);
+      },
       req,
       res,
       signal: signalOf(res),
@@ -86,6 +88,12 @@ export function route<P = unknown, Q = unknown, B = unknown>(
     if (reply) send(res, definition, reply);
   };
   return { definition: definition, handler };
+}
+
+function callerOf(res: Response, operation: string): Caller {
+  const caller = res.locals['caller'] as Caller | undefined;
+  if (!caller) throw new Error(`${operation} asks for its caller, but nobody authenticated one`);
+  return caller;
 }
 
 function send(res: Response, definition: RouteDefinition, reply: Reply): void {

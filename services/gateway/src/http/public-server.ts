@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
+import { newTraceId } from '@vision/shared/http/request-id';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { HttpServer } from '@vision/shared/http/server';
 
@@ -19,19 +20,20 @@ function refuse(socket: Duplex & { bytesWritten?: number }): void {
     socket.destroy();
     return;
   }
-  const requestId = randomUUID();
+  const ids = { requestId: randomUUID(), traceId: newTraceId() };
   const error = fail.requestInvalid(
     'request_malformed',
     'The request is not valid HTTP, or its headers are too large.',
   );
-  const body = JSON.stringify(toProblem(error, requestId));
+  const body = JSON.stringify(toProblem(error, ids));
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',
       'Connection: close',
       'Content-Type: application/problem+json',
       `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
+      `X-Request-Id: ${ids.requestId}`,
+      `X-Trace-Id: ${ids.traceId}`,
       '',
       body,
     ].join('\r\n'),

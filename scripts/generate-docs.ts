@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { format } from 'prettier';
+import { format, resolveConfig } from 'prettier';
 import { asyncApi } from './docs/async-api.ts';
 import { environmentTable } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
@@ -19,7 +19,7 @@ const files: Record<string, string> = {
 const stale: string[] = [];
 for (const [path, content] of Object.entries(files)) {
   const file = join(root, path);
-  const wanted = await format(content, { filepath: file, printWidth: 120, singleQuote: true });
+  const wanted = await format(content, { ...(await resolveConfig(file)), filepath: file });
   const found = existsSync(file) ? await readFile(file, 'utf8') : '';
   if (found === wanted) continue;
   stale.push(path);

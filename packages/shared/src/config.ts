@@ -64,7 +64,9 @@ export const serviceConfig = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('Log level'),
-  SHUTDOWN_GRACE_MS: millis(25_000).describe('Longest time a shutdown may take'),
+  SHUTDOWN_GRACE_MS: millis(25_000).describe(
+    'On a stop, longest time for requests under way; docs/operations.md adds the later phases',
+  ),
 };
 
 /** Settings of every service that talks to its own database. */

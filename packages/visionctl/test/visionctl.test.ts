@@ -124,7 +124,7 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
     ['tasks', 'verify', id, 'maybe', '--note', 'x'],
     ['tasks', 'verify', id, 'created'],
     ['dlq', 'list', 'nothing'],
-    ['dlq', 'replay', 'frames'],
+    ['dlq', 'replay', 'nothing'],
   ];
   for (const line of lines) {
     const { code, err, out } = await visionctl(line);
@@ -180,23 +180,28 @@ test('addresses may come from the file of the local system', async () => {
   expect(asked[0]?.authorization).toBe('Bearer from-file');
 });
 
-test('records that were put aside are listed and published again', async () => {
-  const kafka = await testKafka({ topics: [topics.tasks] });
-  try {
-    const producer = kafka.client.kafka.producer({ allowAutoTopicCreation: false });
-    await producer.connect();
-    const headers = { dlq_reason: 'unreadable', ce_id: 'e1', ce_type: 't' };
-    const messages = [{ key: 'k', value: 'broken', headers }];
-    await producer.send({ topic: kafka.client.nameOf(`${topics.tasks}.dlq`), messages });
-    await producer.disconnect();
-    const variables = { ...env, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix };
-    const listed = await visionctl(['dlq', 'list', 'tasks', '--json'], variables);
-    expect(JSON.parse(listed.out)).toEqual({
-      items: [expect.objectContaining({ key: 'k', reason: 'unreadable', eventId: 'e1', value: 'broken' })],
-    });
-    expect((await visionctl(['dlq', 'replay', 'tasks', '--json'], variables)).out).toContain('"replayed": 1');
-    expect((await visionctl(['dlq', 'replay', topics.tasks, '--json'], variables)).out).toContain('"replayed": 0');
-  } finally {
-    await kafka.close();
-  }
-}, 60_000);
+test.each(['tasks', 'frames'] as const)(
+  '%s that were put aside are listed and published again',
+  async (name) => {
+    const topic = topics[name];
+    const kafka = await testKafka({ topics: [topic] });
+    try {
+      const producer = kafka.client.kafka.producer({ allowAutoTopicCreation: false });
+      await producer.connect();
+      const headers = { dlq_reason: 'unreadable', ce_id: 'e1', ce_type: 't' };
+      const messages = [{ key: 'k', value: 'broken', headers }];
+      await producer.send({ topic: kafka.client.nameOf(`${topic}.dlq`), messages });
+      await producer.disconnect();
+      const variables = { ...env, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix };
+      const listed = await visionctl(['dlq', 'list', name, '--json'], variables);
+      expect(JSON.parse(listed.out)).toEqual({
+        items: [expect.objectContaining({ key: 'k', reason: 'unreadable', eventId: 'e1', value: 'broken' })],
+      });
+      expect((await visionctl(['dlq', 'replay', name, '--json'], variables)).out).toContain('"replayed": 1');
+      expect((await visionctl(['dlq', 'replay', topic, '--json'], variables)).out).toContain('"replayed": 0');
+    } finally {
+      await kafka.close();
+    }
+  },
+  60_000,
+);

@@ -23,11 +23,9 @@ export const dlqCommands: Command[] = [
     name: 'dlq replay',
     args: ['topic'],
     options: { limit: 'records at most' },
-    summary: 'publish the records that were put aside again; frames cannot be replayed',
+    summary: 'publish the records that were put aside to their topic again; repeats are harmless',
     run: async (context) => {
       const topic = topicOf(context);
-      // A frame that was put aside has a place in the order of its task, which is long past.
-      if (topic === topics.frames) throw new UsageError('Frames can only be looked at.');
       const limit = limitOf(context, Infinity);
       const { replayDlq } = await import('@vision/shared/messaging/dlq');
       const replayed = await replayDlq(await kafkaOf(context), topic, limit);

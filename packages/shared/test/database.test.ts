@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { clockMigration, databaseNow } from '../src/db/clock.ts';
 import { createDb, pingDb } from '../src/db/knex.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { inTransaction, violates } from '../src/db/transaction.ts';
@@ -23,7 +24,7 @@ const schema: Migration = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([schema], { poolMax: 4 });
+  database = await createTestDatabase([schema, clockMigration], { poolMax: 4 });
 });
 afterAll(() => database.drop());
 
@@ -92,6 +93,20 @@ test('two serializable transactions that disturb each other both end up applied'
   await Promise.all([increment(), increment()]);
   expect(await db('things').where({ id: 'serial' }).first<{ n: number }>('n')).toEqual({ n: 2 });
   expect(tries).toBe(3);
+});
+
+test('a shifted clock moves what is asked with vision_now() and nothing else', async () => {
+  const { db, url } = database;
+  const behind = createDb({ url, applicationName: 'behind', clockOffset: '-90 days' });
+  const told = await behind.raw<{ rows: { shift: number; unshifted: boolean }[] }>(
+    `select extract(epoch from vision_now() - now())::int / 86400 as shift, now() = transaction_timestamp() as unshifted`,
+  );
+  expect(told.rows).toEqual([{ shift: -90, unshifted: true }]);
+  const before = await databaseNow(db);
+  expect(Math.round((before.getTime() - (await databaseNow(behind)).getTime()) / 86_400_000)).toBe(90);
+  const plain = await db.raw<{ rows: unknown[] }>('select vision_now() = now() as same');
+  expect(plain.rows).toEqual([{ same: true }]);
+  await behind.destroy();
 });
 
 test('a transaction inside a transaction is refused', async () => {

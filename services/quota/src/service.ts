@@ -86,6 +86,6 @@ export async function createService(config: Config, { logger, onFatal }: Service
 /** Brings the database of this service up to date. */
 export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'quota', migrations);
 
-function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'quota', clock: { setting: 'quota.clock_offset', offset } });
+function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset }: Config): Knex {
+  return createDb({ url, poolMax, applicationName: 'quota', clockOffset });
 }

@@ -23,7 +23,7 @@ export const testLedger = () => createTestDatabase(migrations, { poolMax: 20 });
 /** Runs `work` with the database clock moved; the shift ends with the transaction. */
 export async function atOffset<T>(db: Knex, offset: string, work: (tx: Knex) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.raw(`select set_config('quota.clock_offset', ?, true)`, [offset]);
+    await tx.raw(`select set_config('vision.clock_offset', ?, true)`, [offset]);
     return work(tx);
   });
 }

@@ -138,6 +138,6 @@ function client(config: Config, audience: string, baseUrl: string) {
   return createServiceClient({ baseUrl, issuer: 'results', audience, tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs });
 }
 
-function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: offset }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'results', clock: { setting: 'results.clock_offset', offset } });
+function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset }: Config): Knex {
+  return createDb({ url, poolMax, applicationName: 'results', clockOffset });
 }

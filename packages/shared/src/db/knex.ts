@@ -19,8 +19,8 @@ export interface DbOptions {
   lockTimeoutMs?: number;
   /** Longest wait for a free connection of the pool or for a new one. */
   acquireTimeoutMs?: number;
-  /** The setting that shifts the clock of a database, for tests. Of `0 seconds` nothing is sent: not every pooler lets options pass. */
-  clock?: { setting: string; offset: string };
+  /** Shifts `vision_now()`, for tests. `0 seconds` is not sent at all: not every pooler lets options pass. */
+  clockOffset?: string;
 }
 
 /** Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the database is away. */
@@ -30,7 +30,7 @@ export function createDb(options: DbOptions): Knex {
     client: 'pg',
     connection: {
       connectionString: options.url,
-      options: clockOption(options.clock),
+      options: clockOption(options.clockOffset),
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 10_000,
@@ -49,9 +49,9 @@ export function createDb(options: DbOptions): Knex {
 }
 
 /** `-c name=value`, blanks in the value escaped (PostgreSQL documentation, `options` of a connection). */
-function clockOption(clock: DbOptions['clock']): string | undefined {
-  if (clock === undefined || clock.offset === '0 seconds') return undefined;
-  return `-c ${clock.setting}=${clock.offset.replaceAll(' ', String.raw`\ `)}`;
+function clockOption(offset = '0 seconds'): string | undefined {
+  if (offset === '0 seconds') return undefined;
+  return `-c vision.clock_offset=${offset.replaceAll(' ', String.raw`\ `)}`;
 }
 
 /**

@@ -9,7 +9,7 @@ export async function foldOldReservations(tx: Knex.Transaction, days: number, ba
   const result = await tx.raw<{ rows: { removed: number }[] }>(
     `with removed as (
        delete from reservations where id in (
-         select id from reservations where closed_at < quota_now() - make_interval(days => :days)
+         select id from reservations where closed_at < vision_now() - make_interval(days => :days)
           order by closed_at limit :batch for update skip locked)
        returning subject, kind, day, charged
      ), sums as (

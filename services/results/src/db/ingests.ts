@@ -38,7 +38,7 @@ export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[]): Prom
     `update ingests as i
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
             late_position = n.late_position, end_status = n.end_status,
-            ended_at = case when n.end_status is null then null else coalesce(i.ended_at, results_now()) end
+            ended_at = case when n.end_status is null then null else coalesce(i.ended_at, vision_now()) end
        from json_populate_recordset(null::ingests, ?::json) as n
       where i.task_id = n.task_id`,
     [JSON.stringify(ingests)],

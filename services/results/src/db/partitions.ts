@@ -6,7 +6,7 @@ const partitionOf = (day: string) => `frames_${day.replaceAll('-', '')}`;
 /** Today in UTC by the clock that expiry goes by. */
 export async function today(db: Knex): Promise<string> {
   const result = await db.raw<{ rows: { day: string }[] }>(
-    `select (results_now() at time zone 'UTC')::date::text as day`,
+    `select (vision_now() at time zone 'UTC')::date::text as day`,
   );
   return result.rows[0]?.day ?? '';
 }
@@ -54,7 +54,7 @@ export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number
 export async function deleteExpiredViews(db: Knex, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from task_views where task_id in (
-       select task_id from task_views where result_expires_at < results_now() - interval '1 day' order by result_expires_at limit :batch)`,
+       select task_id from task_views where result_expires_at < vision_now() - interval '1 day' order by result_expires_at limit :batch)`,
     { batch },
   );
   return result.rowCount;

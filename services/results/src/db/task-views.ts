@@ -47,8 +47,8 @@ export async function findReadable(
 ): Promise<Readable | undefined> {
   const result = await db.raw<{ rows: Readable[] }>(
     `select v.lower_bound, v.default_min_score,
-            v.result_expires_at <= results_now() as is_expired,
-            coalesce(v.ended_at + make_interval(secs => :patienceS) <= results_now(), false) as is_long_over,
+            v.result_expires_at <= vision_now() as is_expired,
+            coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
             coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
             i.end_status is not null as has_end_mark
        from task_views as v left join ingests as i on i.task_id = v.task_id

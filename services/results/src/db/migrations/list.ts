@@ -1,5 +1,6 @@
+import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { resultTables } from './0001-result-tables.ts';
 
-export const migrations: Migration[] = [outboxMigration, resultTables];
+export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables];

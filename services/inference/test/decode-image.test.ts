@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import { decodeImage, ImageRefusedError } from '../src/detectors/decode-image.ts';
-import { halves, plainPng, strangers, street, textBombPng } from './pictures.ts';
+import { halves, plainPng, strangers, street, textBombPng } from './support/pictures.ts';
 
 const small = () => ({ width: 4, height: 2 });
 

@@ -4,8 +4,8 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { detection, healthReply } from '@vision/shared/contracts/inference';
-import { plainPng, strangers, street } from './pictures.ts';
-import { useInference } from './service.ts';
+import { plainPng, strangers, street } from './support/pictures.ts';
+import { useInference } from './support/service.ts';
 
 const service = useInference();
 

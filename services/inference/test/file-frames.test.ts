@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { type FileFrame, type FileFramesOptions, readFileFrames } from '../src/decoding/file-frames.ts';
+import { readFileFrames } from '../src/decoding/file-frames.ts';
+import type { FileFrame, FileFramesOptions } from '../src/decoding/file-frames.ts';
 import { probeFile } from '../src/decoding/probe-file.ts';
-import { SourceError } from '../src/inputs/source-error.ts';
+import { SourceError } from '../src/domain/source-error.ts';
 import { presentationTimes, videoDirectory } from './support/videos.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { serveVideo, type JobService, type JobWorld, jobWorld } from './support/job-service.ts';
+import { serveVideo, jobWorld } from './support/job-service.ts';
+import type { JobService, JobWorld } from './support/job-service.ts';
 import { tcpServer } from './support/live-servers.ts';
 import { videoDirectory } from './support/videos.ts';
 
@@ -87,6 +88,11 @@ test('what cannot be read as video is refused and leaves nothing', async () => {
     [{ kind: 'object', bucket: world.bucket, key: 'videos/none' }, 'not_found'],
     [{ kind: 'object', bucket: 'another', key: 'videos/none' }, 'bucket_unknown'],
     [stream('ftp://127.0.0.1/x'), 'address_forbidden'],
+    // Parsers disagree about which part of these is the host, so no backend may take one of them.
+    [stream('rtsp://a@b@127.0.0.1/x'), 'address_forbidden'],
+    [stream('http://2130706433/x'), 'address_forbidden'],
+    [stream('rtsp://127.0.0.1/x%0d%0aDESCRIBE'), 'address_forbidden'],
+    [stream('http://10.0.0.1/x'), 'address_forbidden'],
   ] as const;
   for (const [source, reason] of cases) {
     const job = jobFor(source);
@@ -152,15 +158,16 @@ test('a stop of a source that never answered waits for no time limit', async () 
   silent.close();
 });
 
-test('a stream whose address is forbidden by now fails, and nobody is connected to', async () => {
-  const strict = await start({ STREAM_ALLOWED_CIDRS: '' });
-  await inference.close();
+test('a stream whose address is forbidden by now fails, and nobody is connected to any more', async () => {
   const inner = await tcpServer(() => undefined);
   const job = jobFor(stream(`http://127.0.0.1:${inner.port}/x`));
+  expect(await inference.submit(job)).toMatchObject({ status: 201 });
+  await until(() => inner.seen.connections === 1);
+  await inference.close();
+  const strict = await start({ STREAM_ALLOWED_CIDRS: '' });
   try {
-    await until(async () => (await strict.submit(job)).status !== 503);
     expect(await strict.ended(job.job_id)).toMatchObject({ status: 'failed', error: 'address_forbidden' });
-    expect(inner.seen.connections).toBe(0);
+    expect(inner.seen.connections).toBe(1);
   } finally {
     inner.close();
     inference = await start();

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../examples/live-source.ts';
-import type { LiveDeps } from '../src/decoding/live-frames.ts';
-import { openLiveInput } from '../src/inputs/open-live-input.ts';
 import { freePort, tcpServer } from './support/live-servers.ts';
-import { atEnd, httpServer, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { atEnd, httpServer, opener, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
@@ -34,9 +32,7 @@ test.each(['http', 'https', 'rtsp', 'rtmp'])(
     atEnd(silent.close);
     const url = `${scheme}://127.0.0.1:${silent.port}/x/y`;
     const never = 3_600_000;
-    const openInput: LiveDeps['openInput'] = (isFirst, signal) =>
-      openLiveInput({ resolve: async (host) => host, openTimeoutMs: never }, { url }, { isFirst, signal });
-    const live = watch(url, { noFrameMs: never }, { openInput });
+    const live = watch(url, { noFrameMs: never }, { openInput: opener(url, { openTimeoutMs: never }) });
     const next = live.frames.next();
     await until(() => silent.seen.connections > 0);
     live.stop();

@@ -2,11 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import type { LiveDeps } from '../src/decoding/live-frames.ts';
-import { openLiveInput } from '../src/inputs/open-live-input.ts';
-import { SourceError } from '../src/inputs/source-error.ts';
+import { SourceError } from '../src/domain/source-error.ts';
 import { tcpServer } from './support/live-servers.ts';
-import { atEnd, fileServer, httpServer, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { atEnd, fileServer, httpServer, opener, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
@@ -76,7 +74,10 @@ test('pieces that the key does not open, keys of another length and other method
     ),
   );
   expect(reasons).toEqual({
-    ...{ wrong: 'unreadable', short: 'unreadable', long: 'unreadable', none: 'not_found' },
+    wrong: 'unreadable',
+    short: 'unreadable',
+    long: 'unreadable',
+    none: 'not_found',
     sample: 'codec_unsupported',
   });
 });
@@ -108,8 +109,7 @@ test('a playlist reaches only addresses that pass the rules, and a key that a st
     if (host !== '127.0.0.1') throw new SourceError('address_forbidden');
     return host;
   };
-  const openInput: LiveDeps['openInput'] = (isFirst, signal) =>
-    openLiveInput({ resolve, openTimeoutMs: 2000 }, { url: `${base}/x` }, { isFirst, signal });
+  const openInput = opener(`${base}/x`, { resolve });
   expect(await reasonOf(watch(base, {}, { openInput }))).toBe('address_forbidden');
   expect(inner.seen.connections).toBe(0);
 });

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { startLiveSource } from '../../../examples/live-source.ts';
-import type { LiveDeps } from '../src/decoding/live-frames.ts';
-import { openLiveInput } from '../src/inputs/open-live-input.ts';
 import { tcpServer } from './support/live-servers.ts';
-import { atEnd, expectStreetFrames, httpServer, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { atEnd, expectStreetFrames, httpServer, opener, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
@@ -40,7 +38,11 @@ test('HTTP redirects, refusals and pages end the job at once', async () => {
     ),
   );
   expect(reasons).toEqual({
-    ...{ redirect: 'redirect_refused', html: 'unreadable', 401: 'auth_failed', 403: 'auth_failed', 404: 'not_found' },
+    redirect: 'redirect_refused',
+    html: 'unreadable',
+    401: 'auth_failed',
+    403: 'auth_failed',
+    404: 'not_found',
   });
   expect(inner.seen.connections).toBe(0);
 });
@@ -56,9 +58,7 @@ test('a server without a valid certificate of its name is told nothing, not even
   const connect = (host: string, ca?: string) => {
     const url = `https://user:canary@${host}:${port}/x`;
     const resolve = async () => '127.0.0.1';
-    const openInput: LiveDeps['openInput'] = (isFirst, signal) =>
-      openLiveInput({ resolve, openTimeoutMs: 5000, ca }, { url }, { isFirst, signal });
-    return watch(url, {}, { openInput });
+    return watch(url, {}, { openInput: opener(url, { resolve, openTimeoutMs: 5000, ca }) });
   };
   expect(await reasonOf(connect(streamServer.host))).toBe('tls_invalid');
   expect(await reasonOf(connect('camera.example.org', authority))).toBe('tls_invalid');

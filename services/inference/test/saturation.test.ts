@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { street } from './pictures.ts';
-import { useInference } from './service.ts';
+import { street } from './support/pictures.ts';
+import { useInference } from './support/service.ts';
 
 const token = 'a-token-for-the-backend';
 const service = useInference({ DETECT_QUEUE: '1', INFERENCE_TOKEN: token });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { AppError } from '../errors.ts';
 import { createAddressPolicy } from './address-policy.ts';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
+import { credentialsOf, parseStreamUrl } from '@vision/shared/net/stream-url';
 
 const policy = createAddressPolicy();
 const parse = (text: unknown) => parseStreamUrl(text, policy);
@@ -22,6 +22,21 @@ test.each([
   const parsed = parse(text);
   expect(parsed.href).toBe(href);
   expect(parse(parsed.href)).toEqual(parsed);
+});
+
+test('an address is taken apart; the port of the scheme is left out of the authority', () => {
+  const url = parse('rtsp://us%20er:p%40ss@Camera.example.org:554/a/b?c=1');
+  expect(url).toMatchObject({
+    scheme: 'rtsp',
+    host: 'camera.example.org',
+    port: 554,
+    authority: 'camera.example.org',
+    pathAndQuery: '/a/b?c=1',
+  });
+  expect(credentialsOf(url)).toEqual({ user: 'us er', password: 'p@ss' });
+  const bare = parse('http://[2606:4700:4700::1111]:8080');
+  expect(bare).toMatchObject({ authority: '[2606:4700:4700::1111]:8080', pathAndQuery: '/' });
+  expect(credentialsOf(bare)).toBeUndefined();
 });
 
 test('the label shows scheme and host and nothing else', () => {

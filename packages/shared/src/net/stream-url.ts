@@ -2,6 +2,7 @@ import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import { AddressError } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
+import type { Credentials } from './digest-auth.ts';
 
 type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
 
@@ -11,6 +12,8 @@ export interface StreamUrl {
   /** Lower case; an IPv6 address without brackets. */
   host: string;
   port: number;
+  /** Host and port as they stand in an address: IPv6 in brackets, the scheme's own port left out. */
+  authority: string;
   /** Percent-decoded; empty when there is none. */
   user: string;
   password: string;
@@ -43,6 +46,11 @@ export function parseStreamUrl(text: unknown, policy: Pick<AddressPolicy, 'check
   return build(scheme.toLowerCase() as StreamScheme, splitAuthority(authority), rest, policy);
 }
 
+/** Undefined when the address names nobody. */
+export function credentialsOf({ user, password }: StreamUrl): Credentials | undefined {
+  return user === '' && password === '' ? undefined : { user, password };
+}
+
 interface Authority {
   user: string;
   password: string;
@@ -64,15 +72,16 @@ function build(
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`;
   const shownHost = name.includes(':') ? `[${name}]` : name;
   const credentials = `${encode(user)}${password === '' ? '' : `:${encode(password)}`}@`.replace(/^@$/, '');
-  const shownPort = port === defaultPorts[scheme] ? '' : `:${port}`;
+  const authority = port === defaultPorts[scheme] ? shownHost : `${shownHost}:${port}`;
   return {
     scheme,
     host: name,
     port,
+    authority,
     user,
     password,
     pathAndQuery,
-    href: `${scheme}://${credentials}${shownHost}${shownPort}${pathAndQuery}`,
+    href: `${scheme}://${credentials}${authority}${pathAndQuery}`,
     label: `${scheme}://${shownHost}`,
   };
 }

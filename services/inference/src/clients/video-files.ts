@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { asAppError } from '@vision/shared/errors';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import { deferred } from '../decoding/deferred.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 
 /** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may stand at the end. */
 export interface VideoFiles {

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimDue } from '@vision/shared/db/leases';
-import { ACTIVE, type Ending, type JobRecord } from '../domain/job.ts';
+import { ACTIVE } from '../domain/job.ts';
+import type { Ending, JobRecord } from '../domain/job.ts';
 
 interface JobRow {
   job_id: string;

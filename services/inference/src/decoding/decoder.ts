@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { deferred } from './deferred.ts';
-import { type Geometry, createMessageReader } from './ffmpeg-reasons.ts';
+import { createMessageReader } from './ffmpeg-reasons.ts';
+import type { Geometry } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
-import { type SandboxPlan, sandboxed } from './sandbox.ts';
-import { SourceError, type SourceReason } from '../inputs/source-error.ts';
+import { sandboxed } from './sandbox.ts';
+import type { SandboxPlan } from './sandbox.ts';
+import { SourceError } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
 
 /** One sampled picture. */
 export interface DecodedFrame {

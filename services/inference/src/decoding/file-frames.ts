@@ -1,7 +1,9 @@
-import { type DecodedFrame, type Decoder, startDecoder } from './decoder.ts';
-import { type FileSampling, fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
+import { startDecoder } from './decoder.ts';
+import type { DecodedFrame, Decoder } from './decoder.ts';
+import { fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
+import type { FileSampling } from './ffmpeg-arguments.ts';
 import type { SandboxMode } from './sandbox.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 
 export interface FileFramesOptions {
   sampling: Omit<FileSampling, 'afterMs'>;

@@ -1,4 +1,5 @@
-import { type Deferred, deferred } from './deferred.ts';
+import { deferred } from './deferred.ts';
+import type { Deferred } from './deferred.ts';
 
 /**
  * A box for one thing between a writer that never waits and a reader that may be slow: a new thing replaces the one not

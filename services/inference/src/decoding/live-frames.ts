@@ -1,13 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DecodedFrame, startDecoder } from './decoder.ts';
-import { type LiveSampling, liveArguments } from './ffmpeg-arguments.ts';
-import { type Freshest, createFreshest } from './freshest.ts';
-import { fullJitter } from '../inputs/full-jitter.ts';
-import { type LiveClock, createLiveClock } from './live-clock.ts';
+import { startDecoder } from './decoder.ts';
+import type { DecodedFrame } from './decoder.ts';
+import { liveArguments } from './ffmpeg-arguments.ts';
+import type { LiveSampling } from './ffmpeg-arguments.ts';
+import { createFreshest } from './freshest.ts';
+import type { Freshest } from './freshest.ts';
+import { fullJitter } from './full-jitter.ts';
+import { createLiveClock } from './live-clock.ts';
+import type { LiveClock } from './live-clock.ts';
 import type { LiveInput } from '../inputs/live-input.ts';
-import { watchQuiet } from '../inputs/quiet-time.ts';
+import { watchQuiet } from './quiet-time.ts';
 import type { SandboxMode } from './sandbox.ts';
-import { SourceError, type SourceReason, isFatal, sourceReasonOf } from '../inputs/source-error.ts';
+import { SourceError, isFatal, sourceReasonOf } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
 
 export interface LiveSettings {
   sampling: LiveSampling;

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
 import { MAX_PIXELS, VIDEO_DECODERS } from './ffmpeg-arguments.ts';
-import { type SandboxMode, sandboxed } from './sandbox.ts';
+import { sandboxed } from './sandbox.ts';
+import type { SandboxMode } from './sandbox.ts';
 
 export type FileProbe =
   | { isReadable: true; width: number; height: number; durationMs: number; codec: string }

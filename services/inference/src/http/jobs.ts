@@ -2,11 +2,14 @@ import type { Knex } from 'knex';
 import { z } from 'zod';
 import { job, jobList, newJob, refusal } from '@vision/shared/contracts/inference';
 import { fail } from '@vision/shared/errors';
-import { type Route, route } from '@vision/shared/http/route';
+import { route } from '@vision/shared/http/route';
+import type { Route } from '@vision/shared/http/route';
 import { findJobs } from '../db/jobs.ts';
 import { toJob } from '../domain/job.ts';
-import { type StopJobDeps, stopJob } from '../use-cases/stop-job.ts';
-import { type SubmitJobDeps, submitJob } from '../use-cases/submit-job.ts';
+import { stopJob } from '../use-cases/stop-job.ts';
+import type { StopJobDeps } from '../use-cases/stop-job.ts';
+import { submitJob } from '../use-cases/submit-job.ts';
+import type { SubmitJobDeps } from '../use-cases/submit-job.ts';
 
 export interface JobsRouteDeps extends SubmitJobDeps, StopJobDeps {
   db: Knex;

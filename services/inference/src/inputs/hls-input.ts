@@ -1,12 +1,16 @@
 import { createDecipheriv } from 'node:crypto';
-import { Readable, type Writable, pipeline } from 'node:stream';
+import { Readable, pipeline } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SNIFF_BYTES, sniffContainer } from '../decoding/container-format.ts';
-import { type HlsPlaylist, type HlsSegment, readPlaylist } from './hls-playlist.ts';
+import { credentialsOf } from '@vision/shared/net/stream-url';
+import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import { readPlaylist } from './hls-playlist.ts';
+import type { HlsPlaylist, HlsSegment } from './hls-playlist.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
-import { type PinnedResponse, getPinned } from './pinned-http.ts';
-import { SourceError, type SourceReason, sourceReasonOf, withinTime } from './source-error.ts';
-import { parseStreamUrl } from './stream-url.ts';
+import { getPinned } from './pinned-http.ts';
+import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
+import { withinTime } from './within-time.ts';
 
 const MAX_PLAYLIST_BYTES = 1 << 20;
 const MAX_SEGMENT_BYTES = 64 << 20;
@@ -22,9 +26,9 @@ type MediaPlaylist = Extract<HlsPlaylist, { kind: 'segments' }>;
  * that passed the rules; ffmpeg gets the pieces one after the other and never sees a playlist.
  */
 export async function openPlaylist(options: HttpOptions, body: Readable): Promise<LiveInput> {
-  const { scheme, authority, path } = options.url;
+  const { scheme, authority, pathAndQuery } = options.url;
   const source = createFetcher(options);
-  let uri = `${scheme}://${authority}${path}`;
+  let uri = `${scheme}://${authority}${pathAndQuery}`;
   const text = await withinTime(readAll(body, MAX_PLAYLIST_BYTES), options.openTimeoutMs, () => body.destroy());
   let playlist = readPlaylist(text.toString('utf8'), uri);
   if (playlist.kind === 'variants') {
@@ -119,17 +123,17 @@ async function readSegment(source: Fetch, { uri, key }: HlsSegment): Promise<Buf
 
 /** Fetches anything a playlist names. Credentials go to the host they were given for and to no other. */
 function createFetcher(options: HttpOptions): Fetch {
-  const { url: origin, address, resolve } = options;
+  const { url: origin, address, addresses } = options;
   return async (uri, maxBytes) => {
-    const url = parseStreamUrl(uri);
+    const url = addresses.parse(uri);
     const isOrigin = url.authority === origin.authority && url.scheme === origin.scheme;
-    const credentials = isOrigin ? origin.credentials : undefined;
-    const target = url.host === origin.host ? address : await resolve(url.host);
-    const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(SEGMENT_TIMEOUT_MS)]);
-    const response: PinnedResponse = await getPinned(
-      { ...url, credentials },
-      { ...options, address: target, signal: deadline },
-    );
+    const target = url.host === origin.host ? address : await addresses.resolve(url.host);
+    const response = await getPinned(url, {
+      ...options,
+      address: target,
+      credentials: isOrigin ? credentialsOf(origin) : undefined,
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(SEGMENT_TIMEOUT_MS)]),
+    });
     return readAll(response.body, maxBytes);
   };
 }

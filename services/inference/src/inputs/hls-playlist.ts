@@ -1,5 +1,5 @@
 import * as hls from 'hls-parser';
-import { SourceError } from './source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 
 /** One piece of a stream. Addresses are absolute. */
 export interface HlsSegment {
@@ -18,6 +18,9 @@ export type HlsPlaylist =
 // The library would write what it does not like, addresses included, to the console.
 hls.setOptions({ silent: true });
 
+// What URL leaves as it is, though RFC 3986 wants it encoded, as does our grammar of addresses.
+const LEFT_RAW = /[\\^`{|}]|%(?![0-9a-fA-F]{2})/g;
+
 // Nothing larger is looked at anyway: frames are scaled down to about this.
 const WIDTH = 1280;
 
@@ -31,7 +34,8 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
   const absolute = (uri: string) => {
     const url = URL.parse(uri, base);
     if (!url || !['http:', 'https:'].includes(url.protocol)) throw new SourceError('address_forbidden');
-    return url.href;
+    url.hash = '';
+    return url.href.replaceAll(LEFT_RAW, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   };
   if (playlist.isMasterPlaylist) return { kind: 'variants', uri: absolute(chosenVariant(playlist.variants).uri) };
   const { segments, targetDuration, endlist } = playlist;

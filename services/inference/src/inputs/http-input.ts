@@ -1,9 +1,15 @@
-import { Readable, type Writable, pipeline } from 'node:stream';
-import { type ContainerFormat, SNIFF_BYTES, sniffContainer } from '../decoding/container-format.ts';
+import { Readable, pipeline } from 'node:stream';
+import type { Writable } from 'node:stream';
+import { credentialsOf } from '@vision/shared/net/stream-url';
+import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
+import type { ContainerFormat } from './container-format.ts';
 import { openPlaylist } from './hls-input.ts';
-import { type HttpOptions, LIVE_PROBING, type LiveInput } from './live-input.ts';
+import { LIVE_PROBING } from './live-input.ts';
+import type { HttpOptions, LiveInput } from './live-input.ts';
 import { getPinned } from './pinned-http.ts';
-import { SourceError, type SourceReason, withinTime } from './source-error.ts';
+import { withinTime } from './within-time.ts';
+import { SourceError } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
 
 /** Formats that carry no times: ffmpeg would count 25 pictures a second whatever the camera sends. */
 const TIMELESS: ReadonlySet<ContainerFormat> = new Set(['mjpeg', 'mpjpeg', 'h264']);
@@ -13,7 +19,7 @@ const TIMELESS: ReadonlySet<ContainerFormat> = new Set(['mjpeg', 'mpjpeg', 'h264
  * known length is a recording: it is read at its own pace and has an end.
  */
 export async function openHttp(options: HttpOptions): Promise<LiveInput> {
-  const response = await getPinned(options.url, options);
+  const response = await getPinned(options.url, { ...options, credentials: credentialsOf(options.url) });
   const body: Readable = response.body;
   const failed = { reason: undefined as SourceReason | undefined, isFinished: false };
   body.on('error', () => (failed.reason = 'connection_failed'));
@@ -31,10 +37,13 @@ export async function openHttp(options: HttpOptions): Promise<LiveInput> {
   const isTimeless = !isRecording && TIMELESS.has(format);
   return {
     args: [
-      ...[...LIVE_PROBING, ...(isRecording ? ['-re'] : [])],
-      ...(isTimeless ? ['-use_wallclock_as_timestamps', '1'] : []),
-      ...['-protocol_whitelist', 'pipe', '-format_whitelist', format, '-f', format, '-i', 'pipe:0'],
-    ],
+      LIVE_PROBING,
+      isRecording ? ['-re'] : [],
+      isTimeless ? ['-use_wallclock_as_timestamps', '1'] : [],
+      ['-protocol_whitelist', 'pipe'],
+      ['-format_whitelist', format],
+      ['-f', format, '-i', 'pipe:0'],
+    ].flat(),
     needsNetwork: false,
     feed: (stdin: Writable) => {
       pipeline(whole, stdin, (error) => {

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { SourceReason } from './source-error.ts';
-import type { StreamUrl } from './stream-url.ts';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { SourceReason } from '../domain/source-error.ts';
+import type { SourceAddresses } from './source-addresses.ts';
 
 /** An open live source: what ffmpeg is told to read, and the network side behind it. */
 export interface LiveInput {
@@ -28,8 +29,8 @@ export interface OpenOptions {
 }
 
 export interface HttpOptions extends OpenOptions {
-  /** Address of another host that a playlist names, under the same rules. */
-  resolve: (host: string) => Promise<string>;
+  /** For the addresses that a playlist names: the same rules hold for them. */
+  addresses: SourceAddresses;
   /** Certificates to trust instead of the system's. */
   ca?: string | undefined;
 }

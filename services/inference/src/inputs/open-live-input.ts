@@ -2,7 +2,7 @@ import { openHttp } from './http-input.ts';
 import type { LiveInput } from './live-input.ts';
 import { openRtmp } from './rtmp-input.ts';
 import { openRtsp } from './rtsp-input.ts';
-import { parseStreamUrl } from './stream-url.ts';
+import type { SourceAddresses } from './source-addresses.ts';
 
 export interface LiveSource {
   /** The stream's address with everything secret in it. */
@@ -12,8 +12,7 @@ export interface LiveSource {
 }
 
 export interface OpenLiveDeps {
-  /** The address to connect to for a host, under the address rules. @throws SourceError */
-  resolve: (host: string) => Promise<string>;
+  addresses: SourceAddresses;
   openTimeoutMs: number;
   /** Certificates to trust instead of the system's. */
   ca?: string | undefined;
@@ -30,10 +29,10 @@ export async function openLiveInput(
   source: LiveSource,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
 ): Promise<LiveInput> {
-  const url = parseStreamUrl(source.url);
+  const url = deps.addresses.parse(source.url);
   const pinned = isFirst ? source.pinnedAddress : undefined;
   // A pinned address is put through the same rules: whoever sends it may be wrong.
-  const address = await deps.resolve(pinned ?? url.host);
+  const address = await deps.addresses.resolve(pinned ?? url.host);
   const options = { ...deps, url, address, signal };
   switch (url.scheme) {
     case 'http':

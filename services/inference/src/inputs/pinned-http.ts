@@ -1,14 +1,28 @@
 import { addAbortListener } from 'node:events';
-import { type Socket, isIP } from 'node:net';
-import { Agent, type Dispatcher, buildConnector, request } from 'undici';
+import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import type { Dispatcher } from 'undici';
 import { answerChallenge } from '@vision/shared/net/digest-auth';
-import { SourceError, type SourceReason } from './source-error.ts';
-import type { StreamUrl } from './stream-url.ts';
+import type { Credentials } from '@vision/shared/net/digest-auth';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { SourceError } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
 
 export interface PinnedResponse {
   body: Dispatcher.ResponseData['body'];
   contentType: string;
   contentLength: number | undefined;
+}
+
+export interface PinnedOptions {
+  /** The IP address to connect to. */
+  address: string;
+  credentials: Credentials | undefined;
+  openTimeoutMs: number;
+  signal: AbortSignal;
+  /** Certificates to trust instead of the system's. */
+  ca?: string | undefined;
 }
 
 /**
@@ -19,14 +33,13 @@ export interface PinnedResponse {
  */
 export async function getPinned(
   url: StreamUrl,
-  options: { address: string; openTimeoutMs: number; signal: AbortSignal; ca?: string | undefined },
+  { address, credentials, openTimeoutMs, signal, ca }: PinnedOptions,
 ): Promise<PinnedResponse> {
-  const { address, openTimeoutMs, signal, ca } = options;
   // The types hide what comes back.
   const connect = buildConnector({ timeout: openTimeoutMs, ...(ca === undefined ? {} : { ca }) }) as unknown as (
     ...of: Parameters<buildConnector.connector>
   ) => Socket;
-  const servername = isIP(url.host) === 0 ? url.host : '';
+  const servername = isIP(url.host) === 0 ? url.host.replace(/\.$/, '') : '';
   const dispatcher = new Agent({
     connect: (target, callback) => {
       // A request that waits for its connection does not hear of the signal.
@@ -39,15 +52,18 @@ export async function getPinned(
     pipelining: 0,
   });
   const get = (authorization?: string) =>
-    request(`${url.scheme}://${url.authority}${url.path}`, {
-      dispatcher,
+    dispatcher.request({
+      origin: `${url.scheme}://${url.authority}`,
+      // As it was sent, dots included: the answer to a Digest challenge covers it.
+      path: url.pathAndQuery,
+      method: 'GET',
       signal,
       headers: { accept: '*/*', 'user-agent': 'vision', ...(authorization === undefined ? {} : { authorization }) },
     });
   let response: Dispatcher.ResponseData;
   try {
-    response = await get(basicOf(url));
-    const retry = response.statusCode === 401 ? digestFor(url, response) : undefined;
+    response = await get(credentials && answerChallenge(['Basic'], credentials, { method: 'GET', uri: '' }));
+    const retry = response.statusCode === 401 ? digestFor(url, credentials, response) : undefined;
     if (retry !== undefined) {
       response.body.on('error', () => undefined).destroy();
       response = await get(retry);
@@ -70,14 +86,14 @@ export async function getPinned(
   };
 }
 
-function basicOf({ credentials }: StreamUrl): string | undefined {
-  return credentials && answerChallenge(['Basic'], credentials, { method: 'GET', uri: '' });
-}
-
-function digestFor(url: StreamUrl, { headers }: Dispatcher.ResponseData): string | undefined {
+function digestFor(
+  url: StreamUrl,
+  credentials: Credentials | undefined,
+  { headers }: Dispatcher.ResponseData,
+): string | undefined {
   const challenges = [headers['www-authenticate'] ?? []].flat();
-  if (!url.credentials || !challenges.some((challenge) => /^digest\s/i.test(challenge))) return undefined;
-  return answerChallenge(challenges, url.credentials, { method: 'GET', uri: url.path });
+  if (!credentials || !challenges.some((challenge) => /^digest\s/i.test(challenge))) return undefined;
+  return answerChallenge(challenges, credentials, { method: 'GET', uri: url.pathAndQuery });
 }
 
 export function reasonOfStatus(status: number): SourceReason | undefined {

@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
 import { answerChallenge } from '@vision/shared/net/digest-auth';
-import { LIVE_PROBING, type LiveInput, type OpenOptions } from './live-input.ts';
+import { credentialsOf } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { LIVE_PROBING } from './live-input.ts';
+import type { LiveInput, OpenOptions } from './live-input.ts';
 import { reasonOfStatus } from './pinned-http.ts';
-import { type RtspMessage, createRtspReader, formatMessage, headerOf, headersOf } from './rtsp-message.ts';
-import type { SourceReason } from './source-error.ts';
-import type { StreamUrl } from './stream-url.ts';
+import { createRtspReader, formatMessage, headerOf, headersOf } from './rtsp-message.ts';
+import type { RtspMessage } from './rtsp-message.ts';
+import type { SourceReason } from '../domain/source-error.ts';
 import { connectTo, listenOnLoopback } from './tcp-relay.ts';
 
 // Other response headers choose transports and protocols of other vendors in ffmpeg; nothing here needs them.
@@ -37,10 +40,13 @@ export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   upstream.once('close', () => opened || relay.close());
   return {
     args: [
-      ...[...LIVE_PROBING, '-rtsp_transport', 'tcp'],
-      ...['-allowed_media_types', 'video', '-protocol_whitelist', 'rtsp,tcp', '-format_whitelist', 'rtsp'],
-      ...['-i', `rtsp://127.0.0.1:${relay.port}/s`],
-    ],
+      LIVE_PROBING,
+      ['-rtsp_transport', 'tcp'],
+      ['-allowed_media_types', 'video'],
+      ['-protocol_whitelist', 'rtsp,tcp'],
+      ['-format_whitelist', 'rtsp'],
+      ['-i', `rtsp://127.0.0.1:${relay.port}/s`],
+    ].flat(),
     needsNetwork: true,
     feed: (stdin) => stdin.end(),
     failure: () => failed.reason,
@@ -70,7 +76,8 @@ interface Sent {
 
 function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined): void {
   const local = `rtsp://127.0.0.1:${port}/s`;
-  let base = `rtsp://${url.authority}${url.path}`;
+  let base = `rtsp://${url.authority}${url.pathAndQuery}`;
+  const credentials = credentialsOf(url);
   let challenges: string[] = [];
   const waiting = new Map<string, Sent>();
   let isPlaying = false;
@@ -85,8 +92,7 @@ function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined):
 
   const send = (sent: Sent) => {
     const headers = sent.request.headers.filter(([name]) => name.toLowerCase() !== 'authorization');
-    const proof =
-      url.credentials && challenges.length > 0 ? answerChallenge(challenges, url.credentials, sent) : undefined;
+    const proof = credentials && challenges.length > 0 ? answerChallenge(challenges, credentials, sent) : undefined;
     if (proof !== undefined) headers.push(['Authorization', proof]);
     const [, , version = 'RTSP/1.0'] = sent.request.startLine.split(' ');
     upstream.write(formatMessage(`${sent.method} ${sent.uri} ${version}`, headers, sent.request.body));
@@ -112,7 +118,7 @@ function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined):
     isPlaying ||= sent?.method === 'PLAY';
     if (isPlaying) clearTimeout(answer);
     else answer.refresh();
-    if (status === 401 && sent && !sent.isRetried && url.credentials) {
+    if (status === 401 && sent && !sent.isRetried && credentials) {
       challenges = headersOf(response, 'www-authenticate');
       sent.isRetried = true;
       send(sent);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
-import { SourceError } from './source-error.ts';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { SourceError } from '../domain/source-error.ts';
 
 export interface Relay {
   /** On 127.0.0.1. */

@@ -3,7 +3,7 @@ import { schemaReadiness } from '@vision/shared/db/migrate';
 import type { Logger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
-import { AddressError, createAddressPolicy } from '@vision/shared/net/address-policy';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { StopPhase } from '@vision/shared/run';
@@ -12,11 +12,13 @@ import { createVideoFiles } from '../clients/video-files.ts';
 import { migrations } from '../db/migrations/list.ts';
 import type { Detectors } from '../detectors/start-detectors.ts';
 import type { JobsRouteDeps } from '../http/jobs.ts';
-import { LIVE_DEFAULTS, type LiveSettings } from '../decoding/live-frames.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { LIVE_DEFAULTS } from '../decoding/live-frames.ts';
+import type { LiveSettings } from '../decoding/live-frames.ts';
+import { createSourceAddresses } from '../inputs/source-addresses.ts';
 import { createJobSignals } from './job-signals.ts';
 import type { JobsConfig } from './jobs-config.ts';
-import { type Worker, startWorker } from './worker.ts';
+import { startWorker } from './worker.ts';
+import type { Worker } from './worker.ts';
 
 /** The part of the service that runs video jobs. */
 export interface Jobs {
@@ -41,12 +43,21 @@ export async function createJobs(
   const files = await createVideoFiles({
     ...{ objects, directory: config.WORK_DIR, maxBytes: config.FILE_MAX_BYTES, keepMs: 30_000 },
   });
+  const openLive = openLiveDeps(config);
   let worker: Worker | undefined;
   const schemaIsReady = schemaReadiness(db, migrations);
-  const shared = { db, box, detectors, files, sandbox: config.SANDBOX, wakeWorker: () => worker?.wake() };
+  const shared = {
+    db,
+    box,
+    detectors,
+    files,
+    addresses: openLive.addresses,
+    sandbox: config.SANDBOX,
+    wakeWorker: () => worker?.wake(),
+  };
   const running = {
     ...{ detectors, files, box, producer, now: Date.now, signals: createJobSignals(logger) },
-    ...{ openLive: openLiveDeps(config), live: liveSettings(config) },
+    ...{ openLive, live: liveSettings(config) },
     ...{ detectAtOnce: threads + IN_RESERVE, fileNoFrameMs: config.FILE_NO_FRAME_MS },
   };
   const { JOBS_PER_WORKER: capacity, JOB_LEASE_MS: leaseMs, JOB_POLL_MS: pollMs, JOB_KEEP_DAYS: keepDays } = config;
@@ -82,14 +93,7 @@ function storeOptions(config: JobsConfig) {
 function openLiveDeps(config: JobsConfig) {
   const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
   return {
-    resolve: async (host: string) => {
-      try {
-        return await policy.resolvePinned(host, { deadlineMs: config.SOURCE_OPEN_MS });
-      } catch (error) {
-        const isForbidden = error instanceof AddressError && error.fault === 'address_forbidden';
-        throw new SourceError(isForbidden ? 'address_forbidden' : 'connection_failed');
-      }
-    },
+    addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
     openTimeoutMs: config.SOURCE_OPEN_MS,
     ca: streamCertificates(config.STREAM_CA_FILE),
   };

@@ -4,13 +4,14 @@ import { asAppError } from '@vision/shared/errors';
 import type { ProgressUpdate } from '../db/jobs.ts';
 import type { ServedScene } from '../detectors/start-detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 import { createTracker } from '../tracking/tracker.ts';
 import { createFramePublisher } from './frame-publisher.ts';
 import { inOrder } from './in-order.ts';
 import { persistently } from './persistently.ts';
 import type { RunJobDeps } from './run-job-deps.ts';
-import { type JobFrame, fileSource, liveSource } from './sources.ts';
+import { fileSource, liveSource } from './sources.ts';
+import type { JobFrame } from './sources.ts';
 
 /**
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when the source has ended and every

@@ -6,7 +6,7 @@ import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
 import { openLiveInput } from '../inputs/open-live-input.ts';
 import { probeFile } from '../decoding/probe-file.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 import { persistently } from './persistently.ts';
 import type { RunJobDeps } from './run-job-deps.ts';
 

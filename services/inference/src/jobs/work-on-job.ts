@@ -5,7 +5,7 @@ import { asAppError } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
 import { finishJob, markRunning, recordProgress, releaseJob } from '../db/jobs.ts';
 import type { Ending, JobRecord } from '../domain/job.ts';
-import { SourceError } from '../inputs/source-error.ts';
+import { SourceError } from '../domain/source-error.ts';
 import { persistently } from './persistently.ts';
 import type { RunJobDeps } from './run-job-deps.ts';
 import { reserveFrom, runJob } from './run-job.ts';

@@ -1,4 +1,5 @@
-import { type AxisState, correctAxis, predictAxis, startAxis } from './kalman.ts';
+import { correctAxis, predictAxis, startAxis } from './kalman.ts';
+import type { AxisState } from './kalman.ts';
 
 /** A box in centre form; every value is a part of the image's width or height. */
 export interface Box {

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { type Detected, createTracker } from './tracker.ts';
+import { createTracker } from './tracker.ts';
+import type { Detected } from './tracker.ts';
 
 const person = (cx: number, cy = 0.5, score = 0.9): Detected => ({
   label: 'person',

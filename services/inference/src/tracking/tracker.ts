@@ -1,13 +1,6 @@
 import { assign } from './assignment.ts';
-import {
-  type Box,
-  type BoxMotion,
-  boxOf,
-  bufferedIou,
-  correctMotion,
-  predictMotion,
-  startMotion,
-} from './box-motion.ts';
+import { boxOf, bufferedIou, correctMotion, predictMotion, startMotion } from './box-motion.ts';
+import type { Box, BoxMotion } from './box-motion.ts';
 
 /** What a detector found in one frame. */
 export interface Detected {

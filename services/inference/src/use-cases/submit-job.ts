@@ -5,20 +5,23 @@ import { asAppError } from '@vision/shared/errors';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { VideoFiles } from '../clients/video-files.ts';
-import { type NewJobRow, countActive, findJobs, insertJob } from '../db/jobs.ts';
+import { countActive, findJobs, insertJob } from '../db/jobs.ts';
+import type { NewJobRow } from '../db/jobs.ts';
 import { totalCapacity } from '../db/workers.ts';
 import type { Detectors } from '../detectors/start-detectors.ts';
-import { type JobRecord, contentOf, toJob } from '../domain/job.ts';
+import { contentOf, toJob } from '../domain/job.ts';
+import type { JobRecord } from '../domain/job.ts';
 import { probeFile } from '../decoding/probe-file.ts';
 import type { SandboxMode } from '../decoding/sandbox.ts';
-import { SourceError } from '../inputs/source-error.ts';
-import { parseStreamUrl } from '../inputs/stream-url.ts';
+import { SourceError } from '../domain/source-error.ts';
+import type { SourceAddresses } from '../inputs/source-addresses.ts';
 
 export interface SubmitJobDeps {
   db: Knex;
   box: SecretBox;
   detectors: Pick<Detectors, 'find'>;
   files: VideoFiles;
+  addresses: SourceAddresses;
   bucket: string;
   sandbox: SandboxMode;
   /** Longest look at an uploaded file before the answer. */
@@ -50,7 +53,7 @@ function compare({ box }: SubmitJobDeps, known: JobRecord, input: NewJob): Submi
 /** What can be told of the source within the time of an answer; the rest shows when the job runs. */
 async function look(deps: SubmitJobDeps, { source }: NewJob): Promise<SubmitJobOutcome | undefined> {
   try {
-    if (source.kind === 'stream') parseStreamUrl(source.url);
+    if (source.kind === 'stream') deps.addresses.parse(source.url);
     else if (source.bucket !== deps.bucket) return { kind: 'rejected', reason: 'bucket_unknown' };
     else await lookAtFile(deps, source.key);
     return undefined;

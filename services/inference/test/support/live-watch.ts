@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type ServerOptions, createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer } from 'node:https';
+import type { ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect } from '@jest/globals';
-import {
-  LIVE_DEFAULTS,
-  type LiveDeps,
-  type LiveFrame,
-  type LiveSettings,
-  watchLive,
-} from '../../src/decoding/live-frames.ts';
+import { LIVE_DEFAULTS, watchLive } from '../../src/decoding/live-frames.ts';
+import type { LiveDeps, LiveFrame, LiveSettings } from '../../src/decoding/live-frames.ts';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { openLiveInput } from '../../src/inputs/open-live-input.ts';
-import { SourceError } from '../../src/inputs/source-error.ts';
+import { createSourceAddresses } from '../../src/inputs/source-addresses.ts';
+import type { SourceAddresses } from '../../src/inputs/source-addresses.ts';
+import { SourceError } from '../../src/domain/source-error.ts';
 
 export const street = new URL('../../../../examples/street.mp4', import.meta.url).pathname;
 
@@ -27,6 +26,18 @@ afterEach(async () => {
 
 type Frames = Pick<ReturnType<typeof watchLive>, 'frames'>;
 
+const policy = createAddressPolicy(['127.0.0.0/8']);
+
+/** Opens a source of this machine; names resolve to themselves unless the test says otherwise. */
+export function opener(
+  url: string,
+  options: { resolve?: SourceAddresses['resolve']; openTimeoutMs?: number; ca?: string | undefined } = {},
+): LiveDeps['openInput'] {
+  const { resolve = async (host: string) => host, openTimeoutMs = 2000, ca } = options;
+  const addresses = { ...createSourceAddresses(policy, { deadlineMs: openTimeoutMs }), resolve };
+  return (isFirst, signal) => openLiveInput({ addresses, openTimeoutMs, ca }, { url }, { isFirst, signal });
+}
+
 /** Watches a source with short pauses between connections, by addresses that need no resolving. */
 export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: Partial<LiveDeps> = {}) {
   const ended = new AbortController();
@@ -34,8 +45,7 @@ export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: P
   const startedAt = Date.now();
   const live = watchLive(
     {
-      openInput: (isFirst, signal) =>
-        openLiveInput({ resolve: async (host) => host, openTimeoutMs: 2000 }, { url }, { isFirst, signal }),
+      openInput: opener(url),
       now: Date.now,
       onRetry: (reason) => retries.push(reason),
       ...deps,

@@ -51,19 +51,3 @@ export class SourceError extends Error {
 export function sourceReasonOf(error: unknown): SourceReason {
   return error instanceof SourceError ? error.reason : 'connection_failed';
 }
-
-/** Rejects with `timeout` when `work` takes longer; `onLate` may clean up what still runs. */
-export async function withinTime<T>(work: Promise<T>, timeoutMs: number, onLate?: () => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new SourceError('timeout'));
-      onLate?.();
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

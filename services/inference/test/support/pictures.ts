@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import type { Sharp } from 'sharp';
 
 /** A street with four people in plain view. */
-export const street = readFileSync(new URL('../../../examples/street.jpg', import.meta.url));
+export const street = readFileSync(new URL('../../../../examples/street.jpg', import.meta.url));
 
 /** A real PNG of one colour, one bit per pixel: huge in pixels, small in bytes. */
 export function plainPng(width: number, height: number): Buffer {

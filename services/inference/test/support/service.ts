@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createLogger } from '@vision/shared/logger';
-import { configSchema } from '../src/config.ts';
-import { createService } from '../src/service.ts';
+import { configSchema } from '../../src/config.ts';
+import { createService } from '../../src/service.ts';
 
 export interface RunningInference {
   /** Known once the tests of the file run. */

@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { parseStreamUrl } from '@vision/shared/net/stream-url';
+import { readPlaylist } from './hls-playlist.ts';
+
+const policy = createAddressPolicy();
+const BASE = 'http://camera.example.org/live/list.m3u8?token=1';
+
+/** The address of the one piece of a playlist that names it so. */
+function pieceNamed(uri: string): string | undefined {
+  const playlist = readPlaylist(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${uri}\n`, BASE);
+  return playlist.kind === 'segments' ? playlist.segments[0]?.uri : undefined;
+}
+
+test.each([
+  ['a.ts', 'http://camera.example.org/live/a.ts'],
+  ['../a%20b.ts', 'http://camera.example.org/a%20b.ts'],
+  ['//cdn.example.org:8080/a.ts', 'http://cdn.example.org:8080/a.ts'],
+  ['a.ts?x={1}|^2`', 'http://camera.example.org/live/a.ts?x=%7B1%7D%7C%5E2%60'],
+  ['100%.ts', 'http://camera.example.org/live/100%25.ts'],
+  ['a.ts#part', 'http://camera.example.org/live/a.ts'],
+])('the piece %s is asked for at %s, which the grammar of addresses takes', (named, address) => {
+  expect(pieceNamed(named)).toBe(address);
+  expect(parseStreamUrl(address, policy).href).toBe(address);
+});
+
+test.each(['file:///etc/passwd', 'rtsp://camera.example.org/a', 'data:video/mp2t,x'])('%s is no piece', (named) => {
+  expect(() => pieceNamed(named)).toThrow('address_forbidden');
+});

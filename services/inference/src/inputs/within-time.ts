@@ -1,0 +1,16 @@
+import { SourceError } from '../domain/source-error.ts';
+
+/** Rejects with `timeout` when `work` takes longer; `onLate` ends what still runs then. */
+export async function withinTime<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new SourceError('timeout'));
+    onLate();
+  }, timeoutMs);
+  try {
+    // When time is up, `onLate` ends the work; the race has then handled its failure already.
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

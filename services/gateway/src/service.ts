@@ -106,7 +106,7 @@ function createParts(config: Config, logger: Logger) {
       readIdleMs: config.UPSTREAM_READ_MS,
     }),
     peppers: config.API_KEY_PEPPERS,
-    owners: createOwners(config),
+    owners: createOwners(config, logger),
   };
 }
 

@@ -64,12 +64,32 @@ test('usage of a subject is asked for with its limits', async () => {
   expect(gateway.upstream.last().url).toBe('/internal/v1/usage?video_limit=7&image_limit=100');
 });
 
+const waiting = {
+  task_id: randomUUID(),
+  subject: 's',
+  kind: 'stream',
+  request_id: randomUUID(),
+  scene_code: 'ship',
+  status: 'resolving',
+  version: 3,
+  attempt: 1,
+  lower_bound: 0.3,
+  default_min_score: 0.8,
+  reservation_id: 'r/1',
+  job_seen: false,
+  age_s: 12,
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  result_expires_at: '2026-04-01T00:00:00.000Z',
+};
+
 test('a verification is passed on with who and why, and noted with its outcome', async () => {
   const id = randomUUID();
-  gateway.upstream.answer = answerWith(200, { task_id: id, status: 'running' });
+  const verified = { ...waiting, task_id: id, status: 'running' };
+  gateway.upstream.answer = answerWith(200, verified);
   const body = { outcome: 'created', note: 'seen in its log' };
   const done = await gateway.admin('POST', `/admin/v1/tasks/${id}/verification`, body, { 'x-operator': 'zoe@ops' });
-  expect([done.status, done.body]).toEqual([200, { task_id: id, status: 'running' }]);
+  expect([done.status, done.body]).toEqual([200, verified]);
   expect(gateway.upstream.last().url).toBe(`/internal/v1/tasks/${id}/verification`);
   expect(JSON.parse(gateway.upstream.last().body)).toEqual({ ...body, who: 'zoe@ops' });
   gateway.upstream.answer = answerWith(409, {
@@ -90,9 +110,9 @@ test('a verification is passed on with who and why, and noted with its outcome',
 });
 
 test('waiting tasks are listed as the tasks service shows them', async () => {
-  gateway.upstream.answer = answerWith(200, { items: [{ task_id: 'a', age_s: 12 }] });
+  gateway.upstream.answer = answerWith(200, { items: [{ ...waiting, of_a_later_version: true }] });
   const answer = await gateway.admin('GET', '/admin/v1/tasks?status=resolving');
-  expect(answer.body).toEqual({ items: [{ task_id: 'a', age_s: 12 }] });
+  expect(answer.body).toEqual({ items: [waiting] });
   expect(gateway.upstream.last().url).toBe('/internal/v1/tasks?status=resolving');
 });
 

@@ -102,12 +102,8 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
     breakerResetMs: config.BREAKER_RESET_MS,
     detectTimeoutMs: config.DETECT_TIMEOUT_MS,
   });
-  const kafka = createKafka({
-    brokers: config.KAFKA_BROKERS,
-    clientId: 'images',
-    logger,
-    topicPrefix: config.TOPIC_PREFIX,
-  });
+  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
+  const kafka = createKafka({ brokers, clientId: 'images', logger, topicPrefix });
   const spool = createSpool(config.SPOOL_DIR);
   const calls = createCallGate(config.MAX_CALLS);
   const deps = {
@@ -121,6 +117,7 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
       baseUrl: config.QUOTA_URL,
       tokenKey: config.INTERNAL_TOKEN_KEY,
       timeoutMs: config.QUOTA_TIMEOUT_MS,
+      logger,
     }),
     scenes: loadScenes(config.SCENES_FILE),
     signals: createSignals(logger),

@@ -81,10 +81,24 @@ test.each([
   ['too many units', { units: 1001 }],
   ['a broken key', { idempotency_key: 'x' }],
   ['an unknown kind', { kind: 'audio' }],
-  ['an unknown field', { subject: 'mine' }],
   ['a negative limit', { limit: -1 }],
 ])('%s is refused with 400', async (_what, facts) => {
   expect((await quota.call('PUT', path(randomUUID()), { body: body(facts) })).status).toBe(400);
+});
+
+test('a field that this version does not know is ignored: a newer service may send it', async () => {
+  const answer = await quota.call('PUT', path(randomUUID()), { body: body({ of_a_later_version: true }) });
+  expect([answer.status, await answer.json()]).toEqual([200, { outcome: 'granted' }]);
+});
+
+test('a key of any UUID version and variant is one, in whatever case it is sent', async () => {
+  const subject = randomUUID();
+  const key = '1111AAAA-1111-1111-1111-111111111111';
+  const first = await quota.call('PUT', path(randomUUID()), { subject, body: body({ idempotency_key: key }) });
+  expect([first.status, await first.json()]).toEqual([200, { outcome: 'granted' }]);
+  const other = body({ idempotency_key: key.toLowerCase(), kind: 'video', units: 1 });
+  const second = await quota.call('PUT', path(randomUUID()), { subject, body: other });
+  expect(await second.json()).toEqual({ outcome: 'conflict' });
 });
 
 test.each(['a b', 'x'.repeat(201), 'ünï', 'nul\u0000'])('the reservation id %j is not found', async (id) => {

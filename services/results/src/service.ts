@@ -42,12 +42,21 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix, RETENTION_DAYS: retentionDays } = config;
   const kafka = createKafka({ brokers, clientId: 'results', logger, topicPrefix });
   const signals = createSignals(logger);
+  const client = (audience: string, baseUrl: string) =>
+    createServiceClient({
+      baseUrl,
+      issuer: 'results',
+      audience,
+      tokenKey: config.INTERNAL_TOKEN_KEY,
+      timeoutMs: config.SERVICE_TIMEOUT_MS,
+      logger,
+    });
   const deps = {
     db,
     signals,
     retentionDays,
     partitions: createPartitionKeeper(db, retentionDays),
-    owners: createTaskOwners(client(config, 'tasks', config.TASKS_URL), client(config, 'images', config.IMAGES_URL)),
+    owners: createTaskOwners(client('tasks', config.TASKS_URL), client('images', config.IMAGES_URL)),
     endPatienceMs: config.END_PATIENCE_MS,
     cursors: cursorCodec(config.INTERNAL_TOKEN_KEY),
   };
@@ -131,11 +140,6 @@ function startBackground(
       await producer.stop();
     },
   };
-}
-
-function client(config: Config, audience: string, baseUrl: string) {
-  const timeoutMs = config.SERVICE_TIMEOUT_MS;
-  return createServiceClient({ baseUrl, issuer: 'results', audience, tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs });
 }
 
 function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset }: Config): Knex {

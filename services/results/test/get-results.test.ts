@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TrackedObject } from '@vision/shared/contracts/detection';
-import { frame, mark, newTaskId, object, snapshot, startResults, taskIdAt } from './support.ts';
+import {
+  frame,
+  imageCall,
+  internalTask,
+  mark,
+  newTaskId,
+  object,
+  snapshot,
+  startResults,
+  taskIdAt,
+} from './support.ts';
 import type { TestResults } from './support.ts';
 
 interface Page {
@@ -191,7 +201,10 @@ test.each(['x', randomUUID().slice(1), '%00', "1' or '1'='1"])('the id %j is not
 test('a task whose event has not arrived is asked for, once', async () => {
   const taskId = newTaskId();
   await results.deliver([frame(taskId, 0)]);
-  results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, { status: 200, body: snapshot(taskId, 'subject-a') });
+  results.tasks.answers.set(`/internal/v1/tasks/${taskId}`, {
+    status: 200,
+    body: internalTask(snapshot(taskId, 'subject-a')),
+  });
   expect(seqs(await page(taskId))).toEqual([0]);
   results.tasks.answers.clear();
   expect(seqs(await page(taskId))).toEqual([0]);
@@ -200,7 +213,7 @@ test('a task whose event has not arrived is asked for, once', async () => {
 test('an image task has no frames', async () => {
   const taskId = newTaskId();
   const path = `/internal/v1/image-calls/${taskId}`;
-  results.images.answers.set(path, { status: 200, body: { task_id: taskId, kind: 'image' } });
+  results.images.answers.set(path, { status: 200, body: imageCall(taskId, 'subject-a') });
   expect(await refusal(await results.get(pathOf(taskId)))).toMatchObject({ status: 400, reason: 'not_a_video_task' });
 });
 

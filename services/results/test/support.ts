@@ -5,6 +5,7 @@ import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
 import { taskChanged } from '@vision/shared/contracts/task-events';
 import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
+import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { topics } from '@vision/shared/contracts/topics';
 import { mintServiceToken } from '@vision/shared/http/service-token';
 import { createLogger } from '@vision/shared/logger';
@@ -81,6 +82,26 @@ export function snapshot(taskId: string, subject: string, facts: Partial<TaskSna
     ...facts,
   };
 }
+
+/** The task as the tasks service tells other services. */
+export const internalTask = (task: TaskSnapshot): InternalTask => ({ ...task, job_seen: true, age_s: 1 });
+
+/** An image call as the images service tells other services. */
+export const imageCall = (taskId: string, subject: string) => ({
+  task_id: taskId,
+  version: 1,
+  subject,
+  kind: 'image',
+  request_id: randomUUID(),
+  scene_code: 'person_vehicle',
+  status: 'succeeded',
+  reservation_id: `${taskId}/1`,
+  images_total: 1,
+  images_succeeded: 1,
+  created_at: new Date().toISOString(),
+  updated_at: new Date().toISOString(),
+  result_expires_at: new Date().toISOString(),
+});
 
 export interface Neighbour {
   url: string;

@@ -74,7 +74,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
 
 function createDeps(config: Config, { logger }: ServiceContext, background: () => Background | undefined): Deps {
   const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
-  const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS };
+  const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
   return {
     db: createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'tasks' }),
     clock: { offset: config.CLOCK_OFFSET },

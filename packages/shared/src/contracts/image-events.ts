@@ -3,7 +3,7 @@ import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
 /** A finished image call in full: the task record the task history shows and what quota settles by. */
-const imageCallSnapshot = z.object({
+export const imageCallSnapshot = z.object({
   task_id: z.uuid(),
   version: z.int().min(1),
   subject: z.string(),

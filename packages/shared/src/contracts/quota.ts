@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import { uuidForm } from './ids.ts';
+import { defineQuestion } from './question.ts';
 
 /**
- * Internal API of the quota service. `subject` is the `sub` of the service token, never a body field.
- * All four calls may be repeated by reservation id without a second effect.
+ * What is asked of the quota service. `subject` is the `sub` of the service token, never a body field.
+ * Reserve, settlement and refund may be repeated by reservation id without a second effect.
  */
 export const quotaKind = z.enum(['video', 'image']);
 
-/** `PUT /internal/v1/reservations/{reservation_id}` (the id is percent-encoded). */
-export const reserveRequest = z.strictObject({
-  idempotency_key: z.uuid().describe('Lower-case key of the creating request'),
+const reservationPath = z.object({ reservation_id: z.string().regex(/^[\w./:-]{1,200}$/) });
+
+export const reserveRequest = z.object({
+  idempotency_key: uuidForm.describe('Key of the creating request'),
   kind: quotaKind,
   units: z.int().min(1).max(1000),
   limit: z.int().min(0).describe('Units a day for this subject'),
@@ -31,10 +34,36 @@ export const reserveReply = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('closed') }),
 ]);
 
-/** `POST /internal/v1/reservations/{id}/settlement`: keep `units`, give the rest back. */
-export const settleRequest = z.strictObject({ units: z.int().min(0).max(1000) });
-/** Reply of settlement and `POST …/{id}/refund`: what the reservation charges in the end. */
+/** Take units of today, all or none. */
+export const reserveUnits = defineQuestion({
+  method: 'put',
+  path: '/internal/v1/reservations/{reservation_id}',
+  params: reservationPath,
+  body: reserveRequest,
+  reply: reserveReply,
+});
+
+/** What the reservation charges in the end. */
 export const closeReply = z.object({ charged: z.int().min(0) });
+
+export const settleRequest = z.object({ units: z.int().min(0).max(1000) });
+
+/** Keep `units`, give the rest back. */
+export const settleReservation = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/reservations/{reservation_id}/settlement',
+  params: reservationPath,
+  body: settleRequest,
+  reply: closeReply,
+});
+
+/** Give all units back to the day they were taken from; also closes an id that was never reserved. */
+export const refundReservation = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/reservations/{reservation_id}/refund',
+  params: reservationPath,
+  reply: closeReply,
+});
 
 const usage = z.object({
   limit: z.int(),
@@ -43,10 +72,19 @@ const usage = z.object({
   resets_at: z.iso.datetime({ offset: true }).describe('00:00 UTC+8 of the next day'),
 });
 
-/** `GET /internal/v1/usage?video_limit=&image_limit=` and the public `/v1/vision/usage`. */
+/** Also the answer of the public `/v1/vision/usage`. */
 export const usageReply = z.object({ video: usage, image: usage });
 
-/** `POST /internal/v1/verify`: every counter recomputed from the ledger. Empty `differences` means that all is well. */
+const unitsADay = z.coerce.number<string>().int().min(0);
+
+/** Today's usage of the token's subject against these limits. */
+export const getSubjectUsage = defineQuestion({
+  method: 'get',
+  path: '/internal/v1/usage',
+  query: z.object({ video_limit: unitsADay, image_limit: unitsADay }),
+  reply: usageReply,
+});
+
 export const verificationReply = z.object({
   counters: z.int(),
   reservations: z.int(),
@@ -61,6 +99,13 @@ export const verificationReply = z.object({
       }),
     )
     .describe('At most 1000'),
+});
+
+/** Every counter recomputed from the ledger. Empty `differences` means that all is well. */
+export const verifyLedger = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/verify',
+  reply: verificationReply,
 });
 
 export type QuotaKind = z.infer<typeof quotaKind>;

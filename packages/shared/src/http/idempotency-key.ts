@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { uuidForm } from '../contracts/ids.ts';
 import { fail } from '../errors.ts';
 
 export interface IdempotencyKey {
@@ -26,8 +27,9 @@ export function readIdempotencyKey(req: IncomingMessage): IdempotencyKey {
     );
   }
   const sent = values[0] ?? '';
-  if (values.length > 1 || !/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(sent)) {
+  const parsed = uuidForm.safeParse(sent);
+  if (values.length > 1 || !parsed.success) {
     throw fail.requestInvalid('idempotency_key_invalid', 'Send one Idempotency-Key in UUID form (8-4-4-4-12).', field);
   }
-  return { key: sent.toLowerCase(), sent };
+  return { key: parsed.data, sent };
 }

@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import { AppError, fail } from '../errors.ts';
 import type { ErrorCode, ErrorKind } from '../errors.ts';
 import { problem } from '../contracts/problem.ts';
+import { pathTo } from '../contracts/question.ts';
+import type { Question } from '../contracts/question.ts';
+import type { Logger } from '../logger.ts';
 import { bodyAs, call, CallError } from './call.ts';
 import type { CallReply, CallRequest } from './call.ts';
 import { statusOfKind } from './problem.ts';
@@ -15,43 +18,49 @@ export interface ServiceClientOptions {
   audience: string;
   tokenKey: string;
   timeoutMs: number;
+  logger: Logger;
 }
 
-export type ServiceCall = Pick<CallRequest, 'method' | 'json' | 'signal'> & { path: string; subject: string };
+/** For whom a question is asked, and the parts that it has. */
+export type Asking<P, Q, B> = { subject: string; signal?: AbortSignal | undefined } & Part<'params', P> &
+  Part<'query', Q> &
+  Part<'body', B>;
+
+type Part<N extends string, T> = T extends undefined ? { [K in N]?: undefined } : { [K in N]: T };
 
 export interface ServiceClient {
-  /** Calls and parses the reply; any failure is thrown as an AppError. */
-  call: <T>(schema: z.ZodType<T>, request: ServiceCall) => Promise<T>;
+  /**
+   * Asks another service and parses its reply. A refusal that the question foresees is thrown as the other service said it,
+   * and so is its `unavailable`.
+   * @throws AppError OP-SYS-UNAVAILABLE for everything else: no answer, an answer or a refusal that is not in the contract.
+   */
+  ask: <P, Q, B, R>(question: Question<P, Q, B, R>, asking: Asking<P, Q, B>) => Promise<R>;
 }
 
-/**
- * Typed calls to another service of ours, each with a fresh token for the subject it acts for. Problems of the other
- * service come back as the same AppError; no answer, or one that is not in the contract, is OP-SYS-UNAVAILABLE.
- */
+/** Typed calls to another service of ours, each with a fresh token for the subject it acts for. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   return {
-    async call(schema, { path, subject, ...request }) {
-      const token = await mintServiceToken(
-        { subject, issuer: options.issuer },
-        { key: options.tokenKey, audience: options.audience },
-      );
-      const reply = await send(
-        {
-          ...request,
-          url: options.baseUrl + path,
-          headers: { authorization: `Bearer ${token}` },
-          timeoutMs: options.timeoutMs,
-        },
-        options.audience,
-      );
-      const body = reply.status < 300 ? bodyAs(schema, reply) : undefined;
-      if (body === undefined) throw asAppErrorOf(reply, options.audience);
-      return body;
+    async ask(question, { subject, params, query, body, signal }) {
+      const { tokenKey: key, issuer, audience } = options;
+      const token = await mintServiceToken({ subject, issuer }, { key, audience });
+      const reply = await send(audience, {
+        method: upperCased[question.method],
+        url: options.baseUrl + pathTo(question.path, params, query),
+        json: body,
+        signal,
+        headers: { authorization: `Bearer ${token}` },
+        timeoutMs: options.timeoutMs,
+      });
+      const answer = reply.status < 300 ? bodyAs(question.reply, reply) : undefined;
+      if (answer === undefined) throw toError(options, question, reply);
+      return answer;
     },
   };
 }
 
-async function send(request: CallRequest, audience: string): Promise<CallReply> {
+const upperCased = { get: 'GET', post: 'POST', put: 'PUT' } as const;
+
+async function send(audience: string, request: CallRequest): Promise<CallReply> {
   try {
     return await call(request);
   } catch (error) {
@@ -60,13 +69,27 @@ async function send(request: CallRequest, audience: string): Promise<CallReply> 
   }
 }
 
-function asAppErrorOf(reply: CallReply, audience: string): AppError {
+type Asked = Pick<Question<unknown, unknown, unknown, unknown>, 'method' | 'path' | 'refusals'>;
+
+function toError(options: ServiceClientOptions, { method, path, refusals = [] }: Asked, reply: CallReply): AppError {
   const said = bodyAs(problem, reply);
-  const kind = (Object.keys(statusOfKind) as ErrorKind[]).find((name) => statusOfKind[name] === reply.status);
-  // A refused service token is our own wiring, never the caller's fault.
-  if (!said || !kind || kind === 'internal' || kind === 'unauthenticated') {
-    return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
+  const kind = kindOf(reply.status);
+  const isForeseen = kind === 'unavailable' || refusals.some((foreseen) => foreseen === kind);
+  if (said && kind && isForeseen) return toAppError(kind, said, reply);
+  const { audience, logger } = options;
+  if (reply.status < 500) {
+    // Either side has a fault: the caller of the public API can mend nothing, and he must not be told that he could.
+    const facts = { upstream: audience, method, path, status: reply.status, reason: said?.details['reason'] };
+    logger.error(facts, 'another service gave an answer that the contract does not foresee');
   }
+  return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));
+}
+
+function kindOf(status: number): ErrorKind | undefined {
+  return (Object.keys(statusOfKind) as ErrorKind[]).find((name) => statusOfKind[name] === status);
+}
+
+function toAppError(kind: ErrorKind, said: z.infer<typeof problem>, reply: CallReply): AppError {
   const { reason, ...details } = said.details;
   return new AppError(kind, said.detail, {
     code: said.code as ErrorCode | undefined,

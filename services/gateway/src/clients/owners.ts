@@ -1,5 +1,6 @@
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClient } from '@vision/shared/http/service-client';
+import type { Logger } from '@vision/shared/logger';
 import type { Config } from '../config.ts';
 
 /** The services that own what an operator asks for. */
@@ -15,7 +16,7 @@ export function ownerUrls(config: Config): Record<Owner, string> {
   };
 }
 
-export function createOwners(config: Config): Owners {
+export function createOwners(config: Config, logger: Logger): Owners {
   const client = ([audience, baseUrl]: [string, string]) =>
     [
       audience,
@@ -24,6 +25,7 @@ export function createOwners(config: Config): Owners {
         issuer: 'gateway',
         audience,
         tokenKey: config.INTERNAL_TOKEN_KEY,
+        logger,
         timeoutMs: config.ADMIN_CALL_TIMEOUT_MS,
       }),
     ] as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Response } from 'express';
+import { taskPath } from '@vision/shared/contracts/ids';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { route } from '@vision/shared/http/route';
@@ -56,10 +57,8 @@ export function forwardedRoutes(deps: ForwardDeps): Route[] {
   return forwarded.map((entry) => forwardedRoute(deps, entry));
 }
 
-/** An id that is no UUID names nothing, so it is 404 here already. */
-const taskPath = z.object({ task_id: z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i) });
-
 function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slot: kind }: Forwarded): Route {
+  // An id that is no UUID names nothing, so it is 404 here already.
   const params: z.ZodType<Record<string, string>> = path.includes('{') ? taskPath : z.object({});
   return route(
     { operation, method, path, summary: `Passed on to ${owner}`, audience: 'public', params, responses: {} },

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { runRetention as question } from '@vision/shared/contracts/retention';
 import { audited } from './audited.ts';
 import { OPERATOR } from './operator-deps.ts';
 import type { OperatorDeps } from './operator-deps.ts';
@@ -9,16 +9,12 @@ const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
 export async function runRetention(
   { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
   actor: string,
-): Promise<Record<string, Record<string, unknown>>> {
+): Promise<Record<string, Record<string, number>>> {
   const act = { actor, action: 'retention.run', target: 'retention', details: {} };
   return audited(db, act, async () => {
     const asked = await Promise.allSettled(
       KEEPERS.map(async (name) => {
-        const removed = await owners[name].call(z.record(z.string(), z.unknown()), {
-          method: 'POST',
-          path: '/internal/v1/retention/run',
-          subject: OPERATOR,
-        });
+        const removed = await owners[name].ask(question, { subject: OPERATOR });
         return [name, removed] as const;
       }),
     );

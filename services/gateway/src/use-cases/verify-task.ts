@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import { verifyInternalTask } from '@vision/shared/contracts/tasks';
+import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { audited } from './audited.ts';
 import { OPERATOR } from './operator-deps.ts';
 import type { OperatorDeps } from './operator-deps.ts';
@@ -14,14 +15,13 @@ export interface Verification {
 export async function verifyTask(
   { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
   { taskId, outcome, note, actor }: Verification,
-): Promise<Record<string, unknown>> {
+): Promise<InternalTask> {
   const act = { actor, action: 'task.verify', target: taskId, details: { outcome, note } };
   return audited(db, act, () =>
-    owners.tasks.call(z.record(z.string(), z.unknown()), {
-      method: 'POST',
-      path: `/internal/v1/tasks/${taskId}/verification`,
-      json: { outcome, note, who: actor },
+    owners.tasks.ask(verifyInternalTask, {
       subject: OPERATOR,
+      params: { task_id: taskId },
+      body: { outcome, note, who: actor },
     }),
   );
 }

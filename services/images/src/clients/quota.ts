@@ -1,7 +1,8 @@
-import { closeReply, reserveReply, usageReply } from '@vision/shared/contracts/quota';
+import { getSubjectUsage, refundReservation, reserveUnits, settleReservation } from '@vision/shared/contracts/quota';
 import type { ReserveReply, ReserveRequest, UsageReply } from '@vision/shared/contracts/quota';
 import { asAppError } from '@vision/shared/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import type { Logger } from '@vision/shared/logger';
 
 /** What image calls ask of the quota. Every method throws AppError OP-SYS-UNAVAILABLE when quota does not answer. */
 export interface QuotaClient {
@@ -16,40 +17,31 @@ export interface QuotaClientOptions {
   baseUrl: string;
   tokenKey: string;
   timeoutMs: number;
+  logger: Logger;
 }
 
 export function createQuotaClient(options: QuotaClientOptions): QuotaClient {
-  const client = createServiceClient({ ...options, issuer: 'images', audience: 'quota' });
-  const reservation = (id: string) => `/internal/v1/reservations/${encodeURIComponent(id)}`;
+  const { ask } = createServiceClient({ ...options, issuer: 'images', audience: 'quota' });
   return {
     reserve: (id, subject, request) =>
-      twice(() => client.call(reserveReply, { method: 'PUT', path: reservation(id), subject, json: request })),
+      twice(() => ask(reserveUnits, { subject, params: { reservation_id: id }, body: request })),
     settle: async (id, subject, units) => {
-      await client.call(closeReply, {
-        method: 'POST',
-        path: `${reservation(id)}/settlement`,
-        subject,
-        json: { units },
-      });
+      await ask(settleReservation, { subject, params: { reservation_id: id }, body: { units } });
     },
     refund: async (id, subject) => {
-      await client.call(closeReply, { method: 'POST', path: `${reservation(id)}/refund`, subject });
+      await ask(refundReservation, { subject, params: { reservation_id: id } });
     },
     usage: (subject, { video, image }) =>
-      client.call(usageReply, {
-        method: 'GET',
-        path: `/internal/v1/usage?video_limit=${video}&image_limit=${image}`,
-        subject,
-      }),
+      ask(getSubjectUsage, { subject, query: { video_limit: video, image_limit: image } }),
   };
 }
 
 // A lost answer is asked for again: reserving the same id twice takes the units once.
-async function twice<T>(ask: () => Promise<T>): Promise<T> {
+async function twice<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await work();
   } catch (error) {
     if (asAppError(error)?.kind !== 'unavailable') throw error;
-    return ask();
+    return work();
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import { runRetention } from '../use-cases/run-retention.ts';
 import type { RetentionDeps } from '../use-cases/run-retention.ts';
@@ -8,9 +9,8 @@ const removed = z.object({ image_calls: z.int(), pictures: z.int() });
 export const runRetentionRoute = (deps: RetentionDeps) =>
   route(
     {
+      ...question,
       operation: 'runImageRetention',
-      method: 'post',
-      path: '/internal/v1/retention/run',
       summary: 'Remove pictures, results and keys that have expired now',
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
-import { z } from 'zod';
 import { defaultLimits } from '@vision/shared/contracts/limits';
-import { usageReply } from '@vision/shared/contracts/quota';
+import { getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { usage } from '../use-cases/usage.ts';
 
@@ -27,18 +26,14 @@ export const getUsageRoute = (deps: { db: Knex }) =>
     },
   );
 
-const limit = z.coerce.number().int().min(0);
-
 export const getSubjectUsageRoute = (deps: { db: Knex }) =>
   route(
     {
+      ...getSubjectUsage,
       operation: 'getSubjectUsage',
-      method: 'get',
-      path: '/internal/v1/usage',
       summary: "Today's usage of a subject against the given limits",
       audience: 'internal',
-      query: z.object({ video_limit: limit, image_limit: limit }),
-      responses: { 200: { description: "Today's usage", schema: usageReply } },
+      responses: { 200: { description: "Today's usage", schema: getSubjectUsage.reply } },
     },
     async ({ caller, query }) => ({
       status: 200,

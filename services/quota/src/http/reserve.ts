@@ -1,26 +1,18 @@
-import { z } from 'zod';
-import { reserveReply, reserveRequest } from '@vision/shared/contracts/quota';
+import { reserveUnits } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { reserve } from '../use-cases/reserve.ts';
 import type { LedgerDeps } from '../use-cases/reserve.ts';
 
-export const reservationParams = z.object({
-  reservation_id: z.string().regex(/^[\w./:-]{1,200}$/),
-});
-
 export const reserveRoute = (deps: LedgerDeps) =>
   route(
     {
+      ...reserveUnits,
       operation: 'reserve',
-      method: 'put',
-      path: '/internal/v1/reservations/{reservation_id}',
       summary: "Take units from the subject's quota of today",
       description:
         'Repeatable by id. A key that was used for the other kind and whose reservation was not refunded is a `conflict`.',
       audience: 'internal',
-      params: reservationParams,
-      body: reserveRequest,
-      responses: { 200: { description: 'What the ledger decided', schema: reserveReply } },
+      responses: { 200: { description: 'What the ledger decided', schema: reserveUnits.reply } },
     },
     async ({ params, body, caller }) => ({
       status: 200,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import { runRetention } from '../use-cases/run-retention.ts';
 import type { RetentionDeps } from '../use-cases/run-retention.ts';
@@ -6,9 +7,8 @@ import type { RetentionDeps } from '../use-cases/run-retention.ts';
 export const runRetentionRoute = (deps: RetentionDeps) =>
   route(
     {
+      ...question,
       operation: 'runLedgerRetention',
-      method: 'post',
-      path: '/internal/v1/retention/run',
       summary: 'Remove reservations older than the retention now',
       audience: 'internal',
       responses: {

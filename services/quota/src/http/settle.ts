@@ -1,20 +1,16 @@
-import { closeReply, settleRequest } from '@vision/shared/contracts/quota';
+import { settleReservation } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { closeOnce } from '../use-cases/close-reservation.ts';
 import type { LedgerDeps } from '../use-cases/reserve.ts';
-import { reservationParams } from './reserve.ts';
 
 export const settleRoute = (deps: LedgerDeps) =>
   route(
     {
+      ...settleReservation,
       operation: 'settle',
-      method: 'post',
-      path: '/internal/v1/reservations/{reservation_id}/settlement',
       summary: 'Keep some units of a reservation and give the rest back',
       audience: 'internal',
-      params: reservationParams,
-      body: settleRequest,
-      responses: { 200: { description: 'What the reservation charges in the end', schema: closeReply } },
+      responses: { 200: { description: 'What the reservation charges in the end', schema: settleReservation.reply } },
     },
     async ({ params, body, caller }) => ({
       status: 200,

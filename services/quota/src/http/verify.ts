@@ -1,4 +1,4 @@
-import { verificationReply } from '@vision/shared/contracts/quota';
+import { verifyLedger } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { LedgerDeps } from '../use-cases/reserve.ts';
 import { verify } from '../use-cases/verify.ts';
@@ -6,12 +6,11 @@ import { verify } from '../use-cases/verify.ts';
 export const verifyRoute = (deps: LedgerDeps) =>
   route(
     {
+      ...verifyLedger,
       operation: 'verifyLedger',
-      method: 'post',
-      path: '/internal/v1/verify',
       summary: 'Recompute every counter from the ledger and say where they differ',
       audience: 'internal',
-      responses: { 200: { description: 'Empty `differences` means that all is well', schema: verificationReply } },
+      responses: { 200: { description: 'Empty `differences` means that all is well', schema: verifyLedger.reply } },
     },
     async () => ({ status: 200, body: await verify(deps) }),
   );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { imageSize, trackedObject } from '@vision/shared/contracts/detection';
+import { taskPath } from '@vision/shared/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
 import { getResults } from '../use-cases/get-results.ts';
@@ -43,7 +44,7 @@ export const getResultsRoute = (deps: GetResultsDeps) =>
       path: '/v1/vision/tasks/{task_id}/results',
       summary: 'Pull result frames of a video task',
       audience: 'public',
-      params: z.object({ task_id: z.guid().toLowerCase() }),
+      params: taskPath,
       queryDoc: documented,
       responses: { 200: { description: 'One page of frames, in the order of the video', schema: resultPage } },
       errors: ['OP-AUTH-REQUIRED', 'OP-TASK-REQUEST-INVALID', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],

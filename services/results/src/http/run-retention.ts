@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import { runRetention } from '../use-cases/run-retention.ts';
 import type { RetentionDeps } from '../use-cases/run-retention.ts';
@@ -11,9 +12,8 @@ const removed = z.object({
 export const runRetentionRoute = (deps: RetentionDeps) =>
   route(
     {
+      ...question,
       operation: 'runResultRetention',
-      method: 'post',
-      path: '/internal/v1/retention/run',
       summary: 'Remove results that have expired now',
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },

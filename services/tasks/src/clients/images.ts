@@ -1,7 +1,8 @@
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import { getImageCall } from '@vision/shared/contracts/images';
 import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { asAppError } from '@vision/shared/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import type { Logger } from '@vision/shared/logger';
 import type { Task } from '../domain/task.ts';
 
 export interface ImagesClient {
@@ -9,13 +10,19 @@ export interface ImagesClient {
   find: (subject: string, taskId: string) => Promise<Task | undefined>;
 }
 
-export function createImagesClient(options: { baseUrl: string; tokenKey: string; timeoutMs: number }): ImagesClient {
-  const { call } = createServiceClient({ ...options, issuer: 'tasks', audience: 'images' });
+export interface ImagesClientOptions {
+  baseUrl: string;
+  tokenKey: string;
+  timeoutMs: number;
+  logger: Logger;
+}
+
+export function createImagesClient(options: ImagesClientOptions): ImagesClient {
+  const { ask } = createServiceClient({ ...options, issuer: 'tasks', audience: 'images' });
   return {
     async find(subject, taskId) {
       try {
-        const path = `/internal/v1/image-calls/${taskId}`;
-        const snapshot = await call(imageCallFinished.schema, { method: 'GET', path, subject });
+        const snapshot = await ask(getImageCall, { subject, params: { task_id: taskId } });
         return snapshot.subject === subject && snapshot.status === 'succeeded' ? imageTask(snapshot) : undefined;
       } catch (error) {
         if (asAppError(error)?.kind === 'not_found') return undefined;

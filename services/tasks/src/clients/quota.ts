@@ -1,7 +1,8 @@
-import { closeReply, reserveReply, usageReply } from '@vision/shared/contracts/quota';
+import { getSubjectUsage, refundReservation, reserveUnits } from '@vision/shared/contracts/quota';
 import type { ReserveReply } from '@vision/shared/contracts/quota';
 import { asAppError, fail } from '@vision/shared/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import type { Logger } from '@vision/shared/logger';
 
 /** What a video task asks of the quota. Every method throws AppError OP-SYS-UNAVAILABLE when quota does not answer. */
 export interface QuotaClient {
@@ -17,22 +18,21 @@ export interface QuotaClientOptions {
   baseUrl: string;
   tokenKey: string;
   timeoutMs: number;
+  logger: Logger;
 }
 
 export function createQuotaClient(options: QuotaClientOptions): QuotaClient {
-  const { call } = createServiceClient({ ...options, issuer: 'tasks', audience: 'quota' });
-  const reservation = (id: string) => `/internal/v1/reservations/${encodeURIComponent(id)}`;
+  const { ask } = createServiceClient({ ...options, issuer: 'tasks', audience: 'quota' });
   return {
     reserve(id, { subject, key, limit }) {
-      const json = { idempotency_key: key, kind: 'video', units: 1, limit };
-      return twice(() => call(reserveReply, { method: 'PUT', path: reservation(id), subject, json }));
+      const body = { idempotency_key: key, kind: 'video' as const, units: 1, limit };
+      return twice(() => ask(reserveUnits, { subject, params: { reservation_id: id }, body }));
     },
     async refund(id, subject) {
-      await call(closeReply, { method: 'POST', path: `${reservation(id)}/refund`, subject });
+      await ask(refundReservation, { subject, params: { reservation_id: id } });
     },
     async assertSomeLeft(subject, limit) {
-      const path = `/internal/v1/usage?video_limit=${limit}&image_limit=0`;
-      const { video } = await call(usageReply, { method: 'GET', path, subject });
+      const { video } = await ask(getSubjectUsage, { subject, query: { video_limit: limit, image_limit: 0 } });
       if (video.remaining < 1) throw exhausted({ ...video, requested: 1 });
     },
   };
@@ -55,11 +55,11 @@ export function exhausted({
 }
 
 // A lost answer is asked for again: reserving the same id twice takes the unit once.
-async function twice<T>(ask: () => Promise<T>): Promise<T> {
+async function twice<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await work();
   } catch (error) {
     if (asAppError(error)?.kind !== 'unavailable') throw error;
-    return ask();
+    return work();
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
@@ -8,9 +9,8 @@ const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), in
 export const runRetentionRoute = (deps: Deps, batch: number) =>
   route(
     {
+      ...question,
       operation: 'runTaskRetention',
-      method: 'post',
-      path: '/internal/v1/retention/run',
       summary: 'Remove expired tasks and orphaned videos now',
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },

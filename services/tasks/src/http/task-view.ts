@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { taskPath, uuidForm } from '@vision/shared/contracts/ids';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
 import type { ErrorCode } from '@vision/shared/errors';
@@ -53,16 +54,11 @@ export const createResponses = {
 };
 
 export const idempotencyHeaders = z.object({
-  'Idempotency-Key': z.uuid().describe('UUID of your own, one per request'),
+  'Idempotency-Key': uuidForm.describe('UUID of your own, one per request'),
 });
 
 /** An id that is no UUID is simply unknown: 404. */
-export const taskParams = z.object({
-  task_id: z
-    .string()
-    .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/)
-    .transform((id) => id.toLowerCase()),
-});
+export const taskParams = taskPath;
 
 /** What both creates may answer instead. */
 export const createErrors: ErrorCode[] = [

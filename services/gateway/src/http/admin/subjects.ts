@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { subjectLimits } from '@vision/shared/contracts/limits';
-import { usageReply } from '@vision/shared/contracts/quota';
+import { getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { readOverrides } from '../../db/settings.ts';
@@ -59,7 +59,7 @@ export const getSubjectUsageRoute = (deps: OperatorDeps): Route =>
     },
     async ({ params: { subject }, signal }) => {
       const limits = effectiveLimits(await readOverrides(deps.db, subject));
-      const path = `/internal/v1/usage?video_limit=${limits.video_tasks_per_day}&image_limit=${limits.images_per_day}`;
-      return { status: 200, body: await deps.owners.quota.call(usageReply, { method: 'GET', path, subject, signal }) };
+      const query = { video_limit: limits.video_tasks_per_day, image_limit: limits.images_per_day };
+      return { status: 200, body: await deps.owners.quota.ask(getSubjectUsage, { subject, query, signal }) };
     },
   );

@@ -1,14 +1,12 @@
 import { z } from 'zod';
+import { uuidForm } from '@vision/shared/contracts/ids';
+import { internalTask, listResolvingTasks } from '@vision/shared/contracts/tasks';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { OPERATOR } from '../../use-cases/operator-deps.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 import { verifyTask } from '../../use-cases/verify-task.ts';
 import { actorOf, words } from './schemas.ts';
-
-/** The tasks service decides what a task shows to an operator. */
-const task = z.record(z.string(), z.unknown());
-const taskList = z.object({ items: z.array(task) });
 
 export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
   route(
@@ -19,15 +17,14 @@ export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
       summary: 'Tasks that wait for a verification, with their age and what is known',
       audience: 'admin',
       query: z.strictObject({ status: z.literal('resolving') }),
-      responses: { 200: { description: 'Oldest first', schema: taskList } },
+      responses: { 200: { description: 'Oldest first', schema: listResolvingTasks.reply } },
       errors: ['OP-SYS-UNAVAILABLE'],
     },
     async ({ signal }) => ({
       status: 200,
-      body: await deps.owners.tasks.call(taskList, {
-        method: 'GET',
-        path: '/internal/v1/tasks?status=resolving',
+      body: await deps.owners.tasks.ask(listResolvingTasks, {
         subject: OPERATOR,
+        query: { status: 'resolving' },
         signal,
       }),
     }),
@@ -42,9 +39,9 @@ export const verifyTaskRoute = (deps: OperatorDeps): Route =>
       summary: 'Say whether the inference backend created the job of a task',
       description: 'Repeating an outcome changes nothing; contradicting it is 409.',
       audience: 'admin',
-      params: z.object({ id: z.uuid() }),
+      params: z.object({ id: uuidForm }),
       body: z.strictObject({ outcome: z.enum(['created', 'not_created']), note: words(1000).default('') }),
-      responses: { 200: { description: 'The task', schema: task } },
+      responses: { 200: { description: 'The task', schema: internalTask } },
       errors: ['OP-SYS-UNAVAILABLE', 'OP-TASK-UPSTREAM-DOWN'],
     },
     async ({ params, body, req }) => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { verificationReply } from '@vision/shared/contracts/quota';
+import { verifyLedger } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { listAudit } from '../../db/audit-log.ts';
@@ -68,17 +68,12 @@ export const verifyQuotaRoute = (deps: OperatorDeps): Route =>
       path: '/admin/v1/quota/verify',
       summary: 'Recompute every quota counter from the ledger',
       audience: 'admin',
-      responses: { 200: { description: 'Where they differ', schema: verificationReply } },
+      responses: { 200: { description: 'Where they differ', schema: verifyLedger.reply } },
       errors: ['OP-SYS-UNAVAILABLE'],
     },
     async ({ signal }) => ({
       status: 200,
-      body: await deps.owners.quota.call(verificationReply, {
-        method: 'POST',
-        path: '/internal/v1/verify',
-        subject: OPERATOR,
-        signal,
-      }),
+      body: await deps.owners.quota.ask(verifyLedger, { subject: OPERATOR, signal }),
     }),
   );
 

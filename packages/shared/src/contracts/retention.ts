@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { defineQuestion } from './question.ts';
+
+/** Remove now what is over its time. Every service that keeps something for a time answers what it removed, by name. */
+export const runRetention = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/retention/run',
+  reply: z.record(z.string(), z.int().min(0)),
+});

@@ -84,6 +84,11 @@ export const databaseClockConfig = {
     .describe('Added to the database clock that decides days and expiry; for tests'),
 };
 
+/** Setting of the services that keep what a create has made. */
+export const retentionConfig = {
+  RETENTION_DAYS: count(90).describe('Days that tasks, pictures, results and keys are kept'),
+};
+
 /** Settings of every service that publishes or consumes events. */
 export const kafkaConfig = {
   KAFKA_BROKERS: list('')

@@ -61,6 +61,14 @@ export class AppError extends Error {
 
 type Details = Record<string, unknown>;
 
+interface DayState {
+  limit: number;
+  used: number;
+  requested: number;
+  /** Start of the next day, RFC 3339. */
+  resets_at: string;
+}
+
 /** The catalogue: every refusal of the service is made here, so code, kind and wording stand on one screen. */
 export const fail = {
   authRequired: (reason = 'api_key_invalid') =>
@@ -71,6 +79,13 @@ export const fail = {
   /** A fault in the request: always 400, whatever part it sits in. `field` names the part. */
   requestInvalid: (reason: string, message: string, details: Details = {}) =>
     new AppError('invalid', message, { code: 'OP-TASK-REQUEST-INVALID', reason, details }),
+  /** The key names a request with another meaning, or of the other kind. */
+  keyReused: () =>
+    new AppError('invalid', 'This Idempotency-Key was used for another request; send a new key for a new request.', {
+      code: 'OP-TASK-REQUEST-INVALID',
+      reason: 'idempotency_key_reused',
+      details: { field: 'Idempotency-Key' },
+    }),
   sceneUnavailable: (sceneCode: string) =>
     new AppError('invalid', 'This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.', {
       code: 'OP-TASK-SCENE-UNAVAILABLE',
@@ -103,12 +118,13 @@ export const fail = {
       reason: 'maintenance',
       retryAfterS: 60,
     }),
-  dailyExhausted: (quota: { limit: number; used: number; requested: number; resets_at: string }, retryAfterS: number) =>
+  /** The day does not cover the request; a retry makes sense when the next one begins. */
+  dailyExhausted: ({ limit, used, requested, resets_at }: DayState) =>
     new AppError('exhausted', "Today's quota does not cover this request.", {
       code: 'OP-QUOTA-DAILY-EXHAUSTED',
       reason: 'daily_quota_exhausted',
-      details: quota,
-      retryAfterS,
+      details: { limit, used, requested, resets_at },
+      retryAfterS: Math.max(1, Math.ceil((Date.parse(resets_at) - Date.now()) / 1000)),
     }),
   rateLimited: (reason: string, retryAfterS: number, details: Details = {}) =>
     new AppError('exhausted', 'Too many requests at once; retry after the time in Retry-After.', {

@@ -10,6 +10,7 @@ import {
   loadConfig,
   millis,
   objectStoreConfig,
+  retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
@@ -23,6 +24,7 @@ export const configSchema = z.object({
   ...kafkaConfig,
   ...objectStoreConfig,
   ...internalTokenConfig,
+  ...retentionConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
@@ -42,7 +44,6 @@ export const configSchema = z.object({
   RECOVERY_INTERVAL_MS: millis(5_000).describe('Pause between two looks for calls of dead processes'),
   SWEEP_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for pictures without a call'),
   ORPHAN_AGE_MS: millis(DAY_MS).describe('Pictures without a call are removed when they are older than this'),
-  RETENTION_DAYS: count(90).describe('Days that pictures, results and keys are kept'),
   RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Pause between two removals of what has expired'),
 });
 

@@ -10,11 +10,11 @@ import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
 import type { Relay } from '@vision/shared/messaging/relay';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createQuotaClient } from '@vision/shared/quota-client';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { startBackground } from './background.ts';
 import type { Background } from './background.ts';
-import { createQuotaClient } from './clients/quota.ts';
 import { createSpool } from './clients/spool.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
@@ -32,7 +32,7 @@ export interface ImagesService extends RunningService {
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
   const parts = createParts(config, logger);
-  const { db, store, inference, spool, calls, producer, deps } = parts;
+  const { db, store, inference, spool, producer, deps } = parts;
   const app = createApp({
     routes: routes(deps),
     authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'images'),
@@ -57,7 +57,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(config.SHUTDOWN_GRACE_MS - 1_000) },
-      { name: 'calls', timeoutMs: 10_000, stop: () => calls.idle() },
+      { name: 'calls', timeoutMs: 10_000, stop: () => deps.calls.idle() },
       { name: 'background', timeoutMs: 10_000, stop: async () => background?.stop() },
       {
         name: 'events',
@@ -105,16 +105,16 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
   const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
   const kafka = createKafka({ brokers, clientId: 'images', logger, topicPrefix });
   const spool = createSpool(config.SPOOL_DIR);
-  const calls = createCallGate(config.MAX_CALLS);
   const deps = {
     db,
     store,
     inference,
     spool,
-    calls,
+    calls: createCallGate(config.MAX_CALLS),
     clock: { offset: config.CLOCK_OFFSET },
     quota: createQuotaClient({
       baseUrl: config.QUOTA_URL,
+      issuer: 'images',
       tokenKey: config.INTERNAL_TOKEN_KEY,
       timeoutMs: config.QUOTA_TIMEOUT_MS,
       logger,
@@ -136,7 +136,6 @@ function createParts(config: Config, logger: ServiceContext['logger']) {
     store,
     inference,
     spool,
-    calls,
     producer: createProducer(kafka),
     deps,
     relay: undefined as Relay | undefined,

@@ -107,6 +107,18 @@ test('without quota a call is refused and nothing is kept; the undone call is to
   expect(event?.payload).toMatchObject({ status: 'refunded', images_succeeded: 0 });
 });
 
+test('what quota finds wrong with a reservation is a fault between our services, not one of the caller', async () => {
+  const it = await start();
+  it.quota.fault = (what) => (what === 'reserve' ? 'reject' : 'none');
+  const { status, body } = await it.detect(ten());
+  expect({ status, code: body.code, details: body.details }).toEqual({
+    status: 503,
+    code: 'OP-SYS-UNAVAILABLE',
+    details: { reason: 'quota_unavailable' },
+  });
+  await expectUndone(it);
+});
+
 test('a lost answer to reserve is asked for again and charged once', async () => {
   const it = await start();
   let lost = 0;

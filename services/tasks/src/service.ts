@@ -8,13 +8,13 @@ import { createInferenceClient } from '@vision/shared/inference-client';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createQuotaClient } from '@vision/shared/quota-client';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { startBackground } from './background.ts';
 import type { Background } from './background.ts';
 import { createImagesClient } from './clients/images.ts';
-import { createQuotaClient } from './clients/quota.ts';
 import { createResultsClient } from './clients/results.ts';
 import { createStreamProbe } from './clients/stream-probe.ts';
 import type { Config } from './config.ts';
@@ -87,7 +87,7 @@ function createDeps(config: Config, { logger }: ServiceContext, background: () =
       ...{ policy, connectMs: config.PROBE_CONNECT_MS, totalMs: config.PROBE_TOTAL_MS },
       ca: streamCertificates(config.STREAM_CA_FILE),
     }),
-    quota: createQuotaClient({ ...between, baseUrl: config.QUOTA_URL }),
+    quota: createQuotaClient({ ...between, issuer: 'tasks', baseUrl: config.QUOTA_URL }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,
       token: config.INFERENCE_TOKEN,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { detectedObject } from '@vision/shared/contracts/detection';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { requireMultipart } from '@vision/shared/http/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import type { Spool } from '../clients/spool.ts';
@@ -13,7 +14,7 @@ import type { AdmissionDeps } from '../use-cases/admit-image-call.ts';
 import { createImageDetection } from '../use-cases/create-image-detection.ts';
 import type { CreateDeps, FinishedCall } from '../use-cases/create-image-detection.ts';
 import type { CallGate } from './call-gate.ts';
-import { receiveUpload, requireMultipart } from './receive-upload.ts';
+import { receiveUpload } from './receive-upload.ts';
 
 export type CreateRouteDeps = CreateDeps &
   AdmissionDeps & {

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { fail } from '@vision/shared/errors';
+import type { IncomingFile } from '@vision/shared/http/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
 import { isDeclaredImage, SNIFF_BYTES, sniffImageType } from '../domain/image-type.ts';
-import { MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
-import { refuseSize, refuseType } from './form-refusals.ts';
 
 /** Puts one image into the spool while it arrives, and counts, hashes and sniffs it on the way. */
 export async function receiveImage(
-  stream: Readable,
-  declaredType: string,
+  { stream, declaredType }: IncomingFile,
   session: SpoolSession,
 ): Promise<ReceivedImage> {
   if (!isDeclaredImage(declaredType)) throw refuseType();
@@ -19,7 +17,6 @@ export async function receiveImage(
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_IMAGE_BYTES) throw refuseSize();
     if (head.length < SNIFF_BYTES) {
       head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
       if (head.length === SNIFF_BYTES && !sniffImageType(head)) throw refuseType();
@@ -31,3 +28,8 @@ export async function receiveImage(
   if (!contentType) throw refuseType();
   return { sha256: hash.digest('hex'), bytes, contentType, read: file.read };
 }
+
+const refuseType = () =>
+  fail.requestInvalid('image_type_unsupported', 'Send images as JPEG, PNG or WEBP, and declare them as such.', {
+    field: 'files',
+  });

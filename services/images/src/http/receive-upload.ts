@@ -1,24 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { fail } from '@vision/shared/errors';
-import { guardBody } from '@vision/shared/http/body-guard';
 import type { BodyLimits } from '@vision/shared/http/body-guard';
+import { readForm } from '@vision/shared/http/multipart/read-form';
 import type { SpoolSession } from '../clients/spool.ts';
 import type { Admission } from '../use-cases/admit-image-call.ts';
-import { parseForm } from './parse-form.ts';
-import type { Upload } from './parse-form.ts';
+import type { ReceivedImage } from '../use-cases/process-image.ts';
+import { imageForm } from './image-form.ts';
 
-/** @throws AppError OP-TASK-REQUEST-INVALID unless the body is multipart/form-data, not compressed. */
-export function requireMultipart(req: IncomingMessage): void {
-  if (!/^multipart\/form-data\s*;.*boundary="?[^\s";]/i.test(req.headers['content-type'] ?? '')) {
-    throw fail.requestInvalid('content_type_invalid', 'Send the body as multipart/form-data with a boundary.', {
-      field: 'Content-Type',
-    });
-  }
-  if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw fail.requestInvalid('content_encoding_unsupported', 'Send the body without Content-Encoding.', {
-      field: 'Content-Encoding',
-    });
-  }
+export interface Upload {
+  images: ReceivedImage[];
+  /** undefined when the form does not say. */
+  sceneCode: string | undefined;
 }
 
 export interface ReceiveOptions {
@@ -35,16 +26,13 @@ export async function receiveUpload(
   req: IncomingMessage,
   { session, limits, admission }: ReceiveOptions,
 ): Promise<Upload> {
-  if (req.destroyed) throw fail.requestInvalid('body_incomplete', 'The body ended too early.');
-  const guard = guardBody(req, limits);
-  const form = parseForm(req, session);
+  const refused = new AbortController();
+  admission.refused.catch((refusal: unknown) => refused.abort(refusal));
   try {
-    return await Promise.race([form.upload, guard.broken, admission.refused]);
+    const { files, values } = await readForm(req, imageForm(session, limits), refused.signal);
+    return { images: files, sceneCode: values.get('scene_code') };
   } catch (error) {
-    await form.abort(error as Error);
     await admission.decided();
     throw error;
-  } finally {
-    guard.release();
   }
 }

@@ -3,10 +3,9 @@ import { defaultLimits } from '@vision/shared/contracts/limits';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { InferenceClient } from '@vision/shared/inference-client';
-import type { QuotaClient } from '../clients/quota.ts';
+import type { QuotaClient } from '@vision/shared/quota-client';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { Clock } from '../db/idempotency-keys.ts';
-import { exhausted } from './refusals.ts';
 
 export interface AdmissionDeps {
   db: Knex;
@@ -50,11 +49,6 @@ function assertAcceptsNew({ inference }: AdmissionDeps, { maintenance }: Caller)
 
 async function assertUnitsLeft(deps: AdmissionDeps, caller: Caller): Promise<void> {
   assertAcceptsNew(deps, caller);
-  const limits = caller.limits ?? defaultLimits;
-  const { image } = await deps.quota.usage(caller.subject, {
-    video: limits.video_tasks_per_day,
-    image: limits.images_per_day,
-  });
-  if (image.remaining > 0) return;
-  throw exhausted({ limit: image.limit, used: image.used, requested: 1, resets_at: image.resets_at });
+  const { image } = await deps.quota.usage(caller.subject, caller.limits ?? defaultLimits);
+  if (image.remaining < 1) throw fail.dailyExhausted({ ...image, requested: 1 });
 }

@@ -8,7 +8,6 @@ import { findImageCall, findImages } from '../db/image-calls.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
 import { reservationId } from '../domain/image-call.ts';
 import type { ImageCall, ImageEntry } from '../domain/image-call.ts';
-import { keyReused } from './refusals.ts';
 import { takeOverDeadCall } from './recover-dead-calls.ts';
 import { runImageCall } from './run-image-call.ts';
 import type { ReceivedImage, RunDeps } from './run-image-call.ts';
@@ -56,7 +55,7 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
     } else if (known.isDead) {
       await takeOverDeadCall(deps, known.task_id);
     } else if (known.fingerprint !== fingerprint) {
-      throw keyReused();
+      throw fail.keyReused();
     } else if (known.state === 'done') {
       return replay(deps, known);
     } else {

@@ -11,7 +11,6 @@ import type { FinishDeps } from './finish-image-call.ts';
 import { holdLease } from './hold-lease.ts';
 import { processImages } from './process-image.ts';
 import type { ProcessDeps, ReceivedImage } from './process-image.ts';
-import { exhausted, keyReused } from './refusals.ts';
 import { undoImageCall } from './undo-image-call.ts';
 import type { UndoDeps } from './undo-image-call.ts';
 
@@ -71,9 +70,9 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
     case 'granted':
       return undefined;
     case 'exhausted':
-      return exhausted({ ...reply, requested: images.length });
+      return fail.dailyExhausted(reply);
     case 'conflict':
-      return keyReused();
+      return fail.keyReused();
     case 'closed':
       // Somebody has undone this call already: the lease ran out while quota was asked.
       return fail.sysUnavailable('call_taken_over');

@@ -6,7 +6,7 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError } from '@vision/shared/errors';
 import { appendEvent } from '@vision/shared/messaging/outbox';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import type { QuotaClient } from '../clients/quota.ts';
+import type { QuotaClient } from '@vision/shared/quota-client';
 import { markUndoing, releaseKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
 import { findFinished } from '../db/image-calls.ts';

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { reserveRequest, settleRequest } from '@vision/shared/contracts/quota';
 import type { ReserveReply } from '@vision/shared/contracts/quota';
+import { fail } from '@vision/shared/errors';
+import { toProblem } from '@vision/shared/http/problem';
 
 interface Reservation {
   units: number;
@@ -10,7 +12,7 @@ interface Reservation {
   open: boolean;
 }
 
-export type Fault = 'none' | 'lose' | 'refuse';
+export type Fault = 'none' | 'lose' | 'refuse' | 'reject';
 
 export interface FakeQuota {
   url: string;
@@ -21,7 +23,10 @@ export interface FakeQuota {
   usedElsewhere: number;
   /** Keys that belong to a video task. */
   readonly videoKeys: Set<string>;
-  /** What happens to a request before it is answered; `lose` works on it and drops the answer. */
+  /**
+   * What happens to a request before it is answered: `refuse` drops it, `lose` works on it and drops the answer, `reject`
+   * answers that the request is not valid.
+   */
   fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => Fault | Promise<Fault>;
   close: () => Promise<void>;
 }
@@ -62,6 +67,13 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
     return;
   }
   const body: unknown = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
+  if (fault === 'reject') {
+    const error = fail.requestInvalid('body_invalid', 'idempotency_key: Invalid UUID.', { field: 'idempotency_key' });
+    res
+      .writeHead(400, { 'content-type': 'application/problem+json' })
+      .end(JSON.stringify(toProblem(error, { requestId: 'x', traceId: '' })));
+    return;
+  }
   const reply = replyTo(fake, { what, id, body, limit: Number(url.searchParams.get('image_limit')) });
   if (fault === 'lose') res.destroy();
   else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));

@@ -21,16 +21,14 @@ export class VideoMeter extends Transform {
   readonly #maxBytes: number;
   #head: Buffer | undefined = Buffer.alloc(0);
   #bytes = 0;
-  /** Resolves when the beginning was seen to be a video; never when it is none. */
-  readonly accepted: Promise<void>;
-  #accept: () => void = () => undefined;
+  readonly #acceptance = Promise.withResolvers<void>();
+  /** Resolves when the beginning was seen to be a video, rejects when the stream breaks before. */
+  readonly accepted = this.#acceptance.promise;
 
   constructor(maxBytes: number) {
     super();
     this.#maxBytes = maxBytes;
-    this.accepted = new Promise((resolve) => {
-      this.#accept = resolve;
-    });
+    this.accepted.catch(() => undefined);
   }
 
   /** Known when the file has ended. */
@@ -51,6 +49,11 @@ export class VideoMeter extends Transform {
     else this.#sniff(this.#head, true, done);
   }
 
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#acceptance.reject(error ?? new Error('The file ended before its beginning was seen.'));
+    done(error);
+  }
+
   #sniff(head: Buffer, isWhole: boolean, done: TransformCallback): void {
     const verdict = isVideo(head, isWhole || head.length >= SNIFF_BYTES);
     if (verdict === false) {
@@ -62,7 +65,7 @@ export class VideoMeter extends Transform {
       done();
       return;
     }
-    this.#accept();
+    this.#acceptance.resolve();
     done(null, head);
   }
 }

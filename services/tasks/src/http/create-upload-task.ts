@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { requireMultipart } from '@vision/shared/http/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import { findKey } from '../db/idempotency-keys.ts';
 import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { receiveVideo, requireMultipart } from './receive-video.ts';
+import { receiveVideo } from './receive-video.ts';
 import { createdReply, createErrors, createResponses, idempotencyHeaders } from './task-view.ts';
 
 const form = z.object({
@@ -35,10 +36,8 @@ export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalM
         const known = await findKey(deps.db, caller.subject, idempotencyKey.key);
         if (!known) await assertAcceptsNew(deps, caller);
         const knownKey = known ? (known.done ? ('done' as const) : ('busy' as const)) : undefined;
-        const receive = async (objectKey: string | undefined) => {
-          const { video, sceneCode } = await receiveVideo(req, { objects: deps.objects, objectKey, ...body });
-          return { ...video, sceneCode };
-        };
+        const receive = (objectKey: string | undefined) =>
+          receiveVideo(req, { objects: deps.objects, objectKey, ...body });
         return createUploadTask(deps, { caller, idempotencyKey, knownKey, receive });
       };
       return createdReply(await countCreate(deps.signals, 'upload', create));

@@ -14,5 +14,6 @@ export async function assertAcceptsNew(
 ): Promise<void> {
   if (caller.maintenance) throw fail.maintenance();
   inference.assertAccepting('submit');
-  await quota.assertSomeLeft(caller.subject, (caller.limits ?? defaultLimits).video_tasks_per_day);
+  const { video } = await quota.usage(caller.subject, caller.limits ?? defaultLimits);
+  if (video.remaining < 1) throw fail.dailyExhausted({ ...video, requested: 1 });
 }

@@ -6,7 +6,6 @@ import { findTask } from '../db/tasks.ts';
 import { TASKS } from '../db/task-row.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
-import { keyReused } from './submit-task.ts';
 
 type ClaimDeps = Pick<Deps, 'db' | 'clock' | 'box' | 'limits'>;
 
@@ -40,7 +39,7 @@ export async function claimCreate(
         : await look(deps, claim);
     if (held === 'claimed') return round === 0 ? 'claimed' : 'claimed late';
     const isAlive = held.done || held.lease_until.getTime() > 0;
-    if (isAlive && !deps.box.matches(held.fingerprint, meaning.text, LABEL)) throw keyReused();
+    if (isAlive && !deps.box.matches(held.fingerprint, meaning.text, LABEL)) throw fail.keyReused();
     const task = held.done ? await settledTask(deps, held) : undefined;
     if (task) return task;
     if (Date.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');

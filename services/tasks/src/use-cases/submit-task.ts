@@ -4,7 +4,6 @@ import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
-import { exhausted } from '../clients/quota.ts';
 import { finishKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
@@ -61,13 +60,14 @@ async function admit({ db, clock }: SubmitDeps, { draft, scene, limits }: Submit
 }
 
 async function reserve({ quota }: SubmitDeps, { claim, limits }: SubmitInput, task: Task): Promise<void> {
-  const reply = await quota.reserve(task.reservationId, {
-    subject: task.subject,
-    key: claim.key,
+  const reply = await quota.reserve(task.reservationId, task.subject, {
+    idempotency_key: claim.key,
+    kind: 'video',
+    units: 1,
     limit: limits.video_tasks_per_day,
   });
-  if (reply.outcome === 'exhausted') throw exhausted(reply);
-  if (reply.outcome === 'conflict') throw keyReused();
+  if (reply.outcome === 'exhausted') throw fail.dailyExhausted(reply);
+  if (reply.outcome === 'conflict') throw fail.keyReused();
   if (reply.outcome === 'closed') throw fail.sysUnavailable('create_taken_over');
 }
 
@@ -97,11 +97,4 @@ async function commitSubmitting(
   });
   wakeRelay();
   return submitting;
-}
-
-/** The refusal of a key that stands for another request. */
-export function keyReused() {
-  return fail.requestInvalid('idempotency_key_reused', 'This Idempotency-Key was used for a different request.', {
-    field: 'Idempotency-Key',
-  });
 }

@@ -1,0 +1,33 @@
+import { fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/shared/errors';
+import type { BodyLimits } from '@vision/shared/http/body-guard';
+import type { Form } from '@vision/shared/http/multipart/form';
+import type { SpoolSession } from '../clients/spool.ts';
+import { MAX_IMAGE_BYTES, MAX_IMAGES } from '../domain/upload-rules.ts';
+import type { ReceivedImage } from '../use-cases/process-image.ts';
+import { receiveImage } from './receive-image.ts';
+
+const field = 'files';
+
+/** The form of an image call: `files` 1 to 10 times and `scene_code` at most once. */
+export function imageForm(session: SpoolSession, limits: BodyLimits): Form<ReceivedImage, 'scene_code'> {
+  return {
+    files: {
+      field,
+      maxCount: MAX_IMAGES,
+      maxBytes: MAX_IMAGE_BYTES,
+      store: (file) => receiveImage(file, session),
+      refuseNone: refuseCount,
+      refuseTooMany: refuseCount,
+      refuseTooLarge: () =>
+        fail.requestInvalid('image_too_large', `An image is larger than ${MAX_IMAGE_BYTES} bytes.`, { field }),
+    },
+    values: ['scene_code'],
+    limits,
+  };
+}
+
+function refuseCount(): AppError {
+  const message = `Send 1 to ${MAX_IMAGES} images in the field "${field}".`;
+  return fail.requestInvalid('image_count_out_of_range', message, { field });
+}

@@ -5,7 +5,7 @@ import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { LIVE_PROBING } from './live-input.ts';
 import type { LiveInput, OpenOptions } from './live-input.ts';
 import { reasonOfStatus } from './pinned-http.ts';
-import { createRtspReader, formatMessage, headerOf, headersOf } from './rtsp-message.ts';
+import { createRtspReader, formatMessage, headerOf, headersOf, statusOf } from './rtsp-message.ts';
 import type { RtspMessage } from './rtsp-message.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import { connectTo, listenOnLoopback } from './tcp-relay.ts';
@@ -107,9 +107,9 @@ function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined):
   };
 
   const onResponse = (response: RtspMessage) => {
-    const status = Number(response.startLine.split(' ')[1]);
+    const status = statusOf(response);
     // A request of the server. REDIRECT is the one that would lead elsewhere; none is needed for watching.
-    if (!response.startLine.startsWith('RTSP/')) {
+    if (status === undefined) {
       if (response.startLine.startsWith('REDIRECT')) end('redirect_refused');
       return;
     }

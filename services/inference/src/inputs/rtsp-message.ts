@@ -1,14 +1,33 @@
 /** One message of an RTSP connection (RFC 2326): a request, a response, or an interleaved packet passed on as it is. */
-export type RtspPart =
-  { kind: 'packet'; bytes: Buffer } | { kind: 'message'; startLine: string; headers: [string, string][]; body: Buffer };
+export type RtspPart = RtspPacket | RtspMessage;
 
-export type RtspMessage = Extract<RtspPart, { kind: 'message' }>;
+interface RtspPacket {
+  kind: 'packet';
+  channel: number;
+  /** With the four bytes that frame it. */
+  bytes: Buffer;
+}
+
+export interface RtspMessage {
+  kind: 'message';
+  startLine: string;
+  headers: [string, string][];
+  body: Buffer;
+}
 
 const MAX_HEAD = 16_384;
 const MAX_BODY = 65_536;
+const MAX_HEADERS = 64;
+const MAX_LINE = 4096;
+
+const RESPONSE = /^RTSP\/1\.0 [1-5]\d\d(?: [\x20-\x7e\x80-\xff]*)?$/;
+const REQUEST = /^[A-Z][A-Z_]{0,31} [\x21-\x7e]+ RTSP\/1\.0$/;
+const HEADER = /^([!#$%&'*+.^_`|~\w-]{1,64}):[ ]*([\x20-\x7e\x80-\xff]*)$/;
 
 /**
- * Cuts a byte stream into parts, in order.
+ * Cuts a byte stream into parts, in order. There is one way to write a message and every other way ends the connection: lines end
+ * with CR LF and hold no other control character, a start line has its exact form, a length is one number in digits. What one
+ * reader takes for the end of a message, another one must not take for its middle.
  *
  * @throws Error when what comes is no RTSP or larger than any description
  */
@@ -25,6 +44,11 @@ export function createRtspReader(): (chunk: Buffer) => RtspPart[] {
   };
 }
 
+/** The status of a response; undefined for a request. */
+export function statusOf({ startLine }: RtspMessage): number | undefined {
+  return startLine.startsWith('RTSP/') ? Number(startLine.slice(9, 12)) : undefined;
+}
+
 export function headerOf(message: RtspMessage, name: string): string | undefined {
   return message.headers.find(([key]) => key.toLowerCase() === name)?.[1];
 }
@@ -33,30 +57,52 @@ export function headersOf(message: RtspMessage, name: string): string[] {
   return message.headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-export function formatMessage(startLine: string, headers: readonly [string, string][], body: Buffer): Buffer {
+export function formatMessage(
+  startLine: string,
+  headers: readonly [string, string][],
+  body: Buffer = Buffer.alloc(0),
+): Buffer {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.concat([Buffer.from(`${startLine}\r\n${lines.join('')}\r\n`, 'latin1'), body]);
 }
 
 function cut(bytes: Buffer): { part: RtspPart; size: number } | undefined {
+  if (bytes.length === 0) return undefined;
+  return bytes[0] === 0x24 ? cutPacket(bytes) : cutMessage(bytes);
+}
+
+function cutPacket(bytes: Buffer): { part: RtspPacket; size: number } | undefined {
   if (bytes.length < 4) return undefined;
-  if (bytes[0] === 0x24) {
-    const size = 4 + bytes.readUInt16BE(2);
-    return bytes.length < size ? undefined : { part: { kind: 'packet', bytes: bytes.subarray(0, size) }, size };
-  }
-  const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd < 0 || headEnd > MAX_HEAD) {
-    if (bytes.length > MAX_HEAD || !/^[A-Z]/.test(bytes.toString('latin1', 0, 1))) throw new Error('no RTSP');
-    return undefined;
-  }
-  const [startLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
-  const headers = lines.map((line): [string, string] => {
-    const colon = line.indexOf(':');
-    return [line.slice(0, Math.max(0, colon)).trim(), line.slice(colon + 1).trim()];
-  });
-  const length = Number(headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0);
-  if (!Number.isInteger(length) || length < 0 || length > MAX_BODY) throw new Error('no RTSP');
-  const size = headEnd + 4 + length;
+  const size = 4 + bytes.readUInt16BE(2);
   if (bytes.length < size) return undefined;
-  return { part: { kind: 'message', startLine, headers, body: Buffer.from(bytes.subarray(headEnd + 4, size)) }, size };
+  return { part: { kind: 'packet', channel: bytes[1] ?? 0, bytes: bytes.subarray(0, size) }, size };
+}
+
+function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  const head = bytes.toString('latin1', 0, headEnd < 0 ? MAX_HEAD + 1 : headEnd);
+  if (head.length > MAX_HEAD || !/^[A-Z]/.test(head)) throw noRtsp();
+  if (headEnd < 0) return undefined;
+  const [startLine = '', ...lines] = head.split('\r\n');
+  if (startLine.length > MAX_LINE || !(RESPONSE.test(startLine) || REQUEST.test(startLine))) throw noRtsp();
+  if (lines.length > MAX_HEADERS) throw noRtsp();
+  const headers = lines.map(readHeader);
+  const [length = '0', ...others] = headers.filter(([name]) => name.toLowerCase() === 'content-length').map(valueOf);
+  if (others.length > 0 || !/^\d{1,5}$/.test(length) || Number(length) > MAX_BODY) throw noRtsp();
+  const size = headEnd + 4 + Number(length);
+  if (bytes.length < size) return undefined;
+  const body = Buffer.from(bytes.subarray(headEnd + 4, size));
+  return { part: { kind: 'message', startLine, headers, body }, size };
+}
+
+function readHeader(line: string): [string, string] {
+  const [, name, value] = (line.length > MAX_LINE ? undefined : HEADER.exec(line)) ?? [];
+  if (name === undefined || value === undefined) throw noRtsp();
+  return [name, value.trimEnd()];
+}
+
+const valueOf = ([, value]: [string, string]) => value;
+
+function noRtsp(): Error {
+  return new Error('no RTSP');
 }

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { asyncApi } from './docs/async-api.ts';
-import { environmentTable } from './docs/environment.ts';
+import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -13,7 +13,7 @@ const isCheck = process.argv.includes('--check');
 const files: Record<string, string> = {
   ...(await openApiDocuments(root)),
   'docs/asyncapi.json': JSON.stringify(await asyncApi()),
-  'docs/env.md': await environmentTable(root),
+  'docs/env.md': await environmentList(root),
 };
 
 const stale: string[] = [];

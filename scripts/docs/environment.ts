@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { importFrom, serviceNames } from './services.ts';
 
 /** docs/env.md: every variable of every service, from the schemas that read them. */
-export async function environmentTable(root: string): Promise<string> {
+export async function environmentList(root: string): Promise<string> {
   const sections: string[] = [];
   for (const service of serviceNames) {
     const module = (await importFrom(root, service, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
-    if (module) sections.push(`## ${service}\n\n${tableOf(module.configSchema, root)}`);
+    if (module) sections.push(`## ${service}\n\n${listOf(module.configSchema, root)}`);
   }
   return `# Environment
 
@@ -14,17 +14,18 @@ Written by \`npm run docs\` from the configuration schemas. Every variable may a
 a file that holds the value, as mounted secrets do. An empty value counts as absent. All services also read the
 standard \`OTEL_*\` variables; traces are exported when \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
 
+Each entry: name (default): meaning.
+
 ${sections.join('\n\n')}
 `;
 }
 
-function tableOf(schema: z.ZodObject, root: string): string {
-  const rows = Object.entries(schema.shape).map(([name, field]) => {
+function listOf(schema: z.ZodObject, root: string): string {
+  const entries = Object.entries(schema.shape).map(([name, field]) => {
     const type = field as z.ZodType;
-    const cells = [`\`${name}\``, defaultOf(type, root), (descriptionOf(type) ?? '').replaceAll('|', '\\|')];
-    return `| ${cells.join(' | ')} |`;
+    return `- \`${name}\` (${defaultOf(type, root)}): ${(descriptionOf(type) ?? '').replaceAll('<', '\\<')}`;
   });
-  return ['| Name | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return entries.join('\n');
 }
 
 function defaultOf(type: z.ZodType, root: string): string {

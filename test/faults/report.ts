@@ -49,11 +49,9 @@ function document({ seed, minutes, faults, verdicts, creates }: Run): string {
     '',
     '## What held',
     '',
-    '| | invariant | outcome |',
-    '|---|---|---|',
     ...verdicts.map(
       ({ id, says, breaches }) =>
-        `| ${id} | ${says} | ${breaches.length === 0 ? 'held' : `${breaches.length} breaches`} |`,
+        `- **${id}** ${breaches.length === 0 ? 'held' : `${breaches.length} breaches`}: ${says}.`,
     ),
     '',
     '## Faults',

@@ -12,7 +12,7 @@ const isCheck = process.argv.includes('--check');
 /** Everything under docs/ that follows from the code, by path. `--check` writes nothing and fails when a file is stale. */
 const files: Record<string, string> = {
   ...(await openApiDocuments(root)),
-  'docs/asyncapi.json': JSON.stringify(await asyncApi()),
+  'docs/asyncapi.json': JSON.stringify(asyncApi(root)),
   'docs/env.md': await environmentList(root),
 };
 

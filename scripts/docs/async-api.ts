@@ -1,41 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as frames from '@vision/shared/contracts/frame-events';
 import * as images from '@vision/shared/contracts/image-events';
 import * as tasks from '@vision/shared/contracts/task-events';
 import type { EventDefinition } from '@vision/shared/contracts/envelope';
+import { topicDefinitions } from '@vision/shared/contracts/topics';
 import { z } from 'zod';
+import { serviceNames } from './services.ts';
 
-const events = [tasks, images, frames]
-  .flatMap((module) => Object.values(module as Record<string, unknown>))
-  .filter(isEvent);
-
-const headers = {
-  type: 'object',
-  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', 'ce_time', 'content-type'],
-  properties: {
-    ce_specversion: { const: '1.0' },
-    ce_id: { type: 'string', description: 'A repeat of the same fact has the same id' },
-    ce_source: { type: 'string', description: 'The publishing service' },
-    ce_type: { type: 'string' },
-    ce_time: { type: 'string', format: 'date-time' },
-    'content-type': { const: 'application/json' },
-    traceparent: { type: 'string', description: 'W3C trace context' },
-  },
-};
+const named = [tasks, images, frames].flatMap((module) => Object.entries(module as Record<string, unknown>));
+const events = named.flatMap(([name, entry]) => (isEvent(entry) ? [described(name, entry)] : []));
+type DescribedEvent = ReturnType<typeof described>;
 
 /** The AsyncAPI 3.0 document of everything that travels over Kafka. */
-export async function asyncApi(): Promise<object> {
+export function asyncApi(root: string): object {
+  for (const event of events) checkReceivers(root, event);
   const topics = [...new Set(events.map(({ topic }) => topic))];
-  const channel = (topic: string) => {
-    const messages = events.filter((event) => event.topic === topic).map(({ type }) => [type, reference(type)]);
-    const text = 'Keyed by task id. At least once; consumers apply repeats and disorder without effect.';
-    return [topic, { address: topic, description: text, messages: Object.fromEntries(messages) as object }];
-  };
+  const schemas: Record<string, unknown> = {};
   return {
     asyncapi: '3.0.0',
-    info: { title: 'Vision Recognition Service: events', version: '1' },
+    info: {
+      title: 'Vision Recognition Service: events',
+      version: '1',
+      description:
+        'Facts that services tell each other, as CloudEvents 1.0 in binary mode: attributes are Kafka headers, the value ' +
+        'is the data as JSON. The key of every message is the task id, so facts about one task keep their order. ' +
+        'Delivery is at least once; consumers apply repeats, late and reordered messages without effect and ignore ' +
+        'fields that they do not know. A changed meaning, or a new value of an enumeration, is a new event type.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: {
+      kafka: {
+        host: '{brokers}',
+        protocol: 'kafka',
+        description: 'Reachable from inside only.',
+        variables: { brokers: { default: 'localhost:9092', description: 'KAFKA_BROKERS of the services' } },
+      },
+    },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(topics.map(channel)) as object,
-    components: { messages: Object.fromEntries(events.map((event) => [event.type, message(event)])) },
+    channels: Object.fromEntries(topics.map((topic) => [topic, channelOf(topic)])),
+    operations: Object.fromEntries(topics.flatMap(operationsOf)),
+    components: {
+      messages: Object.fromEntries(events.map((event) => [event.type, messageOf(event, schemas)])),
+      messageTraits: { cloudEvent: { headers: cloudEventHeaders } },
+      schemas,
+    },
   };
 }
 
@@ -43,12 +52,105 @@ function isEvent(entry: unknown): entry is EventDefinition {
   return typeof entry === 'object' && entry !== null && 'topic' in entry && 'schema' in entry;
 }
 
-const reference = (type: string) => ({ $ref: `#/components/messages/${type}` });
+function described(name: string, { doc, ...event }: EventDefinition) {
+  if (!doc) throw new Error(`${event.type} is not described`);
+  return { ...event, ...doc, name };
+}
 
-function message({ type, schema }: EventDefinition): object {
+function channelOf(topic: string): object {
+  const messages = events.filter((event) => event.topic === topic).map(({ type }) => [type, messageRef(type)] as const);
+  const definition = topicDefinitions.find(({ name }) => name === topic);
+  const days = (definition?.retentionMs ?? 0) / (24 * 60 * 60 * 1000);
+  return {
+    address: topic,
+    description: `Keyed by task id and kept for ${days} days. What cannot be applied goes to \`${topic}.dlq\`, to look at.`,
+    messages: Object.fromEntries(messages),
+    bindings: { kafka: { partitions: definition?.partitions } },
+  };
+}
+
+function operationsOf(topic: string): [string, object][] {
+  const ofTopic = events.filter((event) => event.topic === topic);
+  return serviceNames.flatMap((service) => [
+    ...operationOf('send', { service, topic, messages: ofTopic.filter(({ sentBy }) => sentBy === service) }),
+    ...operationOf('receive', {
+      service,
+      topic,
+      messages: ofTopic.filter(({ receivedBy }) => receivedBy.includes(service)),
+    }),
+  ]);
+}
+
+function operationOf(
+  action: 'send' | 'receive',
+  { service, topic, messages }: { service: string; topic: string; messages: DescribedEvent[] },
+): [string, object][] {
+  if (messages.length === 0) return [];
+  const operation = {
+    action,
+    channel: { $ref: `#/channels/${topic}` },
+    summary: `${service} ${action}s: ${messages.map(({ summary }) => summary).join('; ')}`,
+    messages: messages.map(({ type }) => ({ $ref: `#/channels/${topic}/messages/${type}` })),
+  };
+  return [[`${service}.${action}.${topic}`, operation]];
+}
+
+const messageRef = (type: string) => ({ $ref: `#/components/messages/${type}` });
+
+function messageOf({ type, name, schema, sentBy, summary, example }: DescribedEvent, schemas: Record<string, unknown>) {
+  const payload = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+  const { $schema: _dialect, definitions = {}, ...own } = hoisted(payload);
+  Object.assign(schemas, definitions, { [name]: own });
   return {
     name: type,
-    headers: { ...headers, properties: { ...headers.properties, ce_type: { const: type } } },
-    payload: z.toJSONSchema(schema, { target: 'draft-7' }),
+    title: name,
+    summary,
+    traits: [{ $ref: '#/components/messageTraits/cloudEvent' }],
+    payload: { $ref: `#/components/schemas/${name}` },
+    examples: [{ name: 'example', headers: headersFor(type, sentBy), payload: schema.parse(example) }],
   };
+}
+
+/** Named schemas within a payload become components of the document. */
+function hoisted(payload: object): Record<string, unknown> {
+  const text = JSON.stringify(payload).replaceAll('"#/definitions/', '"#/components/schemas/');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+const headersFor = (type: string, sentBy: string) => ({
+  ce_specversion: '1.0',
+  ce_id: '3b8d2f0e-1c57-4a8e-b1c9-7f1d5a2e9c44',
+  ce_source: sentBy,
+  ce_type: type,
+  ce_time: '2026-03-15T08:30:01.250Z',
+  'content-type': 'application/json',
+});
+
+const cloudEventHeaders = {
+  type: 'object',
+  required: ['ce_specversion', 'ce_id', 'ce_source', 'ce_type', 'ce_time', 'content-type'],
+  properties: {
+    ce_specversion: { const: '1.0' },
+    ce_id: { type: 'string', description: 'A repeat of the same fact has the same id' },
+    ce_source: { type: 'string', description: 'The publishing service' },
+    ce_type: { type: 'string', description: 'The name of the message' },
+    ce_time: { type: 'string', format: 'date-time' },
+    'content-type': { const: 'application/json' },
+    traceparent: { type: 'string', description: 'W3C trace context' },
+  },
+};
+
+/** The contract and the consumers have to agree on who receives an event. */
+function checkReceivers(root: string, { name, type, receivedBy }: DescribedEvent): void {
+  const found = serviceNames.filter((service) => consumersOf(root, service).match(new RegExp(`\\b${name}\\b`)));
+  if (found.toSorted().join() === receivedBy.toSorted().join()) return;
+  throw new Error(`${type} says it is received by ${receivedBy.join()}, but the consumers of ${found.join()} name it`);
+}
+
+function consumersOf(root: string, service: string): string {
+  const folder = join(root, 'services', service, 'src/consumers');
+  if (!existsSync(folder)) return '';
+  return readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
 }

@@ -1,23 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { buildOpenApi } from '@vision/shared/http/openapi';
+import type { OpenApiOptions } from '@vision/shared/http/openapi';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
 import { importFrom, serviceNames } from './services.ts';
 
-const documents: Record<Audience, { title: string; description: string }> = {
+type Presentation = Pick<OpenApiOptions, 'title' | 'description' | 'servers' | 'bearer' | 'tags'>;
+
+const local = (port: number, description: string) => ({
+  url: '{base_url}',
+  description,
+  variables: { base_url: { default: `http://localhost:${port}`, description: 'Where the service is reached' } },
+});
+
+const documents: Record<Audience, Presentation> = {
   public: {
     title: 'Vision Recognition Service',
-    description: 'Object recognition in video and pictures. Every call carries `Authorization: Bearer <API_KEY>`.',
+    description: readFileSync(join(import.meta.dirname, 'public-guide.md'), 'utf8'),
+    servers: [{ url: '/', description: 'Where this document comes from' }, local(8080, 'Another address')],
+    bearer:
+      'An API key: `Authorization: Bearer vk_…`. The operator creates, rotates and revokes keys. Keys of one subject ' +
+      'share tasks, quota and limits. A key in a query string is never read.',
+    tags: [
+      { name: 'Scenes', description: 'What can be looked for, in which words, with which thresholds.' },
+      { name: 'Video tasks', description: 'Create, watch and stop the analysis of a stream or a video file.' },
+      { name: 'Results', description: 'Pull the frames of a video task, while it runs or afterwards.' },
+      { name: 'Images', description: 'Analyse up to ten pictures in one call.' },
+      { name: 'Account', description: 'What is used and left of the daily quotas.' },
+      { name: 'Documentation', description: 'This document.' },
+    ],
   },
   admin: {
     title: 'Vision Recognition Service: admin API',
-    description: 'For operators, on a port of its own; `Authorization: Bearer <ADMIN_TOKEN>`.',
+    description:
+      'For operators, on a port of its own that no ingress exposes. `visionctl` wraps every call. Who acts is named in ' +
+      'the header `X-Operator` and kept in the audit log.',
+    servers: [local(8081, 'The admin port of the gateway')],
+    bearer: 'The static token of the gateway: `Authorization: Bearer <ADMIN_TOKEN>`.',
+    tags: [{ name: 'gateway', description: 'Keys, limits, tasks of unknown outcome, maintenance.' }],
   },
   internal: {
     title: 'Vision Recognition Service: calls between services',
-    description: 'Called with the short-lived token that the calling service mints for each hop.',
+    description: 'Questions that services ask each other. Receivers ignore fields that they do not know.',
+    servers: [local(8080, 'The address of the service that owns the operation')],
+    bearer: 'The short-lived token that the calling service mints for each hop; it names caller, audience and subject.',
+    tags: [
+      { name: 'tasks', description: 'Owners, states and verification of video tasks.' },
+      { name: 'images', description: 'Image calls.' },
+      { name: 'results', description: 'Stored frames.' },
+      { name: 'quota', description: 'The ledger of the daily quotas.' },
+    ],
   },
   backend: {
     title: 'Inference backend',
     description: 'What the shipped inference backend answers; another one may stand in its place.',
+    servers: [local(8090, 'The inference backend')],
+    bearer: 'An optional static token: `Authorization: Bearer <INFERENCE_TOKEN>`.',
+    tags: [{ name: 'inference', description: 'Detect in one picture, run video jobs, say what can be served.' }],
   },
 };
 
@@ -36,7 +75,10 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
 async function definitionsOf(root: string, service: string): Promise<RouteDefinition[]> {
   const module = (await importFrom(root, service, 'http/routes.ts')) as
     { routes: (...parts: unknown[]) => Route[] } | undefined;
-  return (module?.routes(stand(), stand()) ?? []).map(({ definition }) => definition);
+  return (module?.routes(stand(), stand()) ?? []).map(({ definition }) => ({
+    ...definition,
+    tag: definition.tag ?? service,
+  }));
 }
 
 /** A route that the gateway passes on and its owner does not declare, or the other way round, is a fault of one of them. */

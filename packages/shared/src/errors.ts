@@ -1,17 +1,10 @@
+import type { errorCodes } from './contracts/problem.ts';
+
 /**
  * The one error vocabulary. A use case throws an `AppError`; `http/error-handler.ts` turns it into a problem document,
  * a consumer asks `isRetriable`. Messages of `AppError` are written for the caller; causes are for the log only.
  */
-export type ErrorCode =
-  | 'OP-AUTH-REQUIRED'
-  | 'OP-TASK-REQUEST-INVALID'
-  | 'OP-TASK-SCENE-UNAVAILABLE'
-  | 'OP-TASK-NOT-STOPPABLE'
-  | 'OP-TASK-UPSTREAM-DOWN'
-  | 'OP-TASK-BREAKER-OPEN'
-  | 'OP-QUOTA-DAILY-EXHAUSTED'
-  | 'OP-QUOTA-RATE-LIMITED'
-  | 'OP-SYS-UNAVAILABLE';
+export type ErrorCode = (typeof errorCodes)[number];
 
 export type ErrorKind =
   | 'invalid'
@@ -154,6 +147,17 @@ export const fail = {
   /** A fault of ours. What exactly stands in the log only. */
   internal: () => new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' }),
 };
+
+/** The refusal that a call ends in: documents and tests show what the code says, not what somebody remembers of it. */
+export function refusalOf(act: () => unknown): AppError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error('the call was not refused');
+}
 
 /** The error itself when it is an `AppError`, undefined otherwise. */
 export function asAppError(error: unknown): AppError | undefined {

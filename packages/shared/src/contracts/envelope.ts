@@ -6,6 +6,17 @@ export interface EventDefinition<T = unknown> {
   type: string;
   topic: string;
   schema: z.ZodType<T>;
+  /** What the document of the events says about it; every event of the contract has one. */
+  doc?: EventDoc<NoInfer<T>> | undefined;
+}
+
+export interface EventDoc<T> {
+  /** The service that publishes it; `inference` stands for the inference backend, whoever made it. */
+  sentBy: string;
+  /** The services that act on it. */
+  receivedBy: string[];
+  summary: string;
+  example: T;
 }
 
 /** Declares one event type: its name, the topic it travels on and the shape of its data. */

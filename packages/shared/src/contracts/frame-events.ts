@@ -20,10 +20,47 @@ const jobEndedData = z.object({
   error: z.string().optional(),
 });
 
+const JOB_ID = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+
 /** One analysed frame. */
-export const frameProduced = defineEvent({ type: 'vision.frame.v1', topic: topics.frames, schema: frameData });
+export const frameProduced = defineEvent({
+  type: 'vision.frame.v1',
+  topic: topics.frames,
+  schema: frameData,
+  doc: {
+    sentBy: 'inference',
+    receivedBy: ['results'],
+    summary: 'One frame of a job was analysed',
+    example: {
+      job_id: JOB_ID,
+      attempt: 1,
+      seq: 0,
+      frame_time_ms: 40,
+      image: { width: 1920, height: 1080 },
+      objects: [
+        {
+          label: 'person',
+          score: 0.91,
+          bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+          track_id: '7',
+        },
+      ],
+    },
+  },
+});
+
 /** Last message of a job, sent after its last frame was acknowledged. */
-export const jobEnded = defineEvent({ type: 'vision.job.ended.v1', topic: topics.frames, schema: jobEndedData });
+export const jobEnded = defineEvent({
+  type: 'vision.job.ended.v1',
+  topic: topics.frames,
+  schema: jobEndedData,
+  doc: {
+    sentBy: 'inference',
+    receivedBy: ['results'],
+    summary: 'A job is over and every frame of it was sent before',
+    example: { job_id: JOB_ID, attempt: 1, status: 'succeeded', frames_published: 1250 },
+  },
+});
 
 export type FrameData = z.infer<typeof frameData>;
 export type JobEndedData = z.infer<typeof jobEndedData>;

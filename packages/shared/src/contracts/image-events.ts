@@ -22,6 +22,25 @@ export const imageCallFinished = defineEvent({
   type: 'vision.image-call.finished.v1',
   topic: topics.images,
   schema: imageCallSnapshot,
+  doc: {
+    sentBy: 'images',
+    receivedBy: ['quota', 'tasks'],
+    summary: 'An image call is finished, or was undone: quota settles it, tasks shows it in the history',
+    example: {
+      task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11',
+      version: 1,
+      subject: 'acme',
+      request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
+      scene_code: 'fire_smoke',
+      status: 'succeeded',
+      reservation_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11/1',
+      images_total: 2,
+      images_succeeded: 1,
+      created_at: '2026-03-15T08:30:00.000Z',
+      updated_at: '2026-03-15T08:30:01.250Z',
+      result_expires_at: '2026-06-13T08:30:00.000Z',
+    },
+  },
 });
 
 export type ImageCallSnapshot = z.infer<typeof imageCallSnapshot>;

@@ -65,15 +65,17 @@ export const refundReservation = defineQuestion({
   reply: closeReply,
 });
 
-const usage = z.object({
-  limit: z.int(),
-  used: z.int(),
-  remaining: z.int(),
-  resets_at: z.iso.datetime({ offset: true }).describe('00:00 UTC+8 of the next day'),
-});
+const usage = z
+  .object({
+    limit: z.int().describe('Units a day'),
+    used: z.int().describe('Units taken today, those of work that is not decided yet included'),
+    remaining: z.int(),
+    resets_at: z.iso.datetime({ offset: true }).describe('00:00 UTC+8 of the next day'),
+  })
+  .meta({ id: 'DailyUsage', description: "One of the day's quotas" });
 
 /** Also the answer of the public `/v1/vision/usage`. */
-export const usageReply = z.object({ video: usage, image: usage });
+export const usageReply = z.object({ video: usage, image: usage }).meta({ id: 'Usage' });
 
 const unitsADay = z.coerce.number<string>().int().min(0);
 

@@ -81,16 +81,18 @@ const chromaticDetector = z.strictObject({ kind: z.literal('chromatic'), version
 const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
 
 /** What callers see of a scene (scene list). */
-export const sceneView = z.object({
-  scene_code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
-  name: z.string().min(1),
-  description: z.string().min(1),
-  enabled: z.boolean(),
-  labels: z.array(z.string().min(1)).min(1),
-  lower_bound: share.describe('Detections below it are never stored'),
-  default_min_score: share.describe('Read-time threshold frozen into a task at its creation'),
-});
-export const sceneList = z.object({ scenes: z.array(sceneView) });
+export const sceneView = z
+  .object({
+    scene_code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
+    name: z.string().min(1),
+    description: z.string().min(1),
+    enabled: z.boolean().describe('Only enabled scenes are accepted as `scene_code`'),
+    labels: z.array(z.string().min(1)).min(1).describe('The words of the scene: every label of its objects is one'),
+    lower_bound: share.describe('Detections below it are never stored'),
+    default_min_score: share.describe('Read-time threshold frozen into a task at its creation'),
+  })
+  .meta({ id: 'Scene', description: 'What the service looks for' });
+export const sceneList = z.object({ scenes: z.array(sceneView) }).meta({ id: 'SceneList' });
 
 const sceneEntry = z.strictObject({
   ...sceneView.shape,

@@ -3,16 +3,15 @@ import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
 /** States of spec section 3; image calls use `succeeded` only. */
-export const taskStatus = z.enum([
-  'submitting',
-  'resolving',
-  'running',
-  'stopping',
-  'stopped',
-  'succeeded',
-  'failed',
-  'refunded',
-]);
+export const taskStatus = z
+  .enum(['submitting', 'resolving', 'running', 'stopping', 'stopped', 'succeeded', 'failed', 'refunded'])
+  .meta({
+    id: 'TaskStatus',
+    description:
+      'submitting: accepted and charged. resolving: it is being found out whether the inference backend has it. ' +
+      'running: frames are produced. stopping: a stop was sent. stopped, succeeded, failed: over. ' +
+      'refunded: it was never begun, and the unit was given back',
+  });
 
 /**
  * A task in full, at one version. Versions grow by one with every change, so the newest snapshot wins whatever order they
@@ -37,7 +36,32 @@ const taskSnapshot = z.object({
 });
 
 /** The task is in this state now. Quota gives a unit back on `refunded`, results learns owner and thresholds. */
-export const taskChanged = defineEvent({ type: 'vision.task.changed.v1', topic: topics.tasks, schema: taskSnapshot });
+export const taskChanged = defineEvent({
+  type: 'vision.task.changed.v1',
+  topic: topics.tasks,
+  schema: taskSnapshot,
+  doc: {
+    sentBy: 'tasks',
+    receivedBy: ['quota', 'results'],
+    summary: 'A task has a new state: quota refunds by it, results learns owner and thresholds',
+    example: {
+      task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+      version: 3,
+      subject: 'acme',
+      kind: 'stream',
+      request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
+      scene_code: 'person_vehicle',
+      status: 'running',
+      lower_bound: 0.3,
+      default_min_score: 0.8,
+      attempt: 1,
+      reservation_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/1',
+      created_at: '2026-03-15T08:30:00.000Z',
+      updated_at: '2026-03-15T08:30:01.250Z',
+      result_expires_at: '2026-06-13T08:30:00.000Z',
+    },
+  },
+});
 
 const resultsCompleted = z.object({
   task_id: z.uuid(),
@@ -52,6 +76,17 @@ export const taskResultsCompleted = defineEvent({
   type: 'vision.results.completed.v1',
   topic: topics.results,
   schema: resultsCompleted,
+  doc: {
+    sentBy: 'results',
+    receivedBy: ['tasks'],
+    summary: 'The end of a task and every frame before it can be read: the task may say so',
+    example: {
+      task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+      attempt: 1,
+      status: 'succeeded',
+      frames_stored: 1250,
+    },
+  },
 });
 
 export type TaskStatus = z.infer<typeof taskStatus>;

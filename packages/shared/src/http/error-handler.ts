@@ -37,7 +37,6 @@ function answer(req: Request, res: Response, error: AppError): void {
     .set({
       'Content-Type': 'application/problem+json',
       'Content-Length': String(body.length),
-      'Cache-Control': 'no-store',
     });
   if (req.complete || req.method === 'HEAD') {
     res.end(req.method === 'HEAD' ? undefined : body);

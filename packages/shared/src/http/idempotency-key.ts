@@ -1,6 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { uuidForm } from '../contracts/ids.ts';
-import { fail } from '../errors.ts';
+import { fail, refusalOf } from '../errors.ts';
+import type { AppError } from '../errors.ts';
+
+/** Documents the header. */
+export const idempotencyHeaders = z.object({
+  'Idempotency-Key': uuidForm.meta({
+    description:
+      'A UUID of your own for each request. Sent again with the same request, it returns what that request began; ' +
+      'with another request it is refused',
+    example: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
+  }),
+});
 
 export interface IdempotencyKey {
   /** Lower-case form used for comparison. */
@@ -13,7 +25,7 @@ export interface IdempotencyKey {
  * The Idempotency-Key header: exactly one, 8-4-4-4-12 hexadecimal digits, any UUID version.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_missing` | `idempotency_key_invalid`.
  */
-export function readIdempotencyKey(req: IncomingMessage): IdempotencyKey {
+export function readIdempotencyKey(req: Pick<IncomingMessage, 'rawHeaders'>): IdempotencyKey {
   const values: string[] = [];
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     if (req.rawHeaders[index]?.toLowerCase() === 'idempotency-key') values.push(req.rawHeaders[index + 1] ?? '');
@@ -32,4 +44,10 @@ export function readIdempotencyKey(req: IncomingMessage): IdempotencyKey {
     throw fail.requestInvalid('idempotency_key_invalid', 'Send one Idempotency-Key in UUID form (8-4-4-4-12).', field);
   }
   return { key: parsed.data, sent };
+}
+
+/** One of each refusal of the header. */
+export function idempotencyKeyRefusals(): AppError[] {
+  const headers = [[], ['Idempotency-Key', 'order-4711']];
+  return headers.map((rawHeaders) => refusalOf(() => readIdempotencyKey({ rawHeaders })));
 }

@@ -1,4 +1,5 @@
 import type { AppError, ErrorKind } from '../errors.ts';
+import type { HeaderName } from './openapi-headers.ts';
 import type { Problem } from '../contracts/problem.ts';
 
 /** The only place where a kind of error becomes an HTTP status. */
@@ -50,8 +51,8 @@ export function toProblem(error: AppError, { requestId, traceId }: RequestIds): 
 }
 
 /** Headers that belong to the answer for this error. */
-export function headersOfError(error: AppError): Record<string, string> {
-  const headers: Record<string, string> = {};
+export function headersOfError(error: AppError): Partial<Record<HeaderName, string>> {
+  const headers: Partial<Record<HeaderName, string>> = { 'Cache-Control': 'no-store' };
   const allow = error.details['allow'];
   if (error.kind === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
   if (error.kind === 'method_not_allowed' && Array.isArray(allow)) headers['Allow'] = allow.join(', ');

@@ -1,9 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { fail } from '../errors.ts';
-import type { ErrorCode } from '../errors.ts';
+import type { AppError, ErrorCode } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { readJson } from './json-body.ts';
+import type { HeaderName } from './openapi-headers.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 /** Who the route is for; decides which OpenAPI document lists it. */
@@ -12,7 +13,19 @@ export type Audience = 'public' | 'admin' | 'internal' | 'backend';
 export interface ResponseDoc {
   description: string;
   schema?: z.ZodType | undefined;
-  headers?: Record<string, string> | undefined;
+  /** A body that fits the schema. */
+  example?: unknown;
+  /** Headers that only this answer carries. */
+  headers?: HeaderName[] | undefined;
+}
+
+/** Documents a body that the route reads itself. */
+export interface BodyDoc {
+  contentType: string;
+  schema: z.ZodType;
+  example?: unknown;
+  /** Multipart only: the media types of a file field, separated by commas. */
+  encoding?: Record<string, { contentType: string }> | undefined;
 }
 
 export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
@@ -23,6 +36,8 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   path: string;
   summary: string;
   description?: string | undefined;
+  /** The resource it belongs to; groups operations in the documents. */
+  tag?: string | undefined;
   audience: Audience;
   /** false: answered without a caller. */
   authenticated?: boolean | undefined;
@@ -33,9 +48,12 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   headers?: z.ZodObject | undefined;
   /** A JSON body; absent for routes that read the body themselves. */
   body?: z.ZodType<B> | undefined;
-  /** Documents a body that is not JSON. */
-  bodyDoc?: { contentType: string; schema: z.ZodType } | undefined;
+  /** A body that fits `body`. */
+  bodyExample?: unknown;
+  bodyDoc?: BodyDoc | undefined;
   responses: Record<number, ResponseDoc>;
+  /** One of each refusal of its own; the documents take status, code, reason and wording from them. */
+  refusalExamples?: (() => AppError[]) | undefined;
   errors?: ErrorCode[] | undefined;
 }
 
@@ -74,7 +92,7 @@ export function route<P = unknown, Q = unknown, B = unknown>(
 ): Route {
   const handler: RequestHandler = async (req, res) => {
     const context: RouteContext<P, Q, B> = {
-      params: parsePart(definition.params, req.params, 'path', 'not_found') as P,
+      params: parsePart(definition.params, req.params, 'path') as P,
       query: parsePart(definition.query, req.query, 'query') as Q,
       body: (definition.body ? parsePart(definition.body, await readJson(req), 'body') : undefined) as B,
       get caller() {
@@ -106,11 +124,12 @@ function send(res: Response, definition: RouteDefinition, reply: Reply): void {
   res.json(schema ? schema.parse(reply.body) : reply.body);
 }
 
-function parsePart(schema: z.ZodType | undefined, input: unknown, part: string, onFault = 'invalid'): unknown {
+/** Parses one part of a request. @throws AppError OP-TASK-REQUEST-INVALID or, for paths, not found. */
+export function parsePart(schema: z.ZodType | undefined, input: unknown, part: 'path' | 'query' | 'body'): unknown {
   if (!schema) return input;
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  if (onFault === 'not_found') throw fail.notFound('There is no such resource.');
+  if (part === 'path') throw fail.notFound('There is no such resource.');
   const issue = parsed.error.issues[0];
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : undefined;
   const field = [...(issue?.path ?? []), ...(unknownKeys?.slice(0, 1) ?? [])].map(String).join('.').slice(0, 200);

@@ -1,6 +1,21 @@
+import type { z } from 'zod';
 import { sceneList } from '@vision/shared/contracts/scenes';
 import { route } from '@vision/shared/http/route';
 import type { Scenes } from '@vision/shared/scenes';
+
+const exampleScenes: z.infer<typeof sceneList> = {
+  scenes: [
+    {
+      scene_code: 'person_vehicle',
+      name: 'Persons and vehicles',
+      description: 'Persons, bicycles, cars and other vehicles',
+      enabled: true,
+      labels: ['person', 'bicycle', 'car'],
+      lower_bound: 0.3,
+      default_min_score: 0.8,
+    },
+  ],
+};
 
 export const listScenesRoute = ({ scenes }: { scenes: Scenes }) =>
   route(
@@ -11,9 +26,9 @@ export const listScenesRoute = ({ scenes }: { scenes: Scenes }) =>
       summary: 'The scenes, their words and thresholds',
       description:
         'The enabled ones are valid as `scene_code`. The state of the inference backend never changes the list.',
+      tag: 'Scenes',
       audience: 'public',
-      responses: { 200: { description: 'All scenes', schema: sceneList } },
-      errors: ['OP-AUTH-REQUIRED', 'OP-QUOTA-RATE-LIMITED'],
+      responses: { 200: { description: 'All scenes', schema: sceneList, example: exampleScenes } },
     },
     async () => ({ status: 200, body: { scenes: scenes.list } }),
   );

@@ -3,6 +3,10 @@ import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import { fail } from '@vision/shared/errors';
 
+const openapiDocument = z
+  .looseObject({ openapi: z.string(), info: z.looseObject({ title: z.string(), version: z.string() }) })
+  .meta({ id: 'OpenApiDocument' });
+
 /** Serves the generated document of the public API; it is read once. */
 export const openapiDocumentRoute = ({ openapiFile }: { openapiFile: string }) => {
   let document: string | undefined;
@@ -12,10 +16,12 @@ export const openapiDocumentRoute = ({ openapiFile }: { openapiFile: string }) =
       method: 'get',
       path: '/openapi.json',
       summary: 'This document',
+      description: 'Needs no key. `/docs` shows it in a browser.',
+      tag: 'Documentation',
       audience: 'public',
       authenticated: false,
-      responses: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
-      errors: ['OP-SYS-UNAVAILABLE'],
+      responses: { 200: { description: 'OpenAPI 3.1', schema: openapiDocument } },
+      refusalExamples: () => [fail.sysUnavailable('openapi_document_missing')],
     },
     async ({ res }) => {
       document ??= read(openapiFile);

@@ -5,7 +5,7 @@ import type { Form } from '@vision/shared/http/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
 import { MAX_IMAGE_BYTES, MAX_IMAGES } from '../domain/upload-rules.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
-import { receiveImage } from './receive-image.ts';
+import { receiveImage, refuseType } from './receive-image.ts';
 
 const field = 'files';
 
@@ -19,12 +19,18 @@ export function imageForm(session: SpoolSession, limits: BodyLimits): Form<Recei
       store: (file) => receiveImage(file, session),
       refuseNone: refuseCount,
       refuseTooMany: refuseCount,
-      refuseTooLarge: () =>
-        fail.requestInvalid('image_too_large', `An image is larger than ${MAX_IMAGE_BYTES} bytes.`, { field }),
+      refuseTooLarge: refuseSize,
     },
     values: ['scene_code'],
     limits,
   };
+}
+
+/** One of each refusal of its own. */
+export const imageFormRefusals = (): AppError[] => [refuseCount(), refuseSize(), refuseType()];
+
+function refuseSize(): AppError {
+  return fail.requestInvalid('image_too_large', `An image is larger than ${MAX_IMAGE_BYTES} bytes.`, { field });
 }
 
 function refuseCount(): AppError {

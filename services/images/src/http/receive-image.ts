@@ -29,7 +29,7 @@ export async function receiveImage(
   return { sha256: hash.digest('hex'), bytes, contentType, read: file.read };
 }
 
-const refuseType = () =>
+export const refuseType = () =>
   fail.requestInvalid('image_type_unsupported', 'Send images as JPEG, PNG or WEBP, and declare them as such.', {
     field: 'files',
   });

@@ -1,8 +1,14 @@
 import type { Knex } from 'knex';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
+import type { UsageReply } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { usage } from '../use-cases/usage.ts';
+
+const exampleUsage: UsageReply = {
+  video: { limit: 5, used: 2, remaining: 3, resets_at: '2026-03-16T00:00:00+08:00' },
+  image: { limit: 100, used: 37, remaining: 63, resets_at: '2026-03-16T00:00:00+08:00' },
+};
 
 export const getUsageRoute = (deps: { db: Knex }) =>
   route(
@@ -12,9 +18,9 @@ export const getUsageRoute = (deps: { db: Knex }) =>
       path: '/v1/vision/usage',
       summary: "What is used and left of today's quota",
       description: 'Days begin at 00:00 UTC+8.',
+      tag: 'Account',
       audience: 'public',
-      responses: { 200: { description: "Today's usage", schema: usageReply } },
-      errors: ['OP-AUTH-REQUIRED', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+      responses: { 200: { description: "Today's usage", schema: usageReply, example: exampleUsage } },
     },
     async ({ caller }) => {
       const limits = caller.limits ?? defaultLimits;

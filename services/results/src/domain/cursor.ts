@@ -39,15 +39,16 @@ export function cursorCodec(secret: string): CursorCodec {
     decode: (taskId, cursor) => {
       // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
       const bytes = /^[\w-]{39}$/.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
-      if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalid();
+      if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw cursorInvalid();
       const body = bytes.subarray(0, BODY_BYTES);
-      if (!timingSafeEqual(bytes.subarray(BODY_BYTES), mac(taskId, body)) || body[0] !== VERSION) throw invalid();
+      if (!timingSafeEqual(bytes.subarray(BODY_BYTES), mac(taskId, body)) || body[0] !== VERSION) throw cursorInvalid();
       return { seq: body.readInt32BE(1), position: Number(body.readBigInt64BE(5)) };
     },
   };
 }
 
-const invalid = () =>
+/** A cursor that was changed, or that another task gave. */
+export const cursorInvalid = () =>
   fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor or resume_cursor of an answer for this task.', {
     field: 'cursor',
   });

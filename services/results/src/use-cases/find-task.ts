@@ -20,21 +20,22 @@ export async function findTask(deps: FindTaskDeps, subject: string, taskId: stri
   const known = await findReadable(db, { taskId, subject, endPatienceMs });
   if (known) return unexpired(known);
   const asked = await owners.find(subject, taskId);
-  if (asked === undefined) throw fail.notFound('There is no such task.', 'task_not_found');
-  if (asked === 'image') {
-    throw fail.requestInvalid(
-      'not_a_video_task',
-      'Image calls have no result frames; their results were in the answer.',
-    );
-  }
+  if (asked === undefined) throw taskNotFound();
+  if (asked === 'image') throw notVideoTask();
   await saveTaskView(db, asked);
   const learnt = await findReadable(db, { taskId, subject, endPatienceMs });
-  if (!learnt) throw fail.notFound('There is no such task.', 'task_not_found');
+  if (!learnt) throw taskNotFound();
   return unexpired(learnt);
 }
 
 /** Age hides at once; removing follows when it gets round to it. */
 function unexpired(task: Readable): Readable {
-  if (task.is_expired) throw fail.notFound('There is no such task.', 'task_not_found');
+  if (task.is_expired) throw taskNotFound();
   return task;
 }
+
+/** Unknown, expired or somebody else's: the caller cannot tell which. */
+export const taskNotFound = () => fail.notFound('There is no such task.', 'task_not_found');
+
+export const notVideoTask = () =>
+  fail.requestInvalid('not_a_video_task', 'Image calls have no result frames; their results were in the answer.');

@@ -73,5 +73,5 @@ export class VideoMeter extends Transform {
 export const tooLarge = (maxBytes: number) =>
   fail.requestInvalid('file_too_large', `The file is larger than ${maxBytes} bytes.`, { field: 'file' });
 
-const unsupported = () =>
+export const unsupported = () =>
   fail.requestInvalid('file_type_unsupported', 'The file is no MP4 or MOV video.', { field: 'file' });

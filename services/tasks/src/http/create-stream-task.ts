@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { fail } from '@vision/shared/errors';
-import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { fail, refusalOf } from '@vision/shared/errors';
+import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import type { AppError } from '@vision/shared/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
 import { findKey } from '../db/idempotency-keys.ts';
@@ -8,14 +9,18 @@ import { parseStreamUrl } from '@vision/shared/net/stream-url';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
-import { createStreamTask } from '../use-cases/create-stream-task.ts';
+import { createStreamTask, streamUnreachable } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { createdReply, createErrors, createResponses, idempotencyHeaders } from './task-view.ts';
+import { createdReply, createRefusals, createResponses } from './task-view.ts';
 
-const body = z.strictObject({
-  scene_code: z.string().min(1).max(200),
-  stream_url: z.string().describe('http, https, rtsp or rtmp; may carry user information; reachable from the service'),
-});
+const body = z
+  .strictObject({
+    scene_code: z.string().min(1).max(200).describe('An enabled scene'),
+    stream_url: z
+      .string()
+      .describe('http, https, rtsp or rtmp; may carry user information; reachable from the service'),
+  })
+  .meta({ id: 'NewStreamTask' });
 
 export const createStreamTaskRoute = (deps: Deps) =>
   route(
@@ -26,11 +31,16 @@ export const createStreamTaskRoute = (deps: Deps) =>
       summary: 'Create a video task for a live stream',
       description:
         'Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing.',
+      tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
-      bodyDoc: { contentType: 'application/json', schema: body },
+      bodyDoc: {
+        contentType: 'application/json',
+        schema: body,
+        example: { scene_code: 'person_vehicle', stream_url: 'rtsp://user:secret@camera.example.org/yard' },
+      },
       responses: createResponses,
-      errors: createErrors,
+      refusalExamples: () => [...bodyRefusals(), streamUnreachable(), ...createRefusals()],
     },
     async ({ req, caller }) => {
       const create = async () => {
@@ -45,7 +55,10 @@ export const createStreamTaskRoute = (deps: Deps) =>
   );
 
 /** Of several faults a bad `stream_url` is the one that is told. */
-function readBody({ policy }: Pick<Deps, 'policy'>, json: unknown): { sceneCode: string; url: StreamUrl } {
+function readBody(
+  { policy }: { policy: Pick<Deps['policy'], 'checkLiteral'> },
+  json: unknown,
+): { sceneCode: string; url: StreamUrl } {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw fail.requestInvalid('body_invalid', 'Send a JSON object.');
   }
@@ -59,4 +72,15 @@ function readBody({ policy }: Pick<Deps, 'policy'>, json: unknown): { sceneCode:
     });
   }
   throw fail.requestInvalid('scene_code_invalid', 'Send scene_code as a text.', { field: 'scene_code' });
+}
+
+function bodyRefusals(): AppError[] {
+  const policy = { checkLiteral: () => undefined };
+  const stream_url = 'rtsp://camera.example.org/yard';
+  const bodies = [
+    { scene_code: 'ship', stream_url: 'ftp://camera.example.org/yard' },
+    { scene_code: 'ship', stream_url, colour: 'red' },
+    { stream_url },
+  ];
+  return bodies.map((json) => refusalOf(() => readBody({ policy }, json)));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { readIdempotencyKey } from '@vision/shared/http/idempotency-key';
+import { fail } from '@vision/shared/errors';
+import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { requireMultipart } from '@vision/shared/http/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import { findKey } from '../db/idempotency-keys.ts';
@@ -7,13 +8,18 @@ import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { receiveVideo } from './receive-video.ts';
-import { createdReply, createErrors, createResponses, idempotencyHeaders } from './task-view.ts';
+import { receiveVideo, videoFormRefusals } from './receive-video.ts';
+import { createdReply, createRefusals, createResponses } from './task-view.ts';
 
-const form = z.object({
-  scene_code: z.string(),
-  file: z.string().meta({ format: 'binary' }).describe('MP4 or MOV by content, at most 512 × 2^20 bytes'),
-});
+const form = z
+  .strictObject({
+    scene_code: z.string().describe('An enabled scene'),
+    file: z
+      .string()
+      .meta({ format: 'binary' })
+      .describe('MP4 or MOV by content, at most 512 × 2^20 bytes, with a file name'),
+  })
+  .meta({ id: 'NewUploadTask' });
 
 export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalMs: number }) =>
   route(
@@ -23,11 +29,20 @@ export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalM
       path: '/v1/vision/video-tasks',
       summary: 'Create a video task for an uploaded file',
       description: 'Costs one unit of the daily video quota. A refused upload leaves nothing behind and costs nothing.',
+      tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
-      bodyDoc: { contentType: 'multipart/form-data', schema: form },
+      bodyDoc: {
+        contentType: 'multipart/form-data',
+        schema: form,
+        encoding: { file: { contentType: 'video/mp4, video/quicktime' } },
+      },
       responses: createResponses,
-      errors: createErrors,
+      refusalExamples: () => [
+        ...videoFormRefusals(),
+        fail.rateLimited('too_many_in_flight', 1, { limit: 'video_uploads', allowed: 2 }),
+        ...createRefusals(),
+      ],
     },
     async ({ req, caller }) => {
       const create = async () => {

@@ -1,7 +1,7 @@
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
-import { taskParams, taskView, toView } from './task-view.ts';
+import { exampleTask, taskParams, taskRefusals, taskView, toView } from './task-view.ts';
 
 export const getTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>) =>
   route(
@@ -10,10 +10,11 @@ export const getTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>) =>
       method: 'get',
       path: '/v1/vision/tasks/{task_id}',
       summary: 'Query a task',
+      tag: 'Video tasks',
       audience: 'public',
       params: taskParams,
-      responses: { 200: { description: 'The task', schema: taskView } },
-      errors: ['OP-AUTH-REQUIRED', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+      responses: { 200: { description: 'The task', schema: taskView, example: exampleTask('succeeded') } },
+      refusalExamples: taskRefusals,
     },
     async ({ params, caller }) => ({
       status: 200,

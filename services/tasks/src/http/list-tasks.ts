@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { taskStatus } from '@vision/shared/contracts/task-events';
+import { refusalOf } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
+import { readHistoryCursor } from '../domain/history-cursor.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { listTasks } from '../use-cases/list-tasks.ts';
-import { historyEntry, toView } from './task-view.ts';
+import { exampleTask, historyEntry, toView } from './task-view.ts';
 
 const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 500;
 
 const query = z.strictObject({
   cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
@@ -13,9 +16,8 @@ const query = z.strictObject({
     .string()
     .regex(/^\d{1,3}$/)
     .transform(Number)
-    .pipe(z.int().min(1).max(500))
-    .default(DEFAULT_LIMIT)
-    .describe('Tasks a page, 1 to 500'),
+    .pipe(z.int().min(1).max(MAX_LIMIT))
+    .default(DEFAULT_LIMIT),
   status: taskStatus.optional(),
   scene_code: z
     .string()
@@ -24,10 +26,17 @@ const query = z.strictObject({
   kind: z.enum(['video', 'image']).optional(),
 });
 
-const page = z.object({
-  items: z.array(historyEntry),
-  next_cursor: z.string().describe('Empty on the last page'),
+/** For the document only: a number in a query arrives as text. */
+const documented = query.extend({
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Tasks a page'),
 });
+
+const page = z
+  .object({
+    items: z.array(historyEntry),
+    next_cursor: z.string().describe('Empty on the last page'),
+  })
+  .meta({ id: 'TaskPage' });
 
 export const listTasksRoute = (deps: Pick<Deps, 'db' | 'clock' | 'box'>) =>
   route(
@@ -36,10 +45,19 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'clock' | 'box'>) =>
       method: 'get',
       path: '/v1/vision/tasks',
       summary: 'Task history, newest first, image calls included',
+      description: 'A parameter that is not listed here is refused.',
+      tag: 'Video tasks',
       audience: 'public',
       query,
-      responses: { 200: { description: 'One page', schema: page } },
-      errors: ['OP-AUTH-REQUIRED', 'OP-TASK-REQUEST-INVALID', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+      queryDoc: documented,
+      responses: {
+        200: {
+          description: 'One page',
+          schema: page,
+          example: { items: [{ ...exampleTask('running'), kind: 'video' }], next_cursor: '' },
+        },
+      },
+      refusalExamples: () => [refusalOf(() => readHistoryCursor({ matches: () => false }, '', 'x'))],
     },
     async ({ query: asked, caller }) => {
       const { tasks, nextCursor } = await listTasks(deps, {

@@ -3,10 +3,11 @@ import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { asAppError, fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/shared/errors';
 import type { Form } from '@vision/shared/http/multipart/form';
 import { readForm } from '@vision/shared/http/multipart/read-form';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import { MAX_VIDEO_BYTES, tooLarge, VideoMeter } from '../clients/video-meter.ts';
+import { MAX_VIDEO_BYTES, tooLarge, unsupported, VideoMeter } from '../clients/video-meter.ts';
 import type { VideoFacts } from '../clients/video-meter.ts';
 
 /** Room for boundaries, part headers and the scene code, and for what is on its way to the count of the file itself. */
@@ -34,9 +35,10 @@ export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions
   return { ...(files[0] as VideoFacts), sceneCode: values.get('scene_code') };
 }
 
+const field = 'file';
+
 /** The form of an upload: one `file`, at most one `scene_code`. */
 function videoForm(options: ReceiveOptions): Form<VideoFacts, 'scene_code'> {
-  const field = 'file';
   const { idleMs, totalMs } = options;
   return {
     files: {
@@ -44,7 +46,7 @@ function videoForm(options: ReceiveOptions): Form<VideoFacts, 'scene_code'> {
       maxCount: 1,
       maxBytes: MAX_VIDEO_BYTES,
       store: ({ stream }, signal) => storeVideo(stream, options, signal),
-      refuseNone: () => fail.requestInvalid('file_missing', 'Send one video in the field "file".', { field }),
+      refuseNone,
       refuseTooMany: () => fail.requestInvalid('too_many_files', 'Send one video.', { field }),
       refuseTooLarge: () => tooLarge(MAX_VIDEO_BYTES),
     },
@@ -52,6 +54,11 @@ function videoForm(options: ReceiveOptions): Form<VideoFacts, 'scene_code'> {
     limits: { maxBytes: MAX_VIDEO_BYTES + FRAMING_BYTES, idleMs, totalMs },
   };
 }
+
+const refuseNone = () => fail.requestInvalid('file_missing', 'Send one video in the field "file".', { field });
+
+/** One of each refusal of its own. */
+export const videoFormRefusals = (): AppError[] => [refuseNone(), tooLarge(MAX_VIDEO_BYTES), unsupported()];
 
 /** The file flows through the meter into the store. The store hears of it only once its beginning is that of a video. */
 async function storeVideo(

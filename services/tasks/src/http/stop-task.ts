@@ -1,7 +1,8 @@
+import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { stopTask } from '../use-cases/stop-task.ts';
-import { taskParams, taskView, toView } from './task-view.ts';
+import { exampleTask, taskParams, taskRefusals, taskView, toView } from './task-view.ts';
 
 export const stopTaskRoute = (deps: Deps) =>
   route(
@@ -11,10 +12,11 @@ export const stopTaskRoute = (deps: Deps) =>
       path: '/v1/vision/tasks/{task_id}/stop',
       summary: 'Stop a task',
       description: 'Waits some seconds for the end; a task still `stopping` after that is driven on by the service.',
+      tag: 'Video tasks',
       audience: 'public',
       params: taskParams,
-      responses: { 200: { description: 'The task', schema: taskView } },
-      errors: ['OP-AUTH-REQUIRED', 'OP-TASK-NOT-STOPPABLE', 'OP-QUOTA-RATE-LIMITED', 'OP-SYS-UNAVAILABLE'],
+      responses: { 200: { description: 'The task', schema: taskView, example: exampleTask('stopped') } },
+      refusalExamples: () => [...taskRefusals(), fail.notStoppable('succeeded')],
     },
     async ({ params, caller }) => ({
       status: 200,

@@ -1,26 +1,43 @@
 import { z } from 'zod';
-import { taskPath, uuidForm } from '@vision/shared/contracts/ids';
+import { taskPath } from '@vision/shared/contracts/ids';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
-import type { ErrorCode } from '@vision/shared/errors';
-import type { Reply } from '@vision/shared/http/route';
+import { fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/shared/errors';
+import { idempotencyKeyRefusals } from '@vision/shared/http/idempotency-key';
+import type { Reply, RouteDefinition } from '@vision/shared/http/route';
 import type { Task } from '../domain/task.ts';
 import type { Created } from '../use-cases/create-stream-task.ts';
 
 /** A task as callers see it (spec 2.1). */
-export const taskView = z.object({
-  task_id: z.uuid(),
-  request_id: z.string().describe('Idempotency-Key of the creating request, as it was sent'),
-  scene_code: z.string(),
-  status: taskStatus,
-  result_expires_at: z.iso.datetime(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
+export const taskView = z
+  .object({
+    task_id: z.uuid(),
+    request_id: z.string().describe('Idempotency-Key of the creating request, as it was sent'),
+    scene_code: z.string(),
+    status: taskStatus,
+    result_expires_at: z.iso.datetime().describe('The results are deleted then'),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Task', description: 'One video task' });
 
-export const historyEntry = taskView.extend({ kind: z.enum(['video', 'image']) });
+export const historyEntry = taskView
+  .extend({ kind: z.enum(['video', 'image']) })
+  .meta({ id: 'TaskHistoryEntry', description: 'One video task or one image call' });
 
 export type TaskView = z.infer<typeof taskView>;
+
+/** A task for the documents, in one of its states. */
+export const exampleTask = (status: TaskStatus): TaskView => ({
+  task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+  request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
+  scene_code: 'person_vehicle',
+  status,
+  result_expires_at: '2026-06-13T08:30:00.000Z',
+  created_at: '2026-03-15T08:30:00.000Z',
+  updated_at: '2026-03-15T08:30:01.250Z',
+});
 
 export function toView(task: Task): TaskView {
   return {
@@ -44,30 +61,36 @@ export const createResponses = {
   200: {
     description: 'Idempotent replay: the task as it is now',
     schema: taskView,
-    headers: { 'Idempotency-Replayed': 'true' },
+    example: exampleTask('running'),
+    headers: ['Idempotency-Replayed'],
   },
-  201: { description: 'Created', schema: taskView },
+  201: {
+    description: 'Created. `refunded` when the inference backend refused it: nothing was charged',
+    schema: taskView,
+    example: exampleTask('running'),
+  },
   202: {
     description: 'The backend may have it (`resolving`): poll the task, do not resend with a new key',
     schema: taskView,
+    example: exampleTask('resolving'),
   },
-};
-
-export const idempotencyHeaders = z.object({
-  'Idempotency-Key': uuidForm.describe('UUID of your own, one per request'),
-});
+} satisfies RouteDefinition['responses'];
 
 /** An id that is no UUID is simply unknown: 404. */
 export const taskParams = taskPath;
 
 /** What both creates may answer instead. */
-export const createErrors: ErrorCode[] = [
-  'OP-AUTH-REQUIRED',
-  'OP-TASK-REQUEST-INVALID',
-  'OP-TASK-SCENE-UNAVAILABLE',
-  'OP-QUOTA-DAILY-EXHAUSTED',
-  'OP-QUOTA-RATE-LIMITED',
-  'OP-TASK-UPSTREAM-DOWN',
-  'OP-TASK-BREAKER-OPEN',
-  'OP-SYS-UNAVAILABLE',
+export const createRefusals = (): AppError[] => [
+  ...idempotencyKeyRefusals(),
+  fail.keyReused(),
+  fail.sceneUnavailable('helmet'),
+  fail.dailyExhausted({ limit: 5, used: 5, requested: 1, resets_at: '2026-03-16T00:00:00+08:00' }),
+  fail.rateLimited('active_tasks', 10, { limit: 10, active: 10 }),
+  fail.upstreamDown('inference_unreachable'),
+  fail.breakerOpen(5),
+  fail.maintenance(),
+  fail.sysUnavailable('first_request_still_running'),
 ];
+
+/** What every question about one task may be answered instead. */
+export const taskRefusals = (): AppError[] => [fail.notFound('There is no such task.', 'task_not_found')];

@@ -103,8 +103,12 @@ async function probe({ probe: run, signals, logger }: Deps, url: StreamUrl): Pro
     const fault = error instanceof ProbeError ? error.fault : 'failed';
     signals.probed(url.scheme, fault);
     logger.info({ source: url.label, fault }, 'a stream was not reachable');
-    throw fail.requestInvalid('stream_unreachable', 'The stream could not be reached or did not answer as a stream.', {
-      field: 'stream_url',
-    });
+    throw streamUnreachable();
   }
 }
+
+/** Which of its checks a stream did not pass is for the log: the answer must not help to look around in networks. */
+export const streamUnreachable = () =>
+  fail.requestInvalid('stream_unreachable', 'The stream could not be reached or did not answer as a stream.', {
+    field: 'stream_url',
+  });

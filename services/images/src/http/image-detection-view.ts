@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { detectedObject } from '@vision/shared/contracts/detection';
+import type { Reply } from '@vision/shared/http/route';
+import { imageFaults } from '../domain/image-call.ts';
+import type { ImageEntry } from '../domain/image-call.ts';
+import { DEFAULT_SCENE, MAX_IMAGES } from '../domain/upload-rules.ts';
+import type { FinishedCall } from '../use-cases/create-image-detection.ts';
+
+const seq = z.int().min(0).describe('Position of the image in the upload, from 0');
+
+const succeeded = z
+  .object({
+    seq,
+    status: z.literal('succeeded'),
+    objects: z.array(detectedObject).describe('Detections, highest score first'),
+  })
+  .meta({ id: 'SucceededImage' });
+
+const failed = z
+  .object({
+    seq,
+    status: z.literal('failed'),
+    error_code: z.enum(imageFaults).describe('Why; a failed image is not charged'),
+  })
+  .meta({ id: 'FailedImage' });
+
+const imageResult = z
+  .discriminatedUnion('status', [succeeded, failed])
+  .meta({ id: 'ImageResult', description: 'What became of one image' });
+
+/** The outcome of a call as callers see it (spec 2.5). */
+export const imageDetection = z
+  .object({
+    task_id: z.uuid().describe('The record of this call in the task history'),
+    request_id: z.string().describe('The Idempotency-Key as it was first sent'),
+    status: z.literal('succeeded').describe('The call; whether an image succeeded is said in its entry'),
+    results: z.array(imageResult).describe('One entry per image, in upload order'),
+    replayed: z.literal(true).optional().describe('Only on a replay'),
+  })
+  .meta({ id: 'ImageDetection', description: 'The outcome of one image call' });
+
+export const exampleDetection: z.infer<typeof imageDetection> = {
+  task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11',
+  request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
+  status: 'succeeded',
+  results: [
+    {
+      seq: 0,
+      status: 'succeeded',
+      objects: [
+        {
+          label: 'person',
+          score: 0.86,
+          bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+        },
+      ],
+    },
+    { seq: 1, status: 'failed', error_code: 'OP-TASK-REQUEST-INVALID' },
+  ],
+};
+
+/** Documents the form of a call. */
+export const form = z
+  .strictObject({
+    files: z
+      .array(z.string().meta({ format: 'binary' }))
+      .min(1)
+      .max(MAX_IMAGES)
+      .describe('JPEG, PNG or WEBP, 8 MiB each at most, each with a file name'),
+    scene_code: z.string().default(DEFAULT_SCENE).describe('An enabled scene'),
+  })
+  .meta({ id: 'NewImageDetection' });
+
+/** 201 for a new call, 200 for a replay. */
+export function toReply({ call, entries, replayed }: FinishedCall): Reply {
+  const body = {
+    task_id: call.taskId,
+    request_id: call.requestId,
+    status: 'succeeded',
+    results: entries.map(toResult),
+    ...(replayed ? { replayed } : {}),
+  };
+  return replayed ? { status: 200, body, headers: { 'Idempotency-Replayed': 'true' } } : { status: 201, body };
+}
+
+function toResult({ seq, outcome }: ImageEntry) {
+  return outcome.status === 'succeeded'
+    ? { seq, status: outcome.status, objects: outcome.objects }
+    : { seq, status: outcome.status, error_code: outcome.errorCode };
+}

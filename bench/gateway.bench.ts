@@ -8,8 +8,8 @@ const SAMPLES = 600;
 const WARM_UP = 100;
 
 /**
- * What the check of a key, the rate limit and the RateLimit headers add to a request: the scene list, which the gateway answers
- * itself, with a key against the refusal of the same request without one.
+ * What the check of a key, the rate limit and the RateLimit headers add to a request: the scene list, which the gateway
+ * answers itself, with a key against the refusal of the same request without one.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const caller = await Caller.create({ requests_per_second: 100_000, burst: 100_000 });

@@ -114,7 +114,10 @@ async function latency(caller: Caller, [picture]: Picture[]): Promise<Figure[]> 
   ];
 }
 
-/** Pictures of 8 MiB: what follows the end of the picture in the file is carried, counted, hashed and stored like the rest. */
+/**
+ * Pictures of 8 MiB: what follows the end of the picture in the file is carried, counted, hashed and stored
+ * like the rest.
+ */
 async function memory(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
   const large = pictures.map(({ bytes, type }) => {
     const padded = new Uint8Array(8 * MiB);

@@ -27,9 +27,9 @@ const ROUNDS = 3;
 const TOTAL = TASKS * FRAMES_A_TASK;
 
 /**
- * Frames from Kafka into the partitioned table, the way the service does it, against one COPY of the same rows, its text prepared
- * beforehand: into a plain table with the objects as jsonb, and into a table like the one of the service (text, lz4), which takes
- * rows several times as fast. Alternating rounds; the topic is filled once.
+ * Frames from Kafka into the partitioned table, the way the service does it, against one COPY of the same rows, its
+ * text prepared beforehand: into a plain table with the objects as jsonb, and into a table like the one of the service
+ * (text, lz4), which takes rows several times as fast. Alternating rounds; the topic is filled once.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];

@@ -20,8 +20,8 @@ const SECONDS = 3;
 const ROUNDS = 3;
 
 /**
- * The use case of the service (ledger row, key check, counter) against pgbench driving only the conditional update of the counter,
- * with as many connections, on the same server, in alternating rounds.
+ * The use case of the service (ledger row, key check, counter) against pgbench driving only the conditional update of
+ * the counter, with as many connections, on the same server, in alternating rounds.
  */
 export async function run() {
   const database = await scratchDatabase(migrations, CLIENTS);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Bench, Figure } from './figures.ts';
 
 /**
- * Runs every `bench/*.bench.ts` in turn, or those named on the command line (`node … bench/run.ts quota`), prints a table and writes
- * `bench/results/latest.json`. One after the other: figures of runs that share the machine say nothing.
+ * Runs every `bench/*.bench.ts` in turn, or those named on the command line (`node … bench/run.ts quota`),
+ * prints a table and writes `bench/results/latest.json`. One after the other: figures of runs that share the
+ * machine say nothing.
  */
 const here = import.meta.dirname;
 const wanted = process.argv.slice(2);

@@ -21,7 +21,10 @@ const ROUNDS = 3;
 const LIVE_FRAMES = 150;
 const SIDE = 416;
 
-/** Frames per second of the whole pipeline against a bare ffmpeg and detector loop on the same file; delay of live frames. */
+/**
+ * Frames per second of the whole pipeline against a bare ffmpeg and detector loop on the same file; delay
+ * of live frames.
+ */
 export async function run(): Promise<{ figures: Figure[] }> {
   const caller = await Caller.create({ video_tasks_per_day: 1000, requests_per_second: 10_000, burst: 10_000 });
   return { figures: [...(await pipeline(caller)), ...(await delay(caller))] };
@@ -57,7 +60,9 @@ async function pipeline(caller: Caller): Promise<Figure[]> {
   ];
 }
 
-/** What anyone would write first: ffmpeg gives raw frames at the model's size, the detector takes one after the other. */
+/**
+ * What anyone would write first: ffmpeg gives raw frames at the model's size, the detector takes one after the other.
+ */
 async function bareLoop(file: string) {
   const detectors = await startDetectors({
     scenes: loadScenes(join(root, 'config/scenes.json')),

@@ -9,7 +9,9 @@ import { openApiDocuments } from './docs/open-api.ts';
 const root = join(import.meta.dirname, '..');
 const isCheck = process.argv.includes('--check');
 
-/** Everything under docs/ that follows from the code, by path. `--check` writes nothing and fails when a file is stale. */
+/**
+ * Everything under docs/ that follows from the code, by path. `--check` writes nothing and fails when a file is stale.
+ */
 const files: Record<string, string> = {
   ...(await openApiDocuments(root)),
   'docs/asyncapi.json': JSON.stringify(asyncApi(root)),

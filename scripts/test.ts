@@ -139,7 +139,9 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   return exitCode;
 }
 
-/** A program that a failed test left behind would go on using the machine; workers get a moment to end by themselves. */
+/**
+ * A program that a failed test left behind would go on using the machine; workers get a moment to end by themselves.
+ */
 async function sweep({ pid }: ChildProcess): Promise<void> {
   const group = -(pid ?? Number.MAX_SAFE_INTEGER);
   const isGone = async () => !isAlive(group);

@@ -124,11 +124,14 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended between the look and the signal.
+    // It ended between the check and the signal.
   }
 }
 
-/** A text that changes when the pid is given to another process; empty for no process or one that is only not reaped yet. */
+/**
+ * A text that changes when the pid is given to another process; empty for no process or one that is only
+ * not reaped yet.
+ */
 function startTime(pid: number): string {
   if (existsSync('/proc/self/stat')) {
     try {

@@ -23,7 +23,9 @@ interface Part {
   start: () => Promise<void>;
 }
 
-/** Starts every part that the environment does not name, then creates databases, topics and the bucket where missing. */
+/**
+ * Starts every part that the environment does not name, then creates databases, topics and the bucket where missing.
+ */
 export async function ensureInfrastructure(
   settings: Settings,
   env: NodeJS.ProcessEnv,

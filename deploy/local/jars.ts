@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { root, say, type Settings } from './settings.ts';
 
 /**
- * Folder with every jar that `deploy/local/<part>/pom.xml` names, downloaded once per machine.
- * The folder is named after the pom's content and appears by a rename, so copies that start together do not meet halves.
+ * Folder with every jar that `deploy/local/<part>/pom.xml` names, downloaded once per machine. The folder is named
+ * after the pom's content and appears by a rename, so copies that start together do not meet halves.
  */
 export function jarsOf(settings: Settings, part: string): string {
   const pom = join(root, 'deploy/local', part, 'pom.xml');

@@ -83,7 +83,10 @@ function serverProperties(settings: Settings, logDir: string): string {
   return template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '');
 }
 
-/** A new broker needs its storage stamped with a cluster id; the mark is written last, so that a half format is repeated. */
+/**
+ * A new broker needs its storage stamped with a cluster id; the mark is written last, so that a half
+ * format is repeated.
+ */
 function format(jars: string, properties: string, dir: string): void {
   rmSync(join(dir, 'log'), { recursive: true, force: true });
   // The first byte is kept small: an id that begins with a dash would be read as an option.

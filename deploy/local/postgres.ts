@@ -101,7 +101,10 @@ function serverUser(): User | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-/** The data folder; when the server's user cannot reach ours (a checkout under /root), ours is a link to one under /var/tmp. */
+/**
+ * The data folder; when the server's user cannot reach ours (a checkout under /root), ours is a link to
+ * one under /var/tmp.
+ */
 function reachableDataDir(settings: Settings, user: User | undefined): string {
   const dir = dataDir(settings, 'postgres');
   mkdirSync(dirname(dir), { recursive: true });

@@ -34,7 +34,7 @@ export async function ensureServices(launch: Launch, names: readonly ServiceName
   return present;
 }
 
-/** Inference may be named by the environment, and a part that is not built yet is left out with a word. */
+/** Inference may be named by the environment. A service that does not exist yet is left out with a message. */
 export function wantedServices(env: NodeJS.ProcessEnv, settings: Settings): ServiceName[] {
   const ownUrl = urlOf(settings, 'inference');
   const elsewhere = env['INFERENCE_URL'] && env['INFERENCE_URL'] !== ownUrl;
@@ -73,7 +73,7 @@ async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
   });
 }
 
-/** Over the variables that are decided here, with what the caller put in their place; the rest of a shell is its own. */
+/** Applies the caller's values to the variables decided here; other variables of the shell are not passed on. */
 function fingerprintOf(launch: Launch, name: ServiceName): string {
   const environment = environmentOf(launch, name);
   const own = Object.keys(environmentOf({ ...launch, env: {} }, name)).sort();

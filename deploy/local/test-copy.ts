@@ -43,7 +43,9 @@ export async function startTestInfrastructure(copy: Settings): Promise<Variables
   return announce(copy, testVariables(infrastructure));
 }
 
-/** The whole system for end-to-end tests, never on infrastructure that the environment names. Returns what they read. */
+/**
+ * The whole system for end-to-end tests, never on infrastructure that the environment names. Returns what they read.
+ */
 export async function startTestSystem(copy: Settings, env: NodeJS.ProcessEnv): Promise<Variables> {
   const { infrastructure, variables } = await bringUpSystem(copy, withoutAddresses(env));
   return announce(copy, { ...testVariables(infrastructure), ...variables });

@@ -81,7 +81,9 @@ async function definitionsOf(root: string, service: string): Promise<RouteDefini
   }));
 }
 
-/** A route that the gateway passes on and its owner does not declare, or the other way round, is a fault of one of them. */
+/**
+ * A route that the gateway passes on and its owner does not declare, or the other way round, is a fault of one of them.
+ */
 async function checkForwarded(root: string, definitions: RouteDefinition[]): Promise<void> {
   const gateway = (await importFrom(root, 'gateway', 'http/forwarded-routes.ts')) as {
     forwarded: Named[];
@@ -106,7 +108,9 @@ function report(fault: string): void {
   process.exitCode = 1;
 }
 
-/** Stands for whatever a route is made from: declaring a route calls nothing, so anything it touches is itself again. */
+/**
+ * Stands for whatever a route is made from: declaring a route calls nothing, so anything it touches is itself again.
+ */
 function stand(): never {
   const anything: unknown = new Proxy(() => anything, {
     get: (_target, name) => (name === Symbol.toPrimitive ? () => 0 : anything),

@@ -2,8 +2,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /**
- * What the proxy does to traffic from now on. `cut_after` and `lose_commit_reply` apply to the connections that are open or
- * come while they hold; everything else applies to all.
+ * What the proxy does to traffic from now on. `cut_after` and `lose_commit_reply` apply to the connections that are
+ * open or come while they hold; everything else applies to all.
  */
 export type Toxic =
   | { kind: 'none' }
@@ -113,7 +113,7 @@ export async function startFaultProxy(
     port: (listener.address() as AddressInfo).port,
     hits: () => hits,
     set: (next) => {
-      // Nothing that fell into the hole comes back: its connection is as good as dead.
+      // Bytes that were swallowed are lost, so their connections cannot be used again.
       if (toxic.kind === 'black_hole' || next.kind === 'reset' || next.kind === 'refuse') {
         for (const pair of pairs) cut(pair);
       }

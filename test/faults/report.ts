@@ -20,7 +20,9 @@ export interface Run {
 
 const file = join(import.meta.dirname, '../../docs/reliability.md');
 
-/** Prints the outcome; `REPORT=1` also rewrites the table in docs/reliability.md. @returns whether anything was breached */
+/**
+ * Prints the outcome; `REPORT=1` also rewrites the table in docs/reliability.md. @returns whether anything was breached
+ */
 export function writeReport(run: Run, countsFile?: string): boolean {
   for (const { id, says, breaches } of run.verdicts) {
     console.log(`${breaches.length === 0 ? 'held  ' : 'BROKEN'} ${id.padEnd(6)} ${says}`);

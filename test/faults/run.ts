@@ -1,6 +1,7 @@
 /**
- * `make faults SEED=1 MINUTES=2`: breaks a running system in seeded ways and checks what must hold afterwards. The seed fixes
- * the choices; how they meet in time is the machine's. An argument names a file for the counts of held and breached invariants.
+ * `make faults SEED=1 MINUTES=2`: breaks a running system in seeded ways and checks what must hold afterwards.
+ * The seed fixes the choices; their timing depends on the machine. An argument names a file for the counts of
+ * held and breached invariants.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';

@@ -27,13 +27,15 @@ const keepers = ['tasks', 'images', 'results'] as const satisfies Service[];
 export const brokers = ['postgres', 'redis', 'kafka', 's3'] as const;
 export type ProxyName = 'postgres' | 'redis' | 's3' | 'inference';
 
-/** The whole system with a fault proxy before every store and a scripted inference backend in the place of the models. */
+/**
+ * The whole system with a fault proxy before every store and a scripted inference backend in the place of the models.
+ */
 export interface World {
   settings: Settings;
   baseUrl: string;
   adminUrl: string;
   adminToken: string;
-  /** Straight to the server, past the proxy: for checks. */
+  /** Directly to the server, for checks. */
   databaseUrl: string;
   s3: { endpoint: string; region: string; bucket: string; accessKey: string; secretKey: string };
   backend: ScriptedBackend;

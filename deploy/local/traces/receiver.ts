@@ -1,6 +1,6 @@
 /**
- * `node receiver.ts <port> <Zipkin address>`: takes spans as the services export them (OTLP over HTTP, protobuf) and hands
- * them to Zipkin, whose own OTLP module is not published in Maven Central.
+ * `node receiver.ts <port> <Zipkin address>`: takes spans as the services export them (OTLP over HTTP, protobuf) and
+ * hands them to Zipkin, whose own OTLP module is not published in Maven Central.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';

@@ -41,7 +41,7 @@ function zipkinSpan(span: Span, serviceName: string) {
     name: span.name ?? '',
     kind: kinds[span.kind ?? 0],
     timestamp: started,
-    // Zipkin takes 0 for an unknown duration.
+    // Zipkin reads a duration of 0 as unknown.
     duration: Math.max(1, micros(span.endTimeUnixNano) - started),
     localEndpoint: { serviceName },
     annotations: (span.events ?? []).map((event) => ({

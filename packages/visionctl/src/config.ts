@@ -15,7 +15,10 @@ export interface Settings {
   operator: string;
 }
 
-/** The environment, completed by the file that the local system writes: `$VISION_LOCAL_DIR/env`, by default `.local/env`. */
+/**
+ * The environment, completed by the file that the local system writes: `$VISION_LOCAL_DIR/env`,
+ * by default `.local/env`.
+ */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const file = join(env['VISION_LOCAL_DIR'] || '.local', 'env');
   const values = { ...readEnvFile(file), ...withoutEmpty(env) };

@@ -1,4 +1,6 @@
-/** Lines up rows under their column names; control characters are shown as `?`, so that data cannot steer a terminal. */
+/**
+ * Lines up rows under their column names; control characters are shown as `?`, so that data cannot steer a terminal.
+ */
 export function table(columns: string[], rows: Record<string, unknown>[]): string {
   if (rows.length === 0) return '(none)';
   const cells = [columns, ...rows.map((row) => columns.map((column) => show(row[column])))];

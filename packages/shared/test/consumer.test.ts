@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { dlqTopic } from '../src/contracts/topics.ts';
 import { fail } from '../src/errors.ts';
 import { createLogger } from '../src/logger.ts';
@@ -7,6 +8,7 @@ import { createConsumer } from '../src/messaging/consumer.ts';
 import type { ConsumerOptions, EventConsumer } from '../src/messaging/consumer.ts';
 import { listDlq, replayDlq } from '../src/messaging/dlq.ts';
 import { createKafka } from '../src/messaging/kafka.ts';
+import type { KafkaClient } from '../src/messaging/kafka.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
 import { on } from '../src/messaging/subscription.ts';
@@ -193,6 +195,36 @@ test('an event whose handler keeps failing is tried, put aside, listed, and repl
   await until(() => attempts.length === 4);
   expect(await replayDlq(kafka.client, topic)).toBe(0);
 }, 30_000);
+
+/** The same brokers, which take their time to acknowledge. */
+function slowed(client: KafkaClient, ms: number): KafkaClient {
+  const kafka = Object.create(client.kafka) as KafkaClient['kafka'];
+  kafka.producer = (options) => {
+    const made = client.kafka.producer(options);
+    return {
+      ...made,
+      sendBatch: async (batch) => {
+        await delay(ms);
+        return made.sendBatch(batch);
+      },
+    };
+  };
+  return { ...client, kafka };
+}
+
+test('a replay takes as long as it takes, as long as records keep coming', async () => {
+  const count = 12;
+  const letters = Array.from({ length: count }, (_, index) => ({
+    topic: dlqTopic(topic),
+    value: String(index),
+    partition: 0,
+  }));
+  await producer.publishRaw(letters);
+  const idleMs = 4_000;
+  const startedAt = Date.now();
+  expect(await replayDlq(slowed(kafka.client, (1.25 * idleMs) / count), topic, { idleMs })).toBe(count);
+  expect(Date.now() - startedAt).toBeGreaterThan(idleMs);
+}, 40_000);
 
 test('an event that may not be put aside holds up its partition until it can be handled', async () => {
   let broken = true;

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,12 +17,15 @@ import type { ObjectStore } from '../src/object-store/object-store.ts';
 const prefix = `test-object-store/${randomUUID()}/`;
 let store: ObjectStore;
 let folder: string;
+const scriptedStores: (() => void)[] = [];
 
 beforeAll(async () => {
   store = createObjectStore(settings(process.env['TEST_S3_ENDPOINT'] ?? ''));
   folder = await mkdtemp(join(tmpdir(), 'object-store-'));
   await store.ensureBucket();
 });
+
+afterEach(() => scriptedStores.splice(0).forEach((close) => close()));
 
 afterAll(async () => {
   await store.remove((await all(store.list(prefix))).map(({ key }) => key));
@@ -166,6 +170,53 @@ test('no more of a stream is taken than the part that is on its way, however slo
   client.close();
   slow.close();
   slow.closeAllConnections();
+});
+
+/** A store over a server that answers as it is told, for what the real one does not do on demand. */
+async function scripted(answer: (req: IncomingMessage, url: URL) => string | undefined) {
+  const server = createHttpServer((req, res) => {
+    const body = answer(req, new URL(req.url ?? '', 'http://store'));
+    req.resume().once('end', () => (body === undefined ? res.writeHead(204).end() : res.end(body)));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = createObjectStore(settings(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  scriptedStores.push(() => {
+    client.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  return client;
+}
+
+test('a removal that is refused is told, also behind an object that is gone already', async () => {
+  const gone = '<Error><Key>a</Key><Code>NoSuchKey</Code><Message>gone</Message></Error>';
+  const refused = '<Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error>';
+  let errors = gone;
+  const client = await scripted(() => `<DeleteResult>${errors}</DeleteResult>`);
+  await client.remove(['a', 'b']);
+  errors += refused;
+  await expect(client.remove(['a', 'b'])).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+});
+
+test('all multipart uploads that were left are ended, however many pages of them there are', async () => {
+  const upload = (key: string, initiated: Date) =>
+    `<Upload><Key>${key}</Key><UploadId>id/${key}</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`;
+  const pages = [
+    `<IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker><NextUploadIdMarker>id/a</NextUploadIdMarker>
+     ${upload('a', new Date(0))}`,
+    `<IsTruncated>false</IsTruncated>${upload('b', new Date(0))}${upload('c', new Date())}`,
+  ];
+  const ended: string[] = [];
+  const client = await scripted((req, url) => {
+    if (req.method === 'DELETE') {
+      ended.push(`${url.pathname} ${url.searchParams.get('uploadId') ?? ''}`);
+      return undefined;
+    }
+    const isSecond = url.searchParams.get('key-marker') === 'a' && url.searchParams.get('upload-id-marker') === 'id/a';
+    return `<ListMultipartUploadsResult>${pages[isSecond ? 1 : 0] ?? ''}</ListMultipartUploadsResult>`;
+  });
+  expect(await client.abortIncomplete('', 60_000)).toBe(2);
+  expect(ended).toEqual(['/vision/a id/a', '/vision/b id/b']);
 });
 
 function settings(endpoint: string) {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, KafkaMessage } from 'kafkajs';
 import { dlqTopic } from '../contracts/topics.ts';
 import { headerText } from './cloud-event.ts';
@@ -31,7 +30,7 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
     const letters: DeadLetter[] = [];
     await readRanges(
       client,
-      { groupId, topic: client.nameOf(dlqTopic(topic)), ranges, commit: false },
+      { groupId, topic: client.nameOf(dlqTopic(topic)), ranges, commit: false, idleMs: IDLE_MS },
       async (partition, message) => {
         letters.push(toDeadLetter(partition, message));
         return undefined;
@@ -47,7 +46,11 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
  * the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a consumer group, so a second call
  * goes on after the first; a crash in between repeats some.
  */
-export async function replayDlq(client: KafkaClient, topic: string, limit = Infinity): Promise<number> {
+export async function replayDlq(
+  client: KafkaClient,
+  topic: string,
+  { limit = Infinity, idleMs = IDLE_MS }: ReplayOptions = {},
+): Promise<number> {
   const groupId = client.nameOf(`dlq-replay.${topic}`);
   const dlq = client.nameOf(dlqTopic(topic));
   const producer = createProducer(client);
@@ -56,7 +59,7 @@ export async function replayDlq(client: KafkaClient, topic: string, limit = Infi
       const committed = await committedOffsets(admin, groupId, dlq);
       const ranges = await rangesOf(admin, dlq, ({ partition, low }) => Math.max(low, committed.get(partition) ?? low));
       let replayed = 0;
-      await readRanges(client, { groupId, topic: dlq, ranges, commit: true }, async (_partition, message) => {
+      await readRanges(client, { groupId, topic: dlq, ranges, commit: true, idleMs }, async (_partition, message) => {
         if (replayed >= limit) return 'enough';
         await producer.publishRaw([
           { topic, key: message.key, value: message.value, headers: originalHeaders(message) },
@@ -69,6 +72,12 @@ export async function replayDlq(client: KafkaClient, topic: string, limit = Infi
   } finally {
     await producer.stop();
   }
+}
+
+export interface ReplayOptions {
+  limit?: number;
+  /** Longest time without a record; a replay as a whole takes as long as it takes. */
+  idleMs?: number;
 }
 
 interface Range {
@@ -84,26 +93,23 @@ interface ReadOptions {
   topic: string;
   ranges: Range[];
   commit: boolean;
+  idleMs: number;
 }
 
-const IDLE_LIMIT_MS = 30_000;
+const IDLE_MS = 30_000;
 
 async function readRanges(
   client: KafkaClient,
-  { groupId, topic, ranges, commit }: ReadOptions,
+  { groupId, topic, ranges, commit, idleMs }: ReadOptions,
   each: (partition: number, message: KafkaMessage) => Promise<'enough' | undefined>,
 ): Promise<void> {
   const left = new Map(ranges.filter(({ from, to }) => from < to).map((range) => [range.partition, range]));
   if (left.size === 0) return;
   const consumer = client.kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 500 });
-  let finish: (error?: Error) => void = () => undefined;
-  const finished = new Promise<void>((resolve, reject) => {
-    finish = (error) => (error ? reject(error) : resolve());
-  });
-  const idle = delay(IDLE_LIMIT_MS, undefined, { ref: false }).then(() =>
-    Promise.reject(new Error(`${topic} could not be read in time`)),
-  );
-  consumer.on('consumer.crash', ({ payload }) => finish(payload.error));
+  const { promise: finished, resolve: finish, reject: giveUp } = Promise.withResolvers<void>();
+  finished.catch(() => undefined);
+  const idle = setTimeout(() => giveUp(new Error(`${topic} could not be read: no record for ${idleMs} ms`)), idleMs);
+  consumer.on('consumer.crash', ({ payload }) => giveUp(payload.error));
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -117,11 +123,13 @@ async function readRanges(
         if (commit && !isEnough) await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
         if (isEnough || next >= range.to) left.delete(partition);
         if (left.size === 0) finish();
+        idle.refresh();
       },
     });
     for (const { partition, from } of left.values()) consumer.seek({ topic, partition, offset: String(from) });
-    await Promise.race([finished, idle]);
+    await finished;
   } finally {
+    clearTimeout(idle);
     await consumer.disconnect();
   }
 }

@@ -194,8 +194,9 @@ async function putKnown(
 async function remove(context: Context, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   const failures = await answered(context, {}, () => context.client.removeObjects(context.bucket, keys));
-  const [first] = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
-  if (first !== undefined && first !== 'NoSuchKey') throw unavailable(new Error(`remove refused: ${first}`));
+  const codes = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
+  const refusal = codes.find((code) => code !== undefined && code !== 'NoSuchKey');
+  if (refusal !== undefined) throw unavailable(new Error(`remove refused: ${refusal}`));
 }
 
 async function* list(context: Context, prefix: string): AsyncGenerator<StoredObject> {
@@ -216,11 +217,20 @@ async function abortIncomplete(context: Context, prefix: string, olderThanMs: nu
   const { client, bucket } = context;
   const cutOff = Date.now() - olderThanMs;
   let aborted = 0;
-  const page = await answered(context, {}, () => client.listIncompleteUploadsQuery(bucket, prefix, '', '', ''));
-  for (const upload of page.uploads) {
-    if (upload.initiated.getTime() > cutOff) continue;
-    await answered(context, {}, () => client.abortMultipartUpload(bucket, upload.key, upload.uploadId));
-    aborted += 1;
+  let [keyMarker, uploadIdMarker] = ['', ''];
+  for (;;) {
+    const page = await answered(context, {}, () =>
+      client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, uploadIdMarker, ''),
+    );
+    for (const upload of page.uploads) {
+      if (upload.initiated.getTime() > cutOff) continue;
+      await answered(context, {}, () => client.abortMultipartUpload(bucket, upload.key, upload.uploadId));
+      aborted += 1;
+    }
+    const last = page.uploads.at(-1);
+    if (!page.isTruncated || !last) return aborted;
+    // Taken from the page itself: the client loses the id of the next page on its way, and does not escape it.
+    keyMarker = last.key;
+    uploadIdMarker = encodeURIComponent(last.uploadId);
   }
-  return aborted;
 }

@@ -28,7 +28,7 @@ export const dlqCommands: Command[] = [
       const topic = topicOf(context);
       const limit = limitOf(context, Infinity);
       const { replayDlq } = await import('@vision/shared/messaging/dlq');
-      const replayed = await replayDlq(await kafkaOf(context), topic, limit);
+      const replayed = await replayDlq(await kafkaOf(context), topic, { limit });
       return { value: { topic, replayed }, text: `${replayed} records were published to ${topic} again.` };
     },
   },

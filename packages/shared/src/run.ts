@@ -1,3 +1,4 @@
+import { atMost } from './async/at-most.ts';
 import { ConfigError } from './config.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
@@ -83,11 +84,8 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
 /** Runs the phases one after the other; a phase that fails or takes too long is logged and does not hold up the next. */
 export async function stopAll(phases: StopPhase[], logger: Logger): Promise<void> {
   for (const phase of phases) {
-    const late = new Promise<never>((_resolve, reject) => {
-      setTimeout(() => reject(new Error(`not done after ${phase.timeoutMs} ms`)), phase.timeoutMs).unref();
-    });
     try {
-      await Promise.race([phase.stop(), late]);
+      if (!(await atMost(phase.timeoutMs, phase.stop()))) throw new Error(`not done after ${phase.timeoutMs} ms`);
     } catch (error) {
       process.exitCode = 1;
       logger.error({ err: error, phase: phase.name }, 'stop phase failed');

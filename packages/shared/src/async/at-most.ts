@@ -2,13 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Waits for work that goes on by itself, but no longer than `ms`: for what a caller should not have to wait for when it hangs.
- * Resolves either way; rejects when the work fails in time. Whoever needs to hear of a later failure handles it in the work.
+ * Resolves with whether it ended in time; rejects when it fails in time. Whoever needs to hear of a later failure handles it in
+ * the work.
  */
-export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+export async function atMost(ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();
+  const late = delay(ms, false, { signal: over.signal, ref: false });
+  late.catch(() => undefined);
   work.catch(() => undefined);
   try {
-    await Promise.race([work, delay(ms, undefined, { signal: over.signal, ref: false })]);
+    // The timer is cleared below; the work is its owner's business.
+    return await Promise.race([work.then(() => true), late]);
   } finally {
     over.abort();
   }

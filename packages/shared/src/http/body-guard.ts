@@ -25,10 +25,8 @@ export interface BodyGuard {
  */
 export function guardBody(req: IncomingMessage, limits: BodyLimits): BodyGuard {
   if (Number(req.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
-  let refuse: (error: AppError) => void = () => undefined;
-  const broken = new Promise<never>((_resolve, reject) => {
-    refuse = reject;
-  });
+  const { promise: broken, reject } = Promise.withResolvers<never>();
+  const refuse = (error: AppError) => reject(error);
   broken.catch(() => undefined);
   let seen = 0;
   const slow = () => refuse(fail.requestInvalid('body_too_slow', 'The body did not arrive in time.'));

@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import { getGlobalDispatcher, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
+import { unlessAborted } from '../async/unless-aborted.ts';
+import { readBody } from './read-body.ts';
 
 /** A call took longer than its deadline. Its client span has this name as `error.type`; a `code` would take its place. */
 export class UpstreamTimeoutError extends Error {
@@ -59,10 +61,9 @@ export async function call(input: CallRequest): Promise<CallReply> {
   if (input.signal?.aborted) onAbort();
   const wire = { begun: false };
   const exchange = exchangeOnce(input, controller.signal, wire);
-  exchange.catch(() => undefined);
   try {
-    // The client listens to the signal only once it has a connection; before that the race ends the wait.
-    return await Promise.race([exchange, abortOf(controller.signal)]);
+    // The client listens to the signal only once it has a connection; until then nothing else ends the wait.
+    return await unlessAborted(controller.signal, exchange);
   } catch (error) {
     // Whoever ended the call knows why; it says nothing about the other side.
     if (input.signal?.aborted && error === input.signal.reason) throw new CallError('aborted', !wire.begun, error);
@@ -86,13 +87,6 @@ async function exchangeOnce(input: CallRequest, signal: AbortSignal, wire: { beg
   return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
 }
 
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
-}
-
 /** Parses a reply body; undefined when it does not have the promised shape. */
 export function bodyAs<T>(schema: z.ZodType<T>, reply: CallReply): T | undefined {
   const parsed = schema.safeParse(reply.body);
@@ -100,15 +94,9 @@ export function bodyAs<T>(schema: z.ZodType<T>, reply: CallReply): T | undefined
 }
 
 async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_REPLY_BYTES) throw new Error('reply too large');
-    chunks.push(chunk);
-  }
+  const bytes = await readBody(body, MAX_REPLY_BYTES);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
     return undefined;
   }

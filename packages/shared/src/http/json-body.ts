@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../errors.ts';
+import { readRequestBody } from './read-body.ts';
 
-const MAX_JSON_BYTES = 64 * 1024;
-const READ_DEADLINE_MS = 15_000;
+const LIMITS = { maxBytes: 64 * 1024, idleMs: 15_000, totalMs: 15_000 };
 
 /**
  * Reads a JSON body: application/json (UTF-8) only, not compressed, at most 64 KiB, within 15 s.
@@ -20,37 +20,12 @@ export async function readJson(req: IncomingMessage): Promise<unknown> {
       field: 'Content-Encoding',
     });
   }
-  return parse(await readBytes(req));
+  return parse(await readRequestBody(req, LIMITS));
 }
 
 function isUtf8(parameter: string): boolean {
   const [name, value] = parameter.split('=').map((part) => part.trim());
   return name !== 'charset' || value === 'utf-8' || value === '"utf-8"';
-}
-
-function readBytes(req: IncomingMessage): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => {
-      finish(() => reject(fail.requestInvalid('body_too_slow', 'The body did not arrive in time.')));
-    }, READ_DEADLINE_MS);
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      req.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken);
-      settle();
-    };
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > MAX_JSON_BYTES) {
-        finish(() => reject(fail.requestInvalid('body_too_large', 'The JSON body is larger than 64 KiB.')));
-      }
-    };
-    const onEnd = () => finish(() => resolve(Buffer.concat(chunks)));
-    const onBroken = () => finish(() => reject(fail.requestInvalid('body_incomplete', 'The body ended too early.')));
-    req.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken);
-  });
 }
 
 function parse(bytes: Buffer): unknown {

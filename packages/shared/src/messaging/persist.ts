@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { backoff } from '../async/backoff.ts';
+import { retryUntil } from '../async/retry-until.ts';
 import { asUnavailable } from '../unavailable.ts';
 import { AppError } from '../errors.ts';
 
@@ -33,19 +34,25 @@ export async function persist(
 ): Promise<{ failure: unknown } | undefined> {
   let attempt = 1;
   let outages = 0;
-  for (;;) {
-    try {
-      await withHeartbeats(options, () => work(attempt));
+  let usedUp: { failure: unknown } | undefined;
+  const pauseAfter = (error: unknown) => {
+    const isOutage = asUnavailable(error) !== undefined || (error instanceof AppError && error.isRetriable);
+    if (!isOutage && attempt >= options.maxAttempts) {
+      usedUp = { failure: error };
       return undefined;
-    } catch (error) {
-      if (options.signal.aborted) throw stopping();
-      const isOutage = asUnavailable(error) !== undefined || (error instanceof AppError && error.isRetriable);
-      if (!isOutage && attempt >= options.maxAttempts) return { failure: error };
-      outages = isOutage ? outages + 1 : 0;
-      if (!isOutage) attempt += 1;
-      options.onRetry(error, { attempt, outages });
-      await pause(backoff(isOutage ? outages : attempt, 10_000), options);
     }
+    outages = isOutage ? outages + 1 : 0;
+    if (!isOutage) attempt += 1;
+    options.onRetry(error, { attempt, outages });
+    return backoff(isOutage ? outages : attempt, 10_000);
+  };
+  const pause = (ms: number) => pauseWithHeartbeats(ms, options);
+  try {
+    await retryUntil(() => withHeartbeats(options, () => work(attempt)), { signal: options.signal, pauseAfter, pause });
+    return undefined;
+  } catch (error) {
+    if (usedUp) return usedUp;
+    throw options.signal.aborted ? stopping() : error;
   }
 }
 
@@ -72,11 +79,11 @@ async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise
   }
 }
 
-async function pause(ms: number, { heartbeat, signal }: PersistOptions): Promise<void> {
+async function pauseWithHeartbeats(ms: number, { heartbeat, signal }: PersistOptions): Promise<void> {
   let left = ms;
   while (left > 0) {
     await delay(Math.min(left, HEARTBEAT_MS), undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) throw stopping();
+    signal.throwIfAborted();
     await heartbeat();
     left -= HEARTBEAT_MS;
   }

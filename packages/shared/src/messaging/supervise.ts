@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { Consumer, ConsumerRunConfig } from 'kafkajs';
+import { atMost } from '../async/at-most.ts';
 import { backoff } from '../async/backoff.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
@@ -50,12 +51,11 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     if (!isOutage(error)) state.crashes += 1;
     return state.crashes < (options.maxCrashes ?? 5);
   });
-  const joined = new Promise<void>((resolve) => {
-    consumer.on('consumer.group_join', () => {
-      state.joined = true;
-      signals.joined();
-      resolve();
-    });
+  const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
+  consumer.on('consumer.group_join', () => {
+    state.joined = true;
+    signals.joined();
+    onJoined();
   });
   consumer.on('consumer.crash', ({ payload }) => {
     signals.crashed();
@@ -83,13 +83,12 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
       clearInterval(watchdog);
       // While it still waits for a broker there is nothing to leave; the library's own retries end by themselves.
       const patienceMs = state.started ? timeoutMs : Math.min(timeoutMs, 1_000);
-      const deadline = delay(patienceMs, 'late' as const, { ref: false });
       // Leaving while a join is under way makes the library hang, so the join is awaited first.
       const left = started.then(async (running) => {
-        if (running && state.alive) await Promise.race([joined, delay(5_000, undefined, { ref: false })]);
+        if (running && state.alive) await atMost(5_000, joined);
         await consumer.disconnect();
       });
-      if ((await Promise.race([left, deadline])) === 'late' && state.started) {
+      if (!(await atMost(patienceMs, left)) && state.started) {
         kafka.logger.warn({ group: groupId, timeoutMs }, 'the consumer did not leave its group in time');
       }
     },

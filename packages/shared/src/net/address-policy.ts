@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { unlessAborted } from '../async/unless-aborted.ts';
 
 /** Why an address may not be connected to, or could not be found. */
 export type AddressFault = 'address_forbidden' | 'name_unknown' | 'resolve_timeout';
@@ -107,12 +108,10 @@ async function lookupAll(host: string): Promise<string[]> {
 }
 
 async function withDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new AddressError('resolve_timeout')), deadlineMs);
-  });
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new AddressError('resolve_timeout')), deadlineMs);
   try {
-    return await Promise.race([work, late]);
+    return await unlessAborted(deadline.signal, work);
   } catch (error) {
     throw error instanceof AddressError ? error : new AddressError('name_unknown', error);
   } finally {

@@ -2,7 +2,7 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
-import { setTimeout as delay } from 'node:timers/promises';
+import { atMost } from '../async/at-most.ts';
 
 export interface S3Call {
   signal: AbortSignal | undefined;
@@ -14,7 +14,7 @@ export interface S3Call {
 export async function endExchanges(exchanges: NonNullable<S3Call['exchanges']>, waitMs: number): Promise<void> {
   exchanges.isOver = true;
   const closed = [...exchanges.inFlight].map((outgoing) => new Promise((resolve) => outgoing.once('close', resolve)));
-  await Promise.race([Promise.all(closed), delay(waitMs, undefined, { ref: false })]);
+  await atMost(waitMs, Promise.all(closed));
 }
 
 /** The client answers these with an error of its own without reading the body, which would keep the connection. */

@@ -1,5 +1,6 @@
-import { context, createContextKey, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Context } from '@opentelemetry/api';
+import { suppressTracing } from '@opentelemetry/core';
 
 /** The W3C trace context as it is stored in a row. */
 export interface StoredTrace {
@@ -29,8 +30,5 @@ export function withStoredTrace<T>(stored: StoredTrace, fn: () => T): T {
 
 /** Runs `fn` without spans: for polling, whose queries would bury the traces people look for. */
 export function untraced<T>(fn: () => T): T {
-  return context.with(context.active().setValue(SUPPRESS_TRACING, true), fn);
+  return context.with(suppressTracing(context.active()), fn);
 }
-
-// The key that the SDK's suppressTracing() sets: context keys of the API are equal when their descriptions are.
-const SUPPRESS_TRACING = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING');

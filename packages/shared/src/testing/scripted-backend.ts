@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newJob } from '../contracts/inference.ts';
+import { readBody } from '../http/read-body.ts';
 import type { Job, NewJob } from '../contracts/inference.ts';
 
 /** What happens to a submit. Everything but `accept` is a fault that a real backend shows only by accident. */
@@ -84,7 +85,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
 
 async function answer(backend: ScriptedBackend, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const url = new URL(req.url ?? '/', backend.url);
-  const body = await read(req);
+  const body = await readBody(req, Infinity);
   const [, , , jobId = '', action] = url.pathname.split('/');
   if (url.pathname === '/v1/health') json(res, backend.isWell ? 200 : 503, { status: 'ok', scenes: [] });
   else if (url.pathname === '/v1/detect') detect(backend, res);
@@ -186,10 +187,4 @@ const isOver = (job: ScriptedJob) => ['stopped', 'succeeded', 'failed'].includes
 
 function json(res: ServerResponse, status: number, body: unknown): void {
   if (!res.destroyed) res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-async function read(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of req) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }

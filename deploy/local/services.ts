@@ -73,7 +73,10 @@ async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
   });
 }
 
-/** Applies the caller's values to the variables decided here; other variables of the shell are not passed on. */
+/**
+ * Changes with the variables that are decided here and the caller's values for them; the rest of the shell
+ * does not count.
+ */
 function fingerprintOf(launch: Launch, name: ServiceName): string {
   const environment = environmentOf(launch, name);
   const own = Object.keys(environmentOf({ ...launch, env: {} }, name)).sort();

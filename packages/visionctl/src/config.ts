@@ -19,7 +19,10 @@ export interface Settings {
  * The environment, completed by the file that the local system writes: `$VISION_LOCAL_DIR/env`,
  * by default `.local/env`.
  */
-export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+export function readSettings(
+  env: NodeJS.ProcessEnv = process.env,
+  user: () => { username: string } = userInfo,
+): Settings {
   const file = join(env['VISION_LOCAL_DIR'] || '.local', 'env');
   const values = { ...readEnvFile(file), ...withoutEmpty(env) };
   const need = (name: string) => () => {
@@ -39,8 +42,17 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       accessKey: need('S3_ACCESS_KEY')(),
       secretKey: need('S3_SECRET_KEY')(),
     }),
-    operator: values['VISION_OPERATOR'] ?? safeName(userInfo().username),
+    operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),
   };
+}
+
+/** A container often runs as a number that has no name. */
+function nameOf(user: () => { username: string }): string {
+  try {
+    return user().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
 }
 
 function readEnvFile(file: string): Record<string, string> {

@@ -9,8 +9,8 @@ export class ConfigError extends Error {
 /**
  * Parses the environment against a zod object schema.
  *
- * `NAME_FILE` is read when `NAME` is absent (mounted secrets). Empty strings count as absent. Values never appear in the
- * error text, names and descriptions do.
+ * `NAME_FILE` is read when `NAME` is absent (mounted secrets). Empty strings count as absent. Values never appear in
+ * the error text, names and descriptions do.
  * @throws ConfigError naming every variable that is missing or wrong.
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, env: Record<string, string | undefined>): z.output<T> {

@@ -1,7 +1,7 @@
 /**
- * Names a step between two durable effects. In tests, `CRASH_AT=<name>` (or `<name>:<n>` for the n-th passage) kills the
- * process there with SIGKILL, so that recovery from every step can be shown; otherwise it does nothing. The names are read
- * from the sources by the crash suite: a step without a case fails it.
+ * Names a step between two durable effects. In tests, `CRASH_AT=<name>` (or `<name>:<n>` for the n-th passage) kills
+ * the process there with SIGKILL, so that recovery from every step can be shown; otherwise it does nothing. The names
+ * are read from the sources by the crash suite: a step without a case fails it.
  */
 export function crashPoint(name: string): void {
   if (crashAt === undefined) return;

@@ -47,18 +47,22 @@ export interface InferenceClient {
   /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
   readJobs: (ids: readonly string[]) => Promise<Job[]>;
   /**
-   * Asks for a stop; resolves once the backend acknowledged it. `wasLive`: the job was there and had not ended, which a stop of
-   * an id that the backend never heard of does not say. @throws AppError of kind `unavailable`.
+   * Asks for a stop; resolves once the backend acknowledged it. `wasLive`: the backend had the job and it had not
+   * ended. Stops of unknown ids are acknowledged too, with `wasLive` false. @throws AppError of kind `unavailable`.
    */
   stopJob: (id: string) => Promise<{ job: Job; wasLive: boolean }>;
   /**
-   * @throws AppError OP-TASK-REQUEST-INVALID `image_unreadable` when the picture is at fault; of kind `unavailable`
-   * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the reason of `signal` when aborted.
+   * @throws AppError OP-TASK-REQUEST-INVALID `image_unreadable` when the picture is at fault; of kind
+   * `unavailable` (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the
+   * reason of `signal` when aborted.
    */
   detect: (input: DetectInput) => Promise<Detection>;
   /** @throws AppError of kind `unavailable` when the backend is not ready. */
   readHealth: () => Promise<HealthReply>;
-  /** @throws AppError OP-TASK-BREAKER-OPEN when work of this kind would be refused now, OP-SYS-UNAVAILABLE without a backend. */
+  /**
+   * @throws AppError OP-TASK-BREAKER-OPEN when work of this kind would be refused now, OP-SYS-UNAVAILABLE
+   * without a backend.
+   */
   assertAccepting: (operation: 'submit' | 'detect') => void;
   /** State of the breaker; while it is half-open one call may try and the others are refused. */
   breakerState: (operation: 'submit' | 'detect') => BreakerState;
@@ -134,8 +138,8 @@ function exchangeFor({ baseUrl, token }: InferenceClientOptions) {
 const notConfigured = () => fail.sysUnavailable('inference_not_configured');
 
 /**
- * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that left and
- * a name that nobody knows say nothing about it.
+ * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
+ * left and a name that nobody knows say nothing about it.
  */
 function judgeReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {

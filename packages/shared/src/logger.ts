@@ -5,8 +5,9 @@ import type { DestinationStream, Logger } from 'pino';
 export type { Logger } from 'pino';
 
 /**
- * JSON log on stdout. Levels by duty: error = someone must act, warn = heals itself, info = a business fact, debug = detail.
- * The active trace is added to every line; headers and anything called secret, password, token or url are redacted.
+ * JSON log on stdout. Levels by duty: error = someone must act, warn = heals itself, info = a business fact,
+ * debug = detail. The active trace is added to every line; headers and anything called secret, password, token
+ * or url are redacted.
  */
 export function createLogger(name: string, level = 'info', destination?: DestinationStream): Logger {
   return pino(

@@ -32,9 +32,9 @@ export interface ServiceDefinition<C> {
 }
 
 /**
- * The life of a service process. `main.ts migrate` migrates and ends; anything else serves until SIGTERM or SIGINT, stops
- * phase by phase (each with its own time limit; a second signal cuts it short), flushes telemetry and lets the event loop
- * run empty. Exit code 1 when start, a phase or the service itself failed.
+ * The life of a service process. `main.ts migrate` migrates and ends; anything else serves until SIGTERM or SIGINT,
+ * stops phase by phase (each with its own time limit; a second signal cuts it short), flushes telemetry and lets the
+ * event loop run empty. Exit code 1 when start, a phase or the service itself failed.
  */
 export async function runService<C>(definition: ServiceDefinition<C>, argv: string[] = process.argv): Promise<void> {
   let logger = createLogger(definition.name);
@@ -81,7 +81,9 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
   logger.info('ready');
 }
 
-/** Runs the phases one after the other; a phase that fails or takes too long is logged and does not hold up the next. */
+/**
+ * Runs the phases one after the other; a phase that fails or takes too long is logged and does not hold up the next.
+ */
 export async function stopAll(phases: StopPhase[], logger: Logger): Promise<void> {
   for (const phase of phases) {
     try {

@@ -3,11 +3,13 @@ import { z } from 'zod';
 
 /** Keeps secrets at rest and compares them without keeping them. */
 export interface SecretBox {
-  /** Encrypts; `context` (an id of the row) must be given again to open, so that a box cannot be moved to another row. */
+  /**
+   * Encrypts; `context` (an id of the row) must be given again to open, so that a box cannot be moved to another row.
+   */
   seal: (text: string, context: string) => Buffer;
   /** @throws Error when the box was changed, belongs to another context, or its key is not known any more. */
   open: (box: Buffer, context: string) => string;
-  /** Keyed digest (HMAC-SHA-256) with the version of its key: tells nothing about the text to who does not have the key. */
+  /** Keyed digest (HMAC-SHA-256) with the version of its key: without the key it says nothing about the text. */
   digest: (text: string, label: string) => string;
   /** Whether `digest` was made of this text and label, with any known key. */
   matches: (digest: string, text: string, label: string) => boolean;
@@ -35,8 +37,8 @@ export interface SecretKey {
 }
 
 /**
- * AES-256-GCM. Layout of a box: key version (1 byte), nonce (12, random), tag (16), ciphertext. Encryption and digests use
- * different keys, derived with HKDF-SHA-256.
+ * AES-256-GCM. Layout of a box: key version (1 byte), nonce (12, random), tag (16), ciphertext. Encryption and digests
+ * use different keys, derived with HKDF-SHA-256.
  */
 export function createSecretBox(keys: SecretKey[]): SecretBox {
   const [current] = keys;

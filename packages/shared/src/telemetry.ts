@@ -27,8 +27,8 @@ let sdk: NodeSDK | undefined;
 let prometheus: PrometheusExporter | undefined;
 
 /**
- * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps modules
- * that are imported as ESM; without it express, kafkajs and ioredis would silently stay uninstrumented.
+ * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
+ * modules that are imported as ESM; without it express, kafkajs and ioredis would silently stay uninstrumented.
  *
  * Spans are exported by OTLP (http/protobuf) when OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant is set; metrics are
  * read from `/metrics` of the health listener.
@@ -84,7 +84,7 @@ function linkIncoming(span: Span, request: ClientRequest | IncomingMessage): voi
   if (request instanceof IncomingMessage) linkOutsideTrace(span, request.headers);
 }
 
-/** Some callers put their key into the query, where it is never read; it must not end up in a trace either. */
+/** Some callers put their key into the query. It is never read there and must not end up in a trace. */
 function withoutQuery(request: IncomingMessage): Attributes {
   const path = (request.url ?? '').split('?')[0] ?? '';
   return request.url?.includes('?') ? { 'url.query': '***', 'http.target': path, 'http.url': path } : {};

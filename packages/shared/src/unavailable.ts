@@ -2,9 +2,10 @@ import { isNativeError } from 'node:util/types';
 import { AppError, fail } from './errors.ts';
 
 /**
- * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind `unavailable`:
- * lost or refused connections, an exhausted pool, server shutdown, timeouts and lock waits of PostgreSQL, retriable faults
- * of Kafka and Redis clients. Undefined for everything else, so that `throw asUnavailable(error) ?? error` is safe.
+ * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind
+ * `unavailable`: lost or refused connections, an exhausted pool, server shutdown, timeouts and lock waits of
+ * PostgreSQL, retriable faults of Kafka and Redis clients. Undefined for everything else, so that `throw
+ * asUnavailable(error) ?? error` is safe.
  */
 export function asUnavailable(error: unknown, depth = 0): AppError | undefined {
   // Not instanceof: Node's own errors belong to another realm when the code runs in a vm context, as tests do.
@@ -42,7 +43,8 @@ const NETWORK_CODES = new Set([
   'ENETDOWN',
 ]);
 
-// Connection exceptions, operator intervention, too many connections, disk full, out of memory, I/O error, a standby after failover.
+// Connection exceptions, operator intervention, too many connections, disk full, out of memory, I/O error, a
+// standby after failover.
 const POSTGRES_AWAY = /^(08...|57P0[1-5]|53[123]00|58030|25006|25P03)$/;
 // Statement timeout, lock timeout, serialization failure, deadlock.
 const POSTGRES_BUSY = /^(57014|55P03|40001|40P01)$/;

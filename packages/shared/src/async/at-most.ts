@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Waits for work that goes on by itself, but no longer than `ms`: for what a caller should not have to wait for when it hangs.
- * Resolves with whether it ended in time; rejects when it fails in time. Whoever needs to hear of a later failure handles it in
- * the work.
+ * Waits for work that goes on by itself, but no longer than `ms`: for what a caller should not have to wait for when it
+ * hangs. Resolves with whether it ended in time; rejects when it fails in time. Whoever needs to hear of a later
+ * failure handles it in the work.
  */
 export async function atMost(ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();

@@ -5,8 +5,8 @@ export function backoff(failures: number, maxMs: number): number {
 }
 
 /**
- * Pause before try `failures` (from 1): evenly random between `minMs`/2 and a ceiling that doubles from `minMs` to `maxMs`. For a
- * peer that many clients ask again at the same moment; `backoff` is for a store of our own.
+ * Pause before try `failures` (from 1): evenly random between `minMs`/2 and a ceiling that doubles from `minMs` to
+ * `maxMs`. For a peer that many clients ask again at the same moment; `backoff` is for a store of our own.
  *
  * Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015), "full jitter"; the floor keeps a
  * source that refuses at once from being asked in a tight loop.

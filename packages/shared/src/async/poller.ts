@@ -12,8 +12,8 @@ export interface PollerOptions {
   /** Pause after a round that found nothing to do. */
   intervalMs: number;
   /**
-   * One round; returns how many things it did. More than zero starts the next round at once. It is called outside any trace:
-   * what a round does for one task continues that task's trace with `withStoredTrace`.
+   * One round; returns how many things it did. More than zero starts the next round at once. It is called outside any
+   * trace: what a round does for one task continues that task's trace with `withStoredTrace`.
    */
   run: (signal: AbortSignal) => Promise<number>;
   logger: Logger;

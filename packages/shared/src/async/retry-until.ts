@@ -6,8 +6,9 @@ export interface RetryOptions {
   /** Ends the repetition between two tries; its reason is thrown then. */
   signal: AbortSignal;
   /**
-   * Told of every failure with its number, from 1. Returns the milliseconds until the next try, undefined to give up: the failure
-   * is thrown then. Left out, outages of a store or the broker are waited out with a backoff up to 2 s and all else is thrown.
+   * Told of every failure with its number, from 1. Returns the milliseconds until the next try, undefined to give up:
+   * the failure is thrown then. Left out, outages of a store or the broker are waited out with a backoff up to 2 s and
+   * all else is thrown.
    */
   pauseAfter?: (error: unknown, failures: number) => number | undefined;
   /** Waits between two tries; for callers that have something to do meanwhile. */

@@ -1,6 +1,7 @@
 /**
- * The outcome of `work`, or the reason of the signal if that fires first. For work that does not hear the signal itself, or hears
- * it late: it then goes on unwatched, and whoever began it sees to its end. A later failure of it disturbs nobody.
+ * The outcome of `work`, or the reason of the signal if that fires first. For work that does not listen to the
+ * signal, or only late. Such work continues in the background, and whoever began it has to end it. A later failure
+ * of it is ignored.
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();

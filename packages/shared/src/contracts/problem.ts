@@ -13,7 +13,9 @@ export const errorCodes = [
   'OP-SYS-UNAVAILABLE',
 ] as const;
 
-/** Body of every error answer: RFC 9457 with this service's extensions. Read like this, codes and details may be new. */
+/**
+ * Body of every error answer: RFC 9457 with this service's extensions. Read like this, codes and details may be new.
+ */
 export const problem = z.object({
   type: z.string().describe('URN of the kind of problem: `urn:vision:problem:<details.reason>`'),
   title: z.string().describe('The kind of problem in words; the same for all answers of one status'),

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * What one of our services asks another over HTTP: everything that both sides have to agree on. The service that answers
- * spreads it into its route, the one that asks hands it to `ServiceClient.ask`.
+ * What one of our services asks another over HTTP: everything that both sides have to agree on. The service that
+ * answers spreads it into its route, the one that asks hands it to `ServiceClient.ask`.
  *
  * Two versions of a service run side by side during a rollout, so both sides ignore fields that they do not know
  * (`z.object`, never `z.strictObject`). A field is added in one release and relied on in the next.

@@ -3,7 +3,10 @@ import { z } from 'zod';
 const share = z.number().min(0).max(1);
 const channels = z.tuple([z.number(), z.number(), z.number()]);
 
-/** How an RGB picture becomes the input tensor: `(value - mean) / std` per channel, values 0..255, channels in `colour_order`. */
+/**
+ * How an RGB picture becomes the input tensor: `(value - mean) / std` per channel, values 0..255,
+ * channels in `colour_order`.
+ */
 const tensorInput = z.strictObject({
   name: z.string().min(1),
   width: z.int().min(1).max(4096),
@@ -99,7 +102,7 @@ const sceneEntry = z.strictObject({
   detector: z.string().optional().describe('Name of an entry of `detectors`; an enabled scene must have one'),
 });
 
-/** The file of `SCENES_FILE`: the one place where scenes, their words, thresholds and detectors are said. */
+/** The file of `SCENES_FILE`: the one place that defines scenes, their labels, thresholds and detectors. */
 export const sceneRegistry = z
   .strictObject({ detectors: z.record(z.string().regex(/^[\w.-]+$/), detector), scenes: z.array(sceneEntry).min(1) })
   .superRefine((registry, context) => {
@@ -121,7 +124,7 @@ export type ChromaticSpec = z.infer<typeof chromaticDetector>;
 export type TensorInput = z.infer<typeof tensorInput>;
 export type OutputDecoding = z.infer<typeof outputDecoding>;
 
-/** Words the chromatic detector can say. */
+/** Labels of the chromatic detector. */
 export const chromaticLabels = ['fire', 'smoke'] as const;
 
 function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): string | undefined {

@@ -2,9 +2,10 @@ import type { Knex } from 'knex';
 import type { Migration } from './migrate.ts';
 
 /**
- * The clock that days and expiry go by: `vision_now()` is `now()` of the database plus the session setting `vision.clock_offset`.
- * Replicas with wrong clocks agree, and a test looks at days that have not come by `createDb({ clockOffset })`. Every service whose
- * SQL says `vision_now()` puts this into its list of migrations. Leases and due times are not shifted: they say `now()`.
+ * The clock that days and expiry go by: `vision_now()` is `now()` of the database plus the session setting
+ * `vision.clock_offset`. Replicas with wrong clocks agree, and a test looks at days that have not come by `createDb({
+ * clockOffset })`. Every service whose SQL says `vision_now()` puts this into its list of migrations. Leases and due
+ * times are not shifted: they say `now()`.
  */
 export const clockMigration: Migration = {
   name: 'shared-clock',
@@ -19,7 +20,10 @@ export const clockMigration: Migration = {
   },
 };
 
-/** The instant of `vision_now()`, for code that compares stored dates itself. Inside a transaction it is the transaction's start. */
+/**
+ * The instant of `vision_now()`, for code that compares stored dates itself. Inside a transaction it is
+ * the transaction's start.
+ */
 export async function databaseNow(db: Knex): Promise<Date> {
   const result = await db.raw<{ rows: { now: Date }[] }>('select vision_now() as now');
   const [row] = result.rows;

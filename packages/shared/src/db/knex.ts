@@ -5,7 +5,10 @@ import { fail } from '../errors.ts';
 import { asUnavailable } from '../unavailable.ts';
 
 export interface DbOptions {
-  /** `postgres://user:password@host:port/database`; must be a session connection (advisory locks), no transaction pooling. */
+  /**
+   * `postgres://user:password@host:port/database`; must be a session connection (advisory locks),
+   * no transaction pooling.
+   */
   url: string;
   /** Connections of this process at most. */
   poolMax?: number;
@@ -23,7 +26,10 @@ export interface DbOptions {
   clockOffset?: string;
 }
 
-/** Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the database is away. */
+/**
+ * Opens a lazy connection pool: nothing is connected until the first query, so a service starts while the
+ * database is away.
+ */
 export function createDb(options: DbOptions): Knex {
   const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
   return knexModule.knex({
@@ -70,7 +76,8 @@ const quiet = () => undefined;
 
 const INT8 = 20;
 
-// int8 arrives as text by default; ids and counts of this system fit a number, anything larger becomes a bigint instead of a wrong number.
+// int8 arrives as text by default; ids and counts of this system fit a number, anything larger becomes a bigint instead
+// of a wrong number.
 function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === INT8 && format !== 'binary') return parseInt8;
   return (pg.types.getTypeParser as (oid: number, format?: string) => (value: string) => unknown)(oid, format);

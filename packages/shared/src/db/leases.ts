@@ -12,12 +12,12 @@ export interface ClaimOptions {
 }
 
 /**
- * Claims rows whose lease has run out and returns them as they are after the claim: `lease_until` in the future, `attempt`
- * one higher. Two workers never get the same row at once.
+ * Claims rows whose lease has run out and returns them as they are after the claim: `lease_until` in the future,
+ * `attempt` one higher. Two workers never get the same row at once.
  *
- * `attempt` is the fencing token: every later write of the claimer is `… where key = ? and attempt = ?` and checks the count,
- * because a slow worker may outlive its lease. A worker that needs longer calls `renewLease`; who finishes sets the row to
- * a state that `where` excludes; who dies is followed by the next claimer once the lease is over.
+ * `attempt` is the fencing token: every later write of the claimer is `… where key = ? and attempt = ?` and checks the
+ * count, because a slow worker may outlive its lease. A worker that needs longer calls `renewLease`; who finishes sets
+ * the row to a state that `where` excludes; who dies is followed by the next claimer once the lease is over.
  */
 export async function claimDue<Row>(db: Knex, { table, key, leaseMs, limit, where }: ClaimOptions): Promise<Row[]> {
   const result = await db.raw<{ rows: Row[] }>(

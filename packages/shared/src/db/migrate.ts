@@ -14,8 +14,8 @@ export interface Migration {
 }
 
 /**
- * Brings the schema up to the end of the list. Several processes may call it at once: one works, the others wait for it.
- * The guard is an advisory lock of a session of its own, so a killed migration leaves no lock behind.
+ * Brings the schema up to the end of the list. Several processes may call it at once: one works, the others wait for
+ * it. The guard is an advisory lock of a session of its own, so a killed migration leaves no lock behind.
  * @throws AppError of kind `unavailable` when another process holds the lock longer than `waitMs`.
  */
 export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
@@ -50,8 +50,9 @@ export async function schemaIsCurrent(db: Knex, migrations: Migration[]): Promis
 }
 
 /**
- * The readiness check of a service: true from the moment the schema was seen complete, and for good. A database that goes away later
- * shows in the answers: taking every replica out of service at once would turn refusals with a reason into silence.
+ * The readiness check of a service: true from the moment the schema was seen complete, and for good. When the database
+ * goes away later, requests are refused with a reason. Reporting "not ready" instead would take every replica out of
+ * service at once, and callers would get no answer.
  */
 export function schemaReadiness(db: Knex, migrations: Migration[]): () => Promise<boolean> {
   let seen = false;
@@ -71,7 +72,8 @@ async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): P
       if (Date.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
       await delay(100);
     }
-    // Whoever holds the advisory lock is alone, so a set flag in knex' own lock table can only be left from a killed run.
+    // Whoever holds the advisory lock is alone, so a set flag in knex' own lock table can only be left from
+    // a killed run.
     await db.migrate.forceFreeMigrationsLock(knexConfig([]));
     await work();
   } finally {
@@ -82,7 +84,8 @@ async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): P
 function knexConfig(migrations: Migration[]): Knex.MigratorConfig {
   return {
     tableName: TABLE,
-    // An older release may run against a newer schema during a rollout; unknown applied migrations are not its business.
+    // An older release may run against a newer schema during a rollout; it ignores applied migrations that it
+    // does not know.
     disableMigrationsListValidation: true,
     migrationSource: {
       getMigrations: () => Promise.resolve(migrations),

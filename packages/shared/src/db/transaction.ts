@@ -10,8 +10,9 @@ export interface TransactionOptions {
 /**
  * Runs `fn` in one transaction and returns its result after the commit.
  *
- * Serialization failures and deadlocks (40001, 40P01) are repeated with jitter, so `fn` must have no effect outside the
- * transaction: no network, no mutation of captured state. Nesting is refused: an inner "transaction" would commit nothing.
+ * Serialization failures and deadlocks (40001, 40P01) are repeated with jitter, so `fn` must have no effect
+ * outside the transaction: no network, no mutation of captured state. Nesting is refused: an inner
+ * "transaction" would commit nothing.
  */
 export async function inTransaction<T>(
   db: Knex,
@@ -30,7 +31,9 @@ export async function inTransaction<T>(
   }
 }
 
-/** Whether the error is a violation of the named unique, check or foreign key constraint (any, when no name is given). */
+/**
+ * Whether the error is a violation of the named unique, check or foreign key constraint (any, when no name is given).
+ */
 export function violates(error: unknown, constraint?: string): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   const isViolation = ['23505', '23514', '23503'].includes(error.code);

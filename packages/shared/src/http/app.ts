@@ -16,8 +16,8 @@ export interface AppOptions {
 }
 
 /**
- * Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. A path is matched
- * as it is written: case and a trailing slash count.
+ * Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. A path
+ * is matched as it is written: case and a trailing slash count.
  */
 export function createApp({ routes, authenticate, logger, before = [] }: AppOptions): Express {
   const app = express();
@@ -46,7 +46,10 @@ export function createApp({ routes, authenticate, logger, before = [] }: AppOpti
   return app;
 }
 
-/** Runs a handler for paths that cannot be decoded only: the router would refuse them before anybody had proven who asks. */
+/**
+ * Runs a handler for paths that cannot be decoded only: the router would refuse them before anybody had
+ * proven who asks.
+ */
 function ifMalformed(handler: RequestHandler): RequestHandler {
   return (req, res, next) => (isDecodable(req.path) ? next() : handler(req, res, next));
 }

@@ -3,7 +3,9 @@ import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import { meter } from '../telemetry.ts';
 
-/** What one call says about the other side: `neutral` outcomes (a refusal with reason, a client that left) say nothing. */
+/**
+ * What one call says about the other side: `neutral` outcomes (a refusal with reason, a client that left) say nothing.
+ */
 export type Verdict = 'ok' | 'fault' | 'neutral';
 
 export interface BreakerOptions {
@@ -35,11 +37,13 @@ export interface Breaker {
 export type Settled<T> = { value: T } | { error: unknown };
 
 /**
- * A circuit breaker per operation and process: opens when more than half of at least `volume` calls in the window failed.
+ * A circuit breaker per operation and process: opens when more than half of at least `volume` calls in
+ * the window failed.
  *
- * opossum keeps the statistics, the state and the timer. A call is reported to it after it has ended, because opossum counts
- * every call it starts: an ignored error would count as a success, close a half-open breaker and dilute the error rate.
- * So neutral outcomes are never reported, and neither is the outcome of a call that started before the last change of state.
+ * opossum keeps the statistics, the state and the timer. A call is reported to it after it has ended, because opossum
+ * counts every call it starts: an ignored error would count as a success, close a half-open breaker and dilute the
+ * error rate. So neutral outcomes are never reported, and neither is the outcome of a call that started before the last
+ * change of state.
  */
 export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }: BreakerOptions): Breaker {
   let era = 0;

@@ -5,7 +5,9 @@ import type { z } from 'zod';
 import { unlessAborted } from '../async/unless-aborted.ts';
 import { readBody } from './read-body.ts';
 
-/** A call took longer than its deadline. Its client span has this name as `error.type`; a `code` would take its place. */
+/**
+ * A call took longer than its deadline. Its client span has this name as `error.type`; a `code` would take its place.
+ */
 export class UpstreamTimeoutError extends Error {
   override readonly name = 'UpstreamTimeoutError';
 }
@@ -48,7 +50,8 @@ const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
 /**
  * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed.
- * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the request was begun.
+ * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the
+ * request was begun.
  */
 export async function call(input: CallRequest): Promise<CallReply> {
   const controller = new AbortController();
@@ -65,7 +68,7 @@ export async function call(input: CallRequest): Promise<CallReply> {
     // The client listens to the signal only once it has a connection; until then nothing else ends the wait.
     return await unlessAborted(controller.signal, exchange);
   } catch (error) {
-    // Whoever ended the call knows why; it says nothing about the other side.
+    // The caller ended the call and knows why; this says nothing about the other side.
     if (input.signal?.aborted && error === input.signal.reason) throw new CallError('aborted', !wire.begun, error);
     throw asCallError(error, wire.begun);
   } finally {
@@ -102,7 +105,7 @@ async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
   }
 }
 
-/** Learns from the client when it begins to write a request to a connection: refusals, timeouts and faults of TLS come before. */
+/** Notes when the client begins to write a request. Refused connections, timeouts and TLS errors happen before that. */
 function noting(wire: { begun: boolean }): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {

@@ -4,11 +4,11 @@ const MAX_BYTES = 100 * 1024 * 1024;
 const MAX_MS = 10_000;
 
 /**
- * Reads and drops the rest of a request body, at most 100 MiB and 10 s, then calls `done` once; what a client still sends
- * after that meets a closed connection.
+ * Reads and drops the rest of a request body, at most 100 MiB and 10 s, then calls `done` once; what a client still
+ * sends after that meets a closed connection.
  */
 export function drain(req: IncomingMessage, done: () => void): void {
-  // A client that has left tells nothing any more, and one that waits for the go-ahead has its answer instead.
+  // A client that has left sends nothing more, and one that waits for `100 Continue` got the answer instead.
   const isWaiting = req.headers.expect !== undefined && req.readableFlowing === null;
   if (req.destroyed || isWaiting) {
     done();

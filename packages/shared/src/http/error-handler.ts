@@ -27,7 +27,9 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Sends the problem at once, then drains what is left of the request body, so the client reads an answer, not a reset. */
+/**
+ * Sends the problem at once, then drains what is left of the request body, so the client reads an answer, not a reset.
+ */
 function answer(req: Request, res: Response, error: AppError): void {
   const problem = toProblem(error, requestIdsOf(res));
   const body = Buffer.from(JSON.stringify(problem));

@@ -50,7 +50,8 @@ export function createComponents(registry: OpenAPIRegistry): Components {
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- "not really deprecated", as its own note says
 const generated = zodToOpenAPIRegistry;
 
-// The generator reads `meta.id` of schemas that its own registry knows; converting one to JSON Schema visits all within it.
+// The generator reads `meta.id` of schemas that its own registry knows; converting one to JSON Schema visits
+// all within it.
 function nameSchemas(schema: z.ZodType): void {
   z.toJSONSchema(schema, {
     unrepresentable: 'any',

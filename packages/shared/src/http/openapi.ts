@@ -23,8 +23,8 @@ export interface OpenApiOptions {
 }
 
 /**
- * The OpenAPI 3.1 document of one audience. Answers that every route of it can give (no key, limits, faults in the request)
- * are added here, so that a route declares only what is its own. Examples are parsed by their schemas.
+ * The OpenAPI 3.1 document of one audience. Answers that every route of it can give (no key, limits, faults in the
+ * request) are added here, so that a route declares only what is its own. Examples are parsed by their schemas.
  */
 export function buildOpenApi(options: OpenApiOptions): object {
   const { title, version, description, servers, bearer, tags, audience } = options;

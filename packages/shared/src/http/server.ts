@@ -18,8 +18,9 @@ export interface ListenOptions {
 }
 
 /**
- * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's limit for
- * a whole request is off; keep-alive outlasts the usual idle time of an ingress so that it never reuses a closed socket.
+ * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's
+ * limit for a whole request is off; keep-alive outlasts the usual idle time of an ingress so that it never
+ * reuses a closed socket.
  */
 export function createHttpServer(
   listener: RequestListener,
@@ -29,7 +30,7 @@ export function createHttpServer(
     { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true, requireHostHeader },
     listener,
   );
-  // The go-ahead for a body is given when somebody begins to read it: what is refused by its head alone is refused before.
+  // `100 Continue` is sent when somebody begins to read the body, so a request refused by its head never sends it.
   server.on('checkContinue', (req, res) => {
     req.once('resume', () => {
       if (!res.headersSent) res.writeContinue();

@@ -30,9 +30,10 @@ type Part<N extends string, T> = T extends undefined ? { [K in N]?: undefined } 
 
 export interface ServiceClient {
   /**
-   * Asks another service and parses its reply. A refusal that the question foresees is thrown as the other service said it,
-   * and so is its `unavailable`.
-   * @throws AppError OP-SYS-UNAVAILABLE for everything else: no answer, an answer or a refusal that is not in the contract.
+   * Asks another service and parses its reply. A refusal that the question foresees is thrown as the other service said
+   * it, and so is its `unavailable`.
+   * @throws AppError OP-SYS-UNAVAILABLE for everything else: no answer, an answer or a refusal that is not
+   * in the contract.
    */
   ask: <P, Q, B, R>(question: Question<P, Q, B, R>, asking: Asking<P, Q, B>) => Promise<R>;
 }
@@ -78,7 +79,8 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
   if (said && kind && isForeseen) return toAppError(kind, said, reply);
   const { audience, logger } = options;
   if (reply.status < 500) {
-    // Either side has a fault: the caller of the public API can mend nothing, and he must not be told that he could.
+    // One of the two services has a defect. The caller of the public API cannot mend it, so the answer must not
+    // blame the request.
     const facts = { upstream: audience, method, path, status: reply.status, reason: said?.details['reason'] };
     logger.error(facts, 'another service gave an answer that the contract does not foresee');
   }

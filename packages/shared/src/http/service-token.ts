@@ -12,7 +12,9 @@ const claims = z.object({
   maintenance: z.object({ reason: z.string() }).optional(),
 });
 
-/** Mints the token of one hop: HS256, 60 s, for one audience. It is checked when the request starts, not while it runs. */
+/**
+ * Mints the token of one hop: HS256, 60 s, for one audience. It is checked when the request starts, not while it runs.
+ */
 export async function mintServiceToken(caller: Caller, to: { key: string; audience: string }): Promise<string> {
   const payload = { limits: caller.limits, maintenance: caller.maintenance };
   return new SignJWT(payload)

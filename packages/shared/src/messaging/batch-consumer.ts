@@ -24,9 +24,9 @@ export interface BatchConsumerOptions {
   /** Types the handler knows; others are passed over. Tell them apart with `isEvent(definition, event)`. */
   definitions: EventDefinition[];
   /**
-   * Stores a run of events of one partition, in order, in one transaction. The offset is committed after it returns. Repeats
-   * happen, also of parts of a batch in other groupings. When it fails for no outage, the events are given to it one by one, so that
-   * only those at fault are put aside.
+   * Stores a run of events of one partition, in order, in one transaction. The offset is committed after it returns.
+   * Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are given to
+   * it one by one, so that only those at fault are put aside.
    */
   handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
   onFatal: (error: Error) => void;
@@ -43,7 +43,10 @@ export interface BatchMeta {
   signal: AbortSignal;
 }
 
-/** Consumes many small events in batches (frames). Otherwise as `createConsumer`; the spans of a batch link to its producers. */
+/**
+ * Consumes many small events in batches (frames). Otherwise as `createConsumer`; the spans of a batch link
+ * to its producers.
+ */
 export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
   const { kafka, groupId, topic, concurrency = 2 } = options;
   const stop = new AbortController();

@@ -26,7 +26,7 @@ export function consumerSignals(groupId: string) {
     description: 'Messages behind the end of a partition after its last batch',
   });
   const group = { group: groupId };
-  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
   for (const alarm of [deadLetters, blocked, crashes]) alarm.add(0, group);
   return {
     settled: (type: string, outcome: Outcome, time?: Date) => {

@@ -40,8 +40,9 @@ export interface EventConsumer {
 }
 
 /**
- * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed over; what cannot
- * be read goes to the dead letter topic and its partition goes on. The trace of the producer is active in the handler.
+ * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed
+ * over; what cannot be read goes to the dead letter topic and its partition goes on. The trace of the producer is
+ * active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {
   const { kafka, groupId, subscriptions, concurrency = 3 } = options;

@@ -29,8 +29,8 @@ export interface DeadLetterDeps {
 }
 
 /**
- * Copies a record, headers and all, to `<topic>.dlq` with the reason in `dlq_…` headers. Resolves once it is safe there, and
- * tries for as long as that takes: a record is never passed over.
+ * Copies a record, headers and all, to `<topic>.dlq` with the reason in `dlq_…` headers. Resolves once it is safe
+ * there, and tries for as long as that takes: a record is never passed over.
  */
 export async function putAside(deps: DeadLetterDeps, delivery: FailedDelivery, why: DeadLetterReason): Promise<void> {
   const { topic, partition, groupId, message } = delivery;

@@ -20,7 +20,10 @@ export interface DeadLetter {
   value: string;
 }
 
-/** The newest dead letters of a topic, at most `limit` per partition, oldest first. Reads only: nothing is moved or committed. */
+/**
+ * The newest dead letters of a topic, at most `limit` per partition, oldest first. Reads only: nothing is
+ * moved or committed.
+ */
 export async function listDlq(client: KafkaClient, topic: string, limit = 50): Promise<DeadLetter[]> {
   const groupId = client.nameOf(`dlq-look-${randomUUID()}`);
   return withAdmin(client, async (admin) => {
@@ -42,9 +45,9 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
 }
 
 /**
- * Publishes the dead letters that were not replayed yet to their topic again, in order; returns how many. Every consumer group of
- * the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a consumer group, so a second call
- * goes on after the first; a crash in between repeats some.
+ * Publishes the dead letters that were not replayed yet to their topic again, in order; returns how many. Every
+ * consumer group of the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a
+ * consumer group, so a second call goes on after the first; a crash in between repeats some.
  */
 export async function replayDlq(
   client: KafkaClient,

@@ -13,7 +13,9 @@ export interface KafkaOptions {
   topicPrefix?: string;
 }
 
-/** The connection settings that producers, consumers and the dead letter tools are made from. Nothing is connected yet. */
+/**
+ * The connection settings that producers, consumers and the dead letter tools are made from. Nothing is connected yet.
+ */
 export interface KafkaClient {
   kafka: Kafka;
   /** The name of a topic or consumer group on this broker. */
@@ -37,8 +39,8 @@ export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: Kaf
   return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
 }
 
-// kafkajs calls "error" what its own retries heal; only what this process must act on stays an error, and that is decided
-// in the consumer and the relay. The one exception is a lost position: records were skipped or will be read again.
+// kafkajs logs as errors what its own retries heal, so these become warnings; consumer and relay decide what is an
+// error. One exception: after a lost position, records were skipped or will be read again.
 function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
   const content: Record<string, unknown> & { message: string } = log;
   const { message, timestamp: _timestamp, logger: _logger, stack: _stack, error, ...rest } = content;

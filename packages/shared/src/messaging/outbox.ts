@@ -4,7 +4,9 @@ import type { z } from 'zod';
 import type { Migration } from '../db/migrate.ts';
 import { captureTrace } from '../telemetry/trace-context.ts';
 
-/** A fact to be published after the commit. Spread an event definition into it: `{ ...taskChanged, key, source, data }`. */
+/**
+ * A fact to be published after the commit. Spread an event definition into it: `{ ...taskChanged, key, source, data }`.
+ */
 export interface NewEvent<T> {
   topic: string;
   type: string;
@@ -33,8 +35,8 @@ export interface OutboxRow {
 }
 
 /**
- * Stores an event in the transaction of the change it tells about; the relay publishes it. Write the changed row first: its
- * lock makes a second writer of the same task wait, so outbox ids follow the commit order of each task.
+ * Stores an event in the transaction of the change it tells about; the relay publishes it. Write the changed row first:
+ * its lock makes a second writer of the same task wait, so outbox ids follow the commit order of each task.
  * @returns the event id
  * @throws Error when the data breaks the schema or is too large for Kafka; both are faults of the caller's code.
  */

@@ -23,8 +23,8 @@ export interface Retry {
 }
 
 /**
- * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats; other failures
- * are repeated up to `maxAttempts`.
+ * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats; other
+ * failures are repeated up to `maxAttempts`.
  * @returns undefined when done, the failure when the tries are used up.
  * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
  */
@@ -56,14 +56,17 @@ export async function persist(
   }
 }
 
-/** A stop in the middle of a delivery, in the one form that makes the library leave quietly without resolving the offset. */
+/**
+ * A stop in the middle of a delivery, in the one form that makes the library leave quietly without
+ * resolving the offset.
+ */
 export function stopping(): Error {
   // Node sees only some names of this CommonJS library as exports; the errors are not among them.
   return new kafkajs.KafkaJSError('the consumer is stopping', { retriable: true });
 }
 
 const HEARTBEAT_MS = 3_000;
-// A handler that hangs for ever must lose its partitions, or the group looks healthy while nothing moves.
+// A handler that hangs for ever must lose its partitions; otherwise the group looks healthy while nothing is handled.
 const HANDLER_LIMIT_MS = 120_000;
 
 async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise<void>): Promise<void> {

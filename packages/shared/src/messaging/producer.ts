@@ -22,8 +22,9 @@ export interface RawMessage extends Message {
 
 export interface EventProducer {
   /**
-   * Resolves when every replica in sync has all of the events; events of one key arrive in the order of the list. Each gets
-   * a span of its own in the active trace. Rejected means unknown: some may have arrived, so publish all of them again.
+   * Resolves when every replica in sync has all of the events; events of one key arrive in the order of the list.
+   * Each gets a span of its own in the active trace. Rejected means unknown: some may have arrived, so publish all
+   * of them again.
    * @throws AppError of kind `unavailable` while Kafka is away.
    */
   publish: (events: OutgoingEvent[]) => Promise<void>;
@@ -37,8 +38,9 @@ export interface EventProducer {
 }
 
 /**
- * A producer that connects with the first event, so a service starts while Kafka is away. `acks=all`, one request in
- * flight: order is kept without the idempotent producer, whose sequence errors never heal; repeats are the consumers' task.
+ * A producer that connects with the first event, so a service starts while Kafka is away. `acks=all`, one
+ * request in flight: order is kept without the idempotent producer, whose sequence errors never heal; repeats
+ * are the consumers' task.
  */
 export function createProducer(client: KafkaClient): EventProducer {
   const send = createSender(client);
@@ -81,7 +83,7 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
     allowAutoTopicCreation: false,
     maxInFlightRequests: 1,
     createPartitioner: Partitioners.DefaultPartitioner,
-    // Callers repeat for ever where it matters; a short own patience keeps stops and leases short.
+    // Callers repeat for ever where it matters. Few retries here keep stops short and leases alive.
     retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2_000 },
   });
   let connecting: Promise<void> | undefined;

@@ -31,12 +31,13 @@ export interface Relay {
 }
 
 /**
- * Publishes the outbox of one database, at least once and in id order: publish, wait for the acknowledgement, then mark.
+ * Publishes the outbox of one database, at least once and in id order: publish, wait for the
+ * acknowledgement, then mark.
  *
- * One relay per database is active, whoever holds the advisory lock; the others stand by. Rows are read and marked on the
- * very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes the unpublished
- * rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After a fail-over events may be
- * repeated or overtake each other; consumers go by id and version.
+ * One relay per database is active, whoever holds the advisory lock; the others stand by. Rows are read and marked on
+ * the very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes
+ * the unpublished rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After
+ * a fail-over events may be repeated or overtake each other; consumers go by id and version.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 3_600_000 } = options;
@@ -142,12 +143,14 @@ function toTraced(row: OutboxRow): TracedEvent {
       time: row.created_at,
     },
     context: storedContext(row),
-    // What people take for a slow upstream is often time spent here.
+    // Time spent here is easily mistaken for a slow upstream.
     attributes: { 'outbox.lag_ms': Date.now() - row.created_at.getTime() },
   };
 }
 
-/** Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). */
+/**
+ * Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch).
+ */
 function watchOutbox() {
   const meter = metrics.getMeter('vision.messaging');
   const age = meter.createObservableGauge('vision.outbox.oldest_age', {

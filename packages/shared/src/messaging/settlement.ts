@@ -4,7 +4,8 @@ export type Outcome = 'handled' | 'skipped' | 'dead-lettered';
 export interface Settlements {
   record: (eventId: string, outcome: Outcome) => void;
   /**
-   * Resolves with what became of an event, also of one settled shortly before; lets a test wait for a fact instead of time.
+   * Resolves with what became of an event, also of one settled shortly before; lets a test wait for a fact
+   * instead of time.
    * @throws Error when it is not settled in time.
    */
   settled: (eventId: string, timeoutMs?: number) => Promise<Outcome>;

@@ -20,16 +20,16 @@ export interface DeliveryMeta {
 }
 
 /**
- * Applies an event. Delivered at least once, late or out of order, so applying it twice must change nothing: go by unique keys
- * and versions. Returning commits the offset. An error of kind `unavailable` (also a lost database connection)
- * is waited out; any other error is a fault of the event or the code.
+ * Applies an event. Delivered at least once, late or out of order, so applying it twice must change nothing: go by
+ * unique keys and versions. Returning commits the offset. An error of kind `unavailable` (also a lost database
+ * connection) is waited out; any other error is a fault of the event or the code.
  */
 export type EventHandler<T> = (event: ReceivedEvent<T>, meta: DeliveryMeta) => Promise<void>;
 
 export interface SubscriptionOptions {
   /**
-   * After `maxAttempts` failures that no outage explains: `dead-letter` puts the event into `<topic>.dlq` and goes on; `block`
-   * keeps trying, counts an alarm and holds up its partition.
+   * After `maxAttempts` failures that no outage explains: `dead-letter` puts the event into `<topic>.dlq` and goes on;
+   * `block` keeps trying, counts an alarm and holds up its partition.
    */
   onFailure?: 'dead-letter' | 'block';
   maxAttempts?: number;

@@ -16,7 +16,10 @@ export interface SuperviseOptions {
   signals: ConsumerSignals;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
   onFatal: (error: Error) => void;
-  /** Crashes in a row, without a settled event between them and with the brokers in reach, that end the patience. */
+  /**
+   * The consumer gives up after this many crashes in a row, with the brokers in reach and no event
+   * settled between them.
+   */
   maxCrashes?: number;
 }
 
@@ -34,8 +37,8 @@ export interface Supervisor {
 }
 
 /**
- * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an outage, and says
- * `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
+ * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an
+ * outage, and says `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
  */
 export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { kafka, groupId, signals } = options;
@@ -139,7 +142,10 @@ async function startForever(
 
 const SILENT_MS = 5 * 60_000;
 
-/** The library has been seen to stop without a word after broker loss; while it works it fetches or beats twice a second. */
+/**
+ * The library has been seen to stop without a word after broker loss; while it works it fetches or beats
+ * twice a second.
+ */
 function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error: Error) => void): NodeJS.Timeout {
   const sign = () => {
     state.lastSignAt = Date.now();

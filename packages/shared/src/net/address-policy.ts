@@ -38,9 +38,10 @@ export interface AddressPolicy {
 }
 
 /**
- * The one rule for addresses that callers name: public unicast only, after unwrapping nothing, so that an IPv4 address inside
- * an IPv6 one (mapped, 6to4, NAT64, Teredo) is refused by its range. Ranges are those of ipaddr.js 2.5 (IANA special purpose
- * registries). `allowedCidrs` are the operator's exceptions, e.g. `127.0.0.0/8` for cameras simulated on one machine.
+ * The one rule for addresses that callers name: public unicast only. An IPv4 address inside an IPv6 one (mapped, 6to4,
+ * NAT64, Teredo) is not taken out of it: the range of the IPv6 address refuses it. Ranges are those of ipaddr.js 2.5
+ * (IANA special purpose registries). `allowedCidrs` are the operator's exceptions, e.g. `127.0.0.0/8` for cameras
+ * simulated on one machine.
  * @throws Error when an exception is no CIDR.
  */
 export function createAddressPolicy(allowedCidrs: readonly string[] = []): AddressPolicy {
@@ -69,11 +70,14 @@ export function createAddressPolicy(allowedCidrs: readonly string[] = []): Addre
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Unicast by range, yet inside the provider's network: the virtual host of Azure, reachable from every machine there. */
+/**
+ * Unicast by range, yet inside the provider's network: the virtual host of Azure, reachable from every machine there.
+ */
 const deniedUnicast: Cidr[] = ['168.63.129.16/32'].map(parseCidr);
 
 function isAllowed(text: string, exceptions: Cidr[]): boolean {
-  // `isIP` takes strict dotted quads only; ipaddr.js would read 010.0.0.1 as octal. Zones (fe80::1%eth0) name an interface.
+  // `isIP` takes strict dotted quads only; ipaddr.js would read 010.0.0.1 as octal. Zones (fe80::1%eth0)
+  // name an interface.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);
   if (exceptions.some((cidr) => matches(ipaddr.process(text), cidr))) return true;

@@ -6,8 +6,8 @@ export interface Credentials {
 }
 
 /**
- * The value of `Authorization` that answers a `WWW-Authenticate` challenge (Basic, RFC 7617; Digest with MD5 or SHA-256,
- * RFC 7616 and 2069, as RTSP 1.0 uses it too). Digest is preferred when both are offered.
+ * The value of `Authorization` that answers a `WWW-Authenticate` challenge (Basic, RFC 7617; Digest with MD5 or
+ * SHA-256, RFC 7616 and 2069, as RTSP 1.0 uses it too). Digest is preferred when both are offered.
  *
  * @param challenges values of all `WWW-Authenticate` headers
  * @returns undefined when no challenge can be answered

@@ -30,8 +30,8 @@ const MAX_BYTES = 2048;
 
 /**
  * Parses a stream address by one grammar for all schemes, stricter than WHATWG URL: parsers disagree about backslashes,
- * control characters, several `@`, odd IPv4 forms and percent signs in hosts, and a check of one reading does not protect
- * a reader with another. What is passed on is built again from the checked parts.
+ * control characters, several `@`, odd IPv4 forms and percent signs in hosts, and a check of one reading does not
+ * protect a reader with another. What is passed on is built again from the checked parts.
  * @throws AppError OP-TASK-REQUEST-INVALID `stream_url_invalid`; the message never holds any part of the address.
  */
 export function parseStreamUrl(text: unknown, policy: Pick<AddressPolicy, 'checkLiteral'>): StreamUrl {

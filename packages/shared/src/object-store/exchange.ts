@@ -36,7 +36,7 @@ export async function answered<T>(
   });
   aborted.catch(() => undefined);
   try {
-    // The race matters: the client can wait for ever on a body that was given up.
+    // The client can wait for ever on a body that was given up, so the abort has to win by itself.
     return await Promise.race([calls.run({ signal: controller.signal, exchanges: limits.exchanges }, work), aborted]);
   } catch (error) {
     throw limits.signal?.aborted ? limits.signal.reason : unavailable(error);

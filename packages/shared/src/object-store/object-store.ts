@@ -32,21 +32,25 @@ export interface PutRequest {
   key: string;
   body: Buffer | Readable;
   contentType: string;
-  /** Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request and is never collected. */
+  /**
+   * Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request
+   * and is never collected.
+   */
   known?: { bytes: number; sha256: string } | undefined;
   /** Ends the upload and undoes what was sent of it; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when the store does
- * not answer or refuses, `not_found` with reason `object_not_found` where an object was asked for and is not there.
+ * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when
+ * the store does not answer or refuses, `not_found` with reason `object_not_found` where an object was asked
+ * for and is not there.
  */
 export interface ObjectStore {
   readonly bucket: string;
   /**
-   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the smallest that S3 takes, one in
-   * memory at a time. A stream that fails rejects with its own error.
+   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the
+   * smallest that S3 takes, one in memory at a time. A stream that fails rejects with its own error.
    */
   put(request: PutRequest): Promise<void>;
   /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */
@@ -71,7 +75,9 @@ export interface ObjectStore {
 const PING_MS = 2_000;
 /** Longest wait for a part on its way when its upload is given up. */
 const SETTLE_MS = 5_000;
-/** Longest wait for the removal of what a failed upload left; a store that hangs is tried on while nobody waits. */
+/**
+ * Longest wait for the removal of what a failed upload left. A removal that takes longer continues in the background.
+ */
 const CLEAN_UP_MS = 2_000;
 
 /** Connects lazily: nothing is sent before the first call. */
@@ -144,7 +150,8 @@ async function put(context: Context, request: PutRequest): Promise<void> {
   const exchanges: NonNullable<S3Call['exchanges']> = { inFlight: new Set(), isOver: false };
   const cut = new AbortController();
   const onEnded = () => {
-    // A part that arrives whole while its upload is being aborted can stay behind for ever, so it is let through first.
+    // A part that arrives while its upload is being aborted can stay in the store for ever, so it is
+    // allowed to finish first.
     void endExchanges(exchanges, SETTLE_MS).then(() => cut.abort(ended.reason));
   };
   if (ended.aborted) onEnded();
@@ -155,7 +162,7 @@ async function put(context: Context, request: PutRequest): Promise<void> {
     );
     ended.throwIfAborted();
   } catch (error) {
-    // With an error: a pipeline whose source has ended unread waits for its end for ever when that is merely destroyed.
+    // Destroyed with an error: without one, a pipeline whose source ended before it was read waits for ever.
     body.destroy(error as Error);
     await atMost(CLEAN_UP_MS, cleanUp(context, key, ended.aborted));
     throw ended.aborted ? ended.reason : error;
@@ -168,7 +175,7 @@ async function put(context: Context, request: PutRequest): Promise<void> {
 
 async function cleanUp(context: Context, key: string, wasGivenUp: boolean): Promise<void> {
   await abortIncomplete(context, key, 0).catch(() => undefined);
-  // Its last request may have been the one that was let through.
+  // The request that was allowed to finish may have completed the upload.
   if (wasGivenUp) await remove(context, [key]).catch(() => undefined);
 }
 

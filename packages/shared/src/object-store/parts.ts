@@ -5,8 +5,8 @@ import type { Context } from './exchange.ts';
 export const PART_BYTES = 5 * 1024 * 1024;
 
 /**
- * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and filled again,
- * and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
+ * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and
+ * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
  * @throws what the stream or the client throws; the upload is then left begun.
  */
 export async function putParts(

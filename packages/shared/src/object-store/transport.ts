@@ -6,23 +6,23 @@ import { atMost } from '../async/at-most.ts';
 
 export interface S3Call {
   signal: AbortSignal | undefined;
-  /** Of an upload that may be given up: what is on its way, and whether nothing more may be sent. */
+  /** For an upload that may be given up: its requests under way, and whether it may begin another one. */
   exchanges?: { inFlight: Set<ClientRequest>; isOver: boolean } | undefined;
 }
 
-/** Lets no further request of an upload begin, and waits for those on their way, at most `waitMs`. */
+/** Stops an upload from beginning requests, and waits at most `waitMs` for those under way. */
 export async function endExchanges(exchanges: NonNullable<S3Call['exchanges']>, waitMs: number): Promise<void> {
   exchanges.isOver = true;
   const closed = [...exchanges.inFlight].map((outgoing) => new Promise((resolve) => outgoing.once('close', resolve)));
   await atMost(waitMs, Promise.all(closed));
 }
 
-/** The client answers these with an error of its own without reading the body, which would keep the connection. */
+/** The client throws for these without reading the body; unread, it would occupy the connection. */
 const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
 
 /**
- * How the S3 client reaches the network: a bounded keep-alive agent, an idle limit per request, and the abort signal of the
- * call that is being made, which the client itself has no parameter for.
+ * How the S3 client reaches the network: a bounded keep-alive agent, an idle limit per request, and the abort signal of
+ * the call that is being made, which the client itself has no parameter for.
  */
 export function createS3Transport(
   calls: AsyncLocalStorage<S3Call>,

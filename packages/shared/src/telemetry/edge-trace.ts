@@ -6,7 +6,10 @@ type Headers = Record<string, string | string[] | undefined>;
 
 const w3c = new W3CTraceContextPropagator();
 
-/** Tells the next hop which trace it belongs to, and believes nothing the outside says about it (ids, sampling, baggage). */
+/**
+ * Tells the next hop which trace it belongs to, and believes nothing the outside says about it
+ * (ids, sampling, baggage).
+ */
 export const edgePropagator: TextMapPropagator = {
   inject: (context, carrier, setter) => w3c.inject(context, carrier, setter),
   extract: (context) => context,

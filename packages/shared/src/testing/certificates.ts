@@ -12,7 +12,9 @@ AgNHADBEAiB9Y9Gbl/uQqTgzwiqKzk6a7AcX3N9gL6FZdnnv6PbXNAIgTdQ38Rfm
 -----END CERTIFICATE-----
 `;
 
-/** A server for `stream.example.org`, certified by that authority. Valid for a hundred years; the key protects nothing. */
+/**
+ * A server for `stream.example.org`, certified by that authority. Valid for a hundred years; the key protects nothing.
+ */
 export const streamServer = {
   host: 'stream.example.org',
   cert: `-----BEGIN CERTIFICATE-----

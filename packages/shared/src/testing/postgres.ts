@@ -18,8 +18,8 @@ export interface TestDatabaseOptions {
 }
 
 /**
- * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list, which costs
- * milliseconds. Databases that crashed runs left behind are removed on the way.
+ * A fresh database with all migrations applied: cloned from a template that is migrated once per state of the list,
+ * which costs milliseconds. Databases that crashed runs left behind are removed on the way.
  */
 export async function createTestDatabase(
   migrations: Migration[],

@@ -32,7 +32,7 @@ export interface ScriptedBackend {
   onSubmit: (job: NewJob) => SubmitMode;
   onDetect: () => DetectMode;
   onStop: (jobId: string) => 'answer' | 'hang';
-  /** What it says of itself. */
+  /** The answer of its health check. */
   isWell: boolean;
   /** Called once for each job that starts to run. */
   onStarted: (job: ScriptedJob) => void;
@@ -51,7 +51,7 @@ const objects = [
   { label: 'person', score: 0.91, bbox: { format: 'cxcywh_normalized', cx: 0.5, cy: 0.5, width: 0.2, height: 0.4 } },
 ];
 
-/** Speaks the inference contract over a real socket and misbehaves where told to. */
+/** Speaks the inference contract over a real socket, and fails on demand. */
 export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
   const server = createServer((req, res) => {
     answer(backend, req, res).catch(() => res.destroy());

@@ -9,7 +9,10 @@ export interface Gate {
   close: () => Promise<void>;
 }
 
-/** A TCP address that can be there or not, in front of a real server: an outage without stopping anything. It starts closed. */
+/**
+ * A TCP address that can be there or not, in front of a real server: an outage without stopping anything.
+ * It starts closed.
+ */
 export async function createGate(target: string): Promise<Gate> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();

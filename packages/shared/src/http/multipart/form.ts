@@ -17,8 +17,8 @@ export interface Form<File, Value extends string> {
     maxCount: number;
     maxBytes: number;
     /**
-     * Stores one file while it arrives. An AppError that it throws refuses the form. `signal` is aborted when the form is
-     * refused for another reason; the refusal is answered after `store` has settled.
+     * Stores one file while it arrives. An AppError that it throws refuses the form. `signal` is aborted when the form
+     * is refused for another reason; the refusal is answered after `store` has settled.
      */
     store: (file: IncomingFile, signal: AbortSignal) => Promise<File>;
     refuseNone: () => AppError;

@@ -7,7 +7,9 @@ import type { Form, FormShape, ReceivedForm } from './form.ts';
 
 export interface FormEvents<File, Value extends string> {
   onReceived: (form: ReceivedForm<File, Value>) => void;
-  /** Called at the first fault, while the rest of the body may still be on its way, and perhaps again for later ones. */
+  /**
+   * Called at the first fault, while the rest of the body may still be on its way, and perhaps again for later ones.
+   */
   onFault: (error: unknown) => void;
 }
 

@@ -19,8 +19,8 @@ export function requireMultipart(req: IncomingMessage): void {
 }
 
 /**
- * Reads a whole form and stores its files while they arrive; a store that is slow slows the client down. Refuses as early
- * as a fault shows, while the rest of the body may still be on its way, and has stopped storing when it rejects.
+ * Reads a whole form and stores its files while they arrive; a store that is slow slows the client down. Refuses as
+ * early as a fault shows, while the rest of the body may still be on its way, and has stopped storing when it rejects.
  * @param signal gives the reading up; its reason is thrown.
  * @throws AppError OP-TASK-REQUEST-INVALID, and what `store` of the form throws.
  */

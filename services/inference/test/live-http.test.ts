@@ -84,7 +84,8 @@ test('motion JPEG, which carries no times, is sampled by the clock', async () =>
   await take(live, 1);
   const before = sent;
   await take(live, 8);
-  // Every picture stands in a fifth of a second of its own, so each is a sample; by the count of 25 a second it would be each fifth.
+  // Every picture stands in a fifth of a second of its own, so each is a sample; by the count of 25 a second it would
+  // be each fifth.
   expect(sent - before).toBeLessThan(24);
   live.stop();
 });

@@ -89,7 +89,10 @@ async function usedOf(subject: string): Promise<number> {
   return ((await reply.json()) as { image: { used: number } }).image.used;
 }
 
-/** A process of the service on the same ledger that kills itself at a step. It hears no events: they are for the other one. */
+/**
+ * A process of the service on the same ledger that kills itself at a step. It hears no events: they are for
+ * the other one.
+ */
 async function startDoomed(crashAt: string, over: Record<string, string> = {}) {
   const [port, healthPort] = [await freePort(), await freePort()];
   const ports = { PORT: String(port), HEALTH_PORT: String(healthPort), KAFKA_BROKERS: '127.0.0.1:1' };

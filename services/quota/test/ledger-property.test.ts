@@ -60,7 +60,8 @@ async function checkInvariants(model: Model): Promise<void> {
     expect(used).toBe(model.used(who, kind, day));
     expect(used).toBeGreaterThanOrEqual(0);
   }
-  // One reservation per id, closed at most once, charging no more than it took; none that nobody asked for and none lost.
+  // One reservation per id, closed at most once, charging no more than it took; none that nobody asked for
+  // and none lost.
   const rows = await db('reservations')
     .select<{ id: string; subject: string; state: string; charged: number }[]>('id', 'subject', 'state', 'charged')
     .orderBy('id');

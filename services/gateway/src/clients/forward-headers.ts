@@ -13,10 +13,10 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** What the outside may not say inside: who it is, which trace it belongs to, what it expects of the next hop. */
+/** Headers that callers must not pass to services: identity, trace, and expectations of the next hop. */
 const NOT_FORWARDED = new Set(['authorization', 'host', 'expect', 'cookie', 'traceparent', 'tracestate', 'baggage']);
 
-/** Said by the gateway itself on every answer. */
+/** Set by the gateway itself on every answer. */
 const NOT_RETURNED = new Set(['x-request-id', 'x-trace-id', 'ratelimit', 'ratelimit-policy', 'server', 'x-powered-by']);
 
 /** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */

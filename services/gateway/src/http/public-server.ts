@@ -7,7 +7,7 @@ import { newTraceId } from '@vision/shared/http/request-id';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { HttpServer } from '@vision/shared/http/server';
 
-/** The public listener. What is no HTTP at all, or expects what nobody can give, gets a problem document too. */
+/** The public listener. Input that is not HTTP, or that expects something unsupported, also gets a problem document. */
 export function createPublicServer(listener: RequestListener, address: { host: string; port: number }): HttpServer {
   const http = createHttpServer(listener, { ...address, requireHostHeader: false });
   http.server.on('checkExpectation', listener);

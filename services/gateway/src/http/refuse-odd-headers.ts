@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@vision/shared/errors';
 
-/** What a request says about its own transfer and Node either answers without a problem document or reads as if it were absent. */
+/** Refuses headers about the transfer that Node would answer without a problem document, or would ignore. */
 export function refuseOddHeaders(req: IncomingMessage): void {
   const { expect, host, 'transfer-encoding': coding } = req.headers;
   if (host === undefined && req.httpVersion === '1.1') {

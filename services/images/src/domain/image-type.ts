@@ -5,8 +5,8 @@ export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp';
 export const SNIFF_BYTES = 12;
 
 /**
- * The format that the first bytes of a file claim, by the signatures of the formats; undefined for anything else. It says
- * nothing about whether the rest can be decoded.
+ * The format that the first bytes of a file claim, by the signatures of the formats; undefined for anything else. It
+ * says nothing about whether the rest can be decoded.
  */
 export function sniffImageType(head: Buffer): ImageType | undefined {
   if (head.subarray(0, 3).equals(JPEG)) return 'image/jpeg';
@@ -15,7 +15,10 @@ export function sniffImageType(head: Buffer): ImageType | undefined {
   return undefined;
 }
 
-/** Whether the Content-Type of a part names an accepted format. Which one is told by the bytes, clients often guess wrong. */
+/**
+ * Whether the Content-Type of a part names an accepted format. The bytes decide which one it is, because clients often
+ * declare a wrong type.
+ */
 export function isDeclaredImage(contentType: string): boolean {
   return DECLARED.has((contentType.split(';')[0] ?? '').trim().toLowerCase());
 }

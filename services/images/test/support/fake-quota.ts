@@ -24,8 +24,8 @@ export interface FakeQuota {
   /** Keys that belong to a video task. */
   readonly videoKeys: Set<string>;
   /**
-   * What happens to a request before it is answered: `refuse` drops it, `lose` works on it and drops the answer, `reject`
-   * answers that the request is not valid.
+   * What happens to a request before it is answered: `refuse` drops it, `lose` works on it and drops the answer,
+   * `reject` answers that the request is not valid.
    */
   fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => Fault | Promise<Fault>;
   close: () => Promise<void>;

@@ -26,8 +26,8 @@ const inferReply = z.object({
 type ReplyOutput = z.infer<typeof inferReply>['outputs'][number];
 
 /**
- * One inference by the Open Inference Protocol v2 (REST). The input travels as binary data behind the JSON part; outputs
- * are read in binary or JSON form, whichever the server chose.
+ * One inference by the Open Inference Protocol v2 (REST). The input travels as binary data behind the JSON part;
+ * outputs are read in binary or JSON form, whichever the server chose.
  * @throws ModelServerError when the server refuses, is late, or answers something else.
  */
 export async function infer(

@@ -1,15 +1,16 @@
 // A camera's clock may drift or jump, and data may arrive in bursts; within these bounds its own rhythm is trusted.
 const EARLY_MS = 100;
 const LATE_MS = 3000;
-// Frames that a buffer let go all at once are older than the time already given out; they have no place of their own.
+// Frames that a buffer released all at once are older than the last time given out, so they cannot have times
+// of their own.
 const LEAST_STEP_MS = 50;
 
 /**
  * Wall-clock times for the frames of a live stream: the stream's own timestamps give the rhythm, one anchor gives the
  * date, and a new anchor is set when the two part. Times grow, also across reconnects.
  *
- * @returns `timeOf`: the time (Unix milliseconds) of a frame by its timestamp and its arrival; undefined when the frame belongs to
- *   a burst and should be left out
+ * @returns `timeOf`: the time (Unix milliseconds) of a frame by its timestamp and its arrival; undefined when the frame
+ * belongs to a burst and should be left out
  */
 export function createLiveClock(): LiveClock {
   let anchor: number | undefined;

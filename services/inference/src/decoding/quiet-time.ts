@@ -1,5 +1,5 @@
 const TICK_MS = 250;
-// A tick that comes late means that this process stood still; that time is not held against the source.
+// A late tick means that this process stood still; that time does not count as silence of the source.
 const LONGEST_STEP_MS = 2 * TICK_MS;
 
 /** Calls `onQuiet` once when nothing was heard for `limitMs` of time in which this process could have heard it. */

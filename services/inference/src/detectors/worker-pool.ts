@@ -22,7 +22,7 @@ interface Pending {
 interface Thread {
   worker: Worker;
   current?: (Pending & { id: number }) | undefined;
-  /** Told when it works on nothing any more. */
+  /** Called when it has finished the picture at work. */
   onIdle?: (() => void) | undefined;
 }
 
@@ -54,7 +54,10 @@ export class WorkerPool {
     return this.#threads.size;
   }
 
-  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable when detection failed, ImageRefusedError. */
+  /**
+   * Runs on the next free thread, first come first served. @throws AppError of kind unavailable when
+   * detection failed, ImageRefusedError.
+   */
   detect(job: Job): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
@@ -71,7 +74,9 @@ export class WorkerPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
   }
 
-  /** The decoder ends the whole process when its thread is taken away from under it, so what it is at is let through. */
+  /**
+   * The decoder would end the whole process if its thread were terminated, so the picture at work is finished first.
+   */
   async #end(thread: Thread): Promise<void> {
     if (thread.current) await new Promise<void>((resolve) => (thread.onIdle = resolve));
     await thread.worker.terminate();
@@ -141,7 +146,7 @@ export class WorkerPool {
   }
 }
 
-/** Bytes that have their memory for themselves go to the thread without a copy. */
+/** Bytes that own their memory are transferred to the thread without a copy. */
 function handedOver(picture: WorkerRequest['picture']): ArrayBuffer[] {
   if (!('scaled' in picture)) return [];
   const { buffer, byteLength } = picture.bytes;
@@ -149,7 +154,7 @@ function handedOver(picture: WorkerRequest['picture']): ArrayBuffer[] {
 }
 
 async function startWorker(setup: WorkerSetup): Promise<Worker> {
-  // Without flags of its own the thread would run the telemetry preload of the process again.
+  // Without its own flags the thread would run the telemetry preload of the process again.
   const worker = new Worker(script, { workerData: setup, execArgv: [] });
   await new Promise<void>((resolve, reject) => {
     const onExit = (code: number) => settle(() => reject(new Error(`the detection thread ended with code ${code}`)));

@@ -12,8 +12,9 @@ import { decodeScaled, ImageRefusedError } from './decode-image.ts';
 import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
 
 /**
- * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the main
- * thread stays free for requests. Pictures are decoded here too: what a thread unpacks is garbage of its own small heap. Imports only relative modules and packages: the thread starts without loader flags.
+ * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
+ * main thread stays free for requests. Pictures are decoded here too: unpacked pictures are then garbage of the
+ * thread's own small heap. Imports only relative modules and packages: the thread starts without loader flags.
  */
 type Detect = (
   image: RgbImage,
@@ -57,7 +58,7 @@ async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
     intraOpNumThreads: setup.intraOpThreads,
     interOpNumThreads: 1,
     graphOptimizationLevel: 'all',
-    // Spinning threads win a millisecond on an idle machine and starve the neighbours on a busy one.
+    // Spinning threads save a millisecond on an idle machine and starve others on a busy one.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
   return async (image, { minScore, labels }) => {

@@ -1,7 +1,9 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from './rgb-image.ts';
 
-/** Luma and chroma of every pixel, full range 0..255 (ITU-R BT.601, as JPEG uses it); `cb` and `cr` are 128 for grey. */
+/**
+ * Luma and chroma of every pixel, full range 0..255 (ITU-R BT.601, as JPEG uses it); `cb` and `cr` are 128 for grey.
+ */
 export interface ColourPlanes extends ImageSize {
   y: Float32Array;
   cb: Float32Array;

@@ -10,8 +10,8 @@ export interface Region {
 }
 
 /**
- * Connected parts of a mask (eight neighbours), largest first. Gaps of up to `reach` pixels are bridged, so that the tongues
- * of one flame stay one region; bridged pixels join the region's extent but not its pixels.
+ * Connected parts of a mask (eight neighbours), largest first. Gaps of up to `reach` pixels are bridged, so that the
+ * tongues of one flame stay one region; bridged pixels join the region's extent but not its pixels.
  */
 export function connectedRegions(mask: Uint8Array, { width, height }: ImageSize, reach: number): Region[] {
   const joined = dilate(mask, { width, height }, reach);

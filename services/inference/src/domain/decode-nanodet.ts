@@ -6,9 +6,9 @@ import type { Candidate, DecodeOptions, OutputTensor } from './candidate.ts';
 type NanodetDecoding = Extract<OutputDecoding, { kind: 'nanodet' }>;
 
 /**
- * Boxes of NanoDet: every cell of every stride has class scores and, for each side of its box, a distribution over `bins`
- * distances from the middle of the cell; the distance is the expectation of the softmax times the stride (Generalized
- * Focal Loss, Li et al. 2020).
+ * Boxes of NanoDet: every cell of every stride has class scores and, for each side of its box, a distribution over
+ * `bins` distances from the middle of the cell; the distance is the expectation of the softmax times the stride
+ * (Generalized Focal Loss, Li et al. 2020).
  */
 export function decodeNanodet(
   outputs: Readonly<Record<string, OutputTensor>>,

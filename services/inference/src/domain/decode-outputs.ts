@@ -17,7 +17,9 @@ export interface DecodeRequest {
   labels: readonly string[];
 }
 
-/** Model outputs to objects of the picture, highest score first. @throws ModelOutputError on outputs of another shape. */
+/**
+ * Model outputs to objects of the picture, highest score first. @throws ModelOutputError on outputs of another shape.
+ */
 export function decodeOutputs(
   outputs: Readonly<Record<string, OutputTensor>>,
   model: TensorModel,

@@ -15,10 +15,11 @@ const MIN_AREA = 0.0004;
 const MIN_CHROMA_GAP = 40;
 
 /**
- * Flames by the YCbCr rules of T. Çelik and H. Demirel, "Fire detection in video sequences using a generic color model",
- * Fire Safety Journal 44 (2009): luma above blue chroma, red chroma above blue chroma and far from it, brighter and redder
- * than the picture as a whole. Fixed bounds stand in for the picture's means where flames fill it. A region scores by how
- * saturated, bright, uneven and varied in colour it is: painted surfaces and skin share the colour, not the variation.
+ * Flames by the YCbCr rules of T. Çelik and H. Demirel, "Fire detection in video sequences using a generic color
+ * model", Fire Safety Journal 44 (2009): luma above blue chroma, red chroma above blue chroma and far from it,
+ * brighter and redder than the picture as a whole. Fixed bounds stand in for the picture's means where flames fill
+ * it. A region scores by how saturated, bright, uneven and varied in colour it is: painted surfaces and skin share
+ * the colour, not the variation.
  */
 export function findFire(planes: ColourPlanes): ScoredRegion[] {
   const texture = differenceOf(planes.y, boxBlur(planes.y, planes, 3));
@@ -50,7 +51,7 @@ function scoreOf({ pixels }: Region, { y, cb, cr, width, height }: ColourPlanes,
     ramp(statisticsOf(texture, pixels).mean, 0.8, 4),
     ramp(red.deviation, 4, 14),
   );
-  // A few pixels show neither texture nor the run from yellow to red for sure.
+  // Few pixels show neither texture nor the change from yellow to red reliably.
   const confidence = Math.cbrt(ramp(pixels.length / (width * height), 0, 0.006));
   return 0.98 * look * confidence;
 }

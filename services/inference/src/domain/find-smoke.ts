@@ -13,9 +13,10 @@ const MAX_CHROMA = 13;
 const MAX_DETAIL = 5;
 
 /**
- * Smoke: greyish, of middle to high brightness (Çelik, Özkaramanlı & Demirel, EUSIPCO 2007), without fine detail, yet uneven
- * on a larger scale, and with edges that fade. Road, wall and clear sky share the first three but are flat or change evenly,
- * so what remains after the best plane through the brightness is taken away decides; hard edges speak against smoke.
+ * Smoke: greyish, of middle to high brightness (Çelik, Özkaramanlı & Demirel, EUSIPCO 2007), without fine detail,
+ * yet uneven on a larger scale, and with edges that fade. Road, wall and clear sky share the first three but are
+ * flat or change evenly, so what remains after the best plane through the brightness is taken away decides; hard
+ * edges speak against smoke.
  */
 export function findSmoke(planes: ColourPlanes): ScoredRegion[] {
   const detail = boxBlur(differenceOf(planes.y, boxBlur(planes.y, planes, 1)), planes, 2);
@@ -84,7 +85,9 @@ function unevenness(pixels: readonly number[], plane: Float32Array, width: numbe
   return Math.sqrt(Math.max(0, sums.vv - b * sums.xv - c * sums.yv) / count);
 }
 
-/** Mean change of brightness and colour across the edge of a region, over six pixels; edges of the picture do not count. */
+/**
+ * Mean change of brightness and colour across the edge of a region, over six pixels; edges of the picture do not count.
+ */
 function edgeStep(pixels: readonly number[], mask: Uint8Array, { width, height, y, cb, cr }: ColourPlanes): number {
   const reach = 3;
   let steps = 0;

@@ -7,9 +7,9 @@ const KEPT = new Set(
 );
 
 /**
- * A PNG without the chunks that say nothing about how it looks. Compressed text grows a thousandfold when a decoder reads it,
- * long before any limit on pixels counts: 8 MiB of it become gigabytes. What breaks the framing is passed on as it is, so the
- * decoder refuses it. Without such chunks it is `bytes` itself, not a copy. `bytes` must begin with
+ * A PNG without the chunks that say nothing about how it looks. Compressed text grows a thousandfold when a decoder
+ * reads it, long before any limit on pixels counts: 8 MiB of it become gigabytes. What breaks the framing is passed on
+ * as it is, so the decoder refuses it. Without such chunks it is `bytes` itself, not a copy. `bytes` must begin with
  * the signature of PNG.
  */
 export function stripPngMetadata(bytes: Uint8Array): Uint8Array {

@@ -6,7 +6,9 @@ import type { Placement } from './placement.ts';
 const BOX_DECIMALS = 5;
 const SCORE_DECIMALS = 4;
 
-/** Boxes of the model's input as objects of the picture; what lies outside the picture is cut off, empty boxes drop out. */
+/**
+ * Boxes of the model's input as objects of the picture; what lies outside the picture is cut off, empty boxes drop out.
+ */
 export function toObjects(
   candidates: readonly Candidate[],
   placement: Placement,
@@ -25,8 +27,8 @@ export function toObjects(
 }
 
 /**
- * The contract's box for corners relative to the picture; undefined when nothing of it lies inside. Corners are rounded and the
- * centre takes what decimals it needs, so that a box never reaches beyond the picture it was cut to.
+ * The contract's box for corners relative to the picture; undefined when nothing of it lies inside. Corners are rounded
+ * and the centre takes what decimals it needs, so that a box never reaches beyond the picture it was cut to.
  */
 export function toBoundingBox(corners: {
   left: number;
@@ -48,7 +50,10 @@ export function toBoundingBox(corners: {
   };
 }
 
-/** The least score that is shown as `score` or more. What is compared with a bound is the number that is shown. */
+/**
+ * The smallest score that is shown as `score` or more: scores are compared with bounds as they are shown,
+ * that is rounded.
+ */
 export const leastShownAs = (score: number): number => score - 0.5 * 10 ** -SCORE_DECIMALS;
 
 /** A score inside 0..1 with as many digits as mean something. */

@@ -10,8 +10,9 @@ export interface InputTensor {
 }
 
 /**
- * The input tensor of a picture that already has the size of its placement. Float tensors hold `(value - mean) / std` per
- * channel, read from a table because a channel has only 256 values; what a letterbox leaves free gets the padding value.
+ * The input tensor of a picture that already has the size of its placement. Float tensors hold `(value - mean)
+ * / std` per channel, read from a table because a channel has only 256 values; what a letterbox leaves free
+ * gets the padding value.
  */
 export function toTensor(image: RgbImage, placement: Placement, input: TensorInput): InputTensor {
   const { width, height, layout, data_type: dataType } = input;

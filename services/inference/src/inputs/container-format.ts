@@ -6,8 +6,8 @@ export const SNIFF_BYTES = 1024;
 const START_CODE = Buffer.from([0, 0, 0, 1]);
 
 /**
- * The container of a stream by its first bytes; undefined for everything else, HTML above all. ffmpeg is told the format, so
- * of its hundreds of demuxers these few are all that a stranger's bytes can reach.
+ * The container of a stream by its first bytes; undefined for everything else, HTML above all. ffmpeg is told the
+ * format, so of its hundreds of demuxers these few are all that a stranger's bytes can reach.
  */
 export function sniffContainer(head: Buffer, contentType = ''): ContainerFormat | undefined {
   if (/^multipart\/x-mixed-replace/i.test(contentType)) return 'mpjpeg';

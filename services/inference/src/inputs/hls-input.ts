@@ -22,8 +22,8 @@ const RELOAD_TRIES = 3;
 type MediaPlaylist = Extract<HlsPlaylist, { kind: 'segments' }>;
 
 /**
- * Opens an HLS stream whose playlist has begun to arrive. Playlists, keys and pieces are fetched here, each from an address
- * that passed the rules; ffmpeg gets the pieces one after the other and never sees a playlist.
+ * Opens an HLS stream whose playlist has begun to arrive. Playlists, keys and pieces are fetched here, each from an
+ * address that passed the rules; ffmpeg gets the pieces one after the other and never sees a playlist.
  */
 export async function openPlaylist(options: HttpOptions, body: Readable): Promise<LiveInput> {
   const { scheme, authority, pathAndQuery } = options.url;
@@ -35,7 +35,7 @@ export async function openPlaylist(options: HttpOptions, body: Readable): Promis
     uri = playlist.uri;
     playlist = readPlaylist((await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
   }
-  // A list that names a list that names a list is nobody's stream.
+  // A playlist of playlists may name playlists of pieces, and no further level.
   if (playlist.kind === 'variants') throw new SourceError('unreadable');
   const failed = { reason: undefined as SourceReason | undefined, isFinished: false };
   const pieces = Readable.from(readPieces({ source, uri, first: playlist, signal: options.signal, state: failed }));
@@ -87,7 +87,7 @@ async function* readPieces({ source, uri, first, signal, state }: Reading): Asyn
       await delay(fresh.length > 0 ? playlist.targetMs / 2 : playlist.targetMs, undefined, { signal });
       playlist = await reload(source, uri, signal);
       const last = playlist.segments.at(-1)?.number ?? 0;
-      // The server began to count anew.
+      // The server restarted its numbering.
       if (last < next - 1) next = playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0;
     }
     state.isFinished = true;

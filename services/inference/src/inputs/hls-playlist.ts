@@ -15,7 +15,7 @@ export type HlsPlaylist =
   | { kind: 'variants'; uri: string }
   | { kind: 'segments'; segments: HlsSegment[]; isComplete: boolean; targetMs: number };
 
-// The library would write what it does not like, addresses included, to the console.
+// The library would print what it cannot parse to the console, addresses included.
 hls.setOptions({ silent: true });
 
 // What URL leaves as it is, though RFC 3986 wants it encoded, as does our grammar of addresses.

@@ -15,8 +15,8 @@ import type { SourceReason } from '../domain/source-error.ts';
 const TIMELESS: ReadonlySet<ContainerFormat> = new Set(['mjpeg', 'mpjpeg', 'h264']);
 
 /**
- * Opens an http or https stream: fetched here, given to ffmpeg through its standard input, so ffmpeg needs no network. A body of
- * known length is a recording: it is read at its own pace and has an end.
+ * Opens an http or https stream: fetched here, given to ffmpeg through its standard input, so ffmpeg needs no network.
+ * A body of known length is a recording: it is read at its own pace and has an end.
  */
 export async function openHttp(options: HttpOptions): Promise<LiveInput> {
   const response = await getPinned(options.url, { ...options, credentials: credentialsOf(options.url) });

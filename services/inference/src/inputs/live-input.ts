@@ -35,5 +35,7 @@ export interface HttpOptions extends OpenOptions {
   ca?: string | undefined;
 }
 
-/** ffmpeg looks at this much of a stream before the first frame: less than a second of it, so frames are not held back. */
+/**
+ * ffmpeg looks at this much of a stream before the first frame: less than a second of it, so frames are not held back.
+ */
 export const LIVE_PROBING = ['-probesize', '1000000', '-analyzeduration', '500000', '-fpsprobesize', '0'];

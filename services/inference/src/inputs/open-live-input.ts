@@ -19,8 +19,8 @@ export interface OpenLiveDeps {
 }
 
 /**
- * Opens a source. The first connection goes to the pinned address, if there is one; later ones wherever the name leads by then,
- * under the same rules.
+ * Opens a source. The first connection goes to the pinned address, if there is one; later ones wherever the name leads
+ * by then, under the same rules.
  *
  * @throws SourceError
  */
@@ -31,7 +31,7 @@ export async function openLiveInput(
 ): Promise<LiveInput> {
   const url = deps.addresses.parse(source.url);
   const pinned = isFirst ? source.pinnedAddress : undefined;
-  // A pinned address is put through the same rules: whoever sends it may be wrong.
+  // A pinned address has to pass the same rules, because its sender may be wrong.
   const address = await deps.addresses.resolve(pinned ?? url.host);
   const options = { ...deps, url, address, signal };
   switch (url.scheme) {

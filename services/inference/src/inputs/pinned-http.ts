@@ -26,8 +26,8 @@ export interface PinnedOptions {
 }
 
 /**
- * GET over a connection to one given address. Name, port and certificate checks are those of the URL. Redirects are refused:
- * they would lead to an address nobody checked.
+ * GET over a connection to one given address. Name, port and certificate checks are those of the URL. Redirects are
+ * refused: they would lead to an address nobody checked.
  *
  * @throws SourceError with a reason of the answer or of the connection
  */
@@ -35,14 +35,14 @@ export async function getPinned(
   url: StreamUrl,
   { address, credentials, openTimeoutMs, signal, ca }: PinnedOptions,
 ): Promise<PinnedResponse> {
-  // The types hide what comes back.
+  // The types do not show that the connector returns the socket.
   const connect = buildConnector({ timeout: openTimeoutMs, ...(ca === undefined ? {} : { ca }) }) as unknown as (
     ...of: Parameters<buildConnector.connector>
   ) => Socket;
   const servername = isIP(url.host) === 0 ? url.host.replace(/\.$/, '') : '';
   const dispatcher = new Agent({
     connect: (target, callback) => {
-      // A request that waits for its connection does not hear of the signal.
+      // A request that waits for its connection does not notice the signal.
       const socket = connect({ ...target, hostname: address, servername }, callback);
       const listener = addAbortListener(signal, () => socket.destroy(new Error('given up')));
       socket.once('close', () => listener[Symbol.dispose]());

@@ -5,9 +5,9 @@ import type { LiveInput, OpenOptions } from './live-input.ts';
 import { openRelay } from './tcp-relay.ts';
 
 /**
- * Opens an rtmp stream: ffmpeg speaks the protocol with a relay on loopback that leads to the checked address only. The stream's
- * address reaches ffmpeg through its standard input, as a list of one entry, because paths of rtmp hold keys and arguments of
- * a process can be read by others.
+ * Opens an rtmp stream: ffmpeg speaks the protocol with a relay on loopback that leads to the checked address only. The
+ * stream's address reaches ffmpeg through its standard input, as a list of one entry, because paths of rtmp hold keys
+ * and arguments of a process can be read by others.
  */
 export async function openRtmp(options: OpenOptions): Promise<LiveInput> {
   const { url } = options;
@@ -22,7 +22,7 @@ export async function openRtmp(options: OpenOptions): Promise<LiveInput> {
     ].flat(),
     needsNetwork: true,
     feed: (stdin) => stdin.end(concatList(url, relay.port)),
-    // ffmpeg reads the server's answers and knows more than the relay.
+    // ffmpeg reads the server's answers, so its reason is more precise than the relay's.
     failure: () => undefined,
     isFinished: () => false,
     close: () => relay.close(),
@@ -51,7 +51,9 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The application part of a path, divided as ffmpeg divides it: two segments when there are three or more, else one. */
+/**
+ * The application part of a path, divided as ffmpeg divides it: two segments when there are three or more, else one.
+ */
 function applicationOf(path: string): string {
   const segments = (path.split('?')[0] ?? '').slice(1).split('/');
   return segments.slice(0, segments.length > 2 ? 2 : 1).join('/');

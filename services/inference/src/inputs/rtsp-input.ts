@@ -23,9 +23,9 @@ const PASSED = new Set([
 ]);
 
 /**
- * Opens an rtsp stream: ffmpeg speaks RTSP over TCP with a relay on loopback, as if the camera were `rtsp://127.0.0.1/s`. The relay
- * puts the true address and the credentials into the requests it passes on, answers challenges, and ends the connection
- * when the server wants to send ffmpeg elsewhere.
+ * Opens an rtsp stream: ffmpeg speaks RTSP over TCP with a relay on loopback, as if the camera were
+ * `rtsp://127.0.0.1/s`. The relay puts the true address and the credentials into the requests it passes on, answers
+ * challenges, and ends the connection when the server wants to send ffmpeg elsewhere.
  */
 export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   const failed = { reason: undefined as SourceReason | undefined };
@@ -141,7 +141,10 @@ function join({ upstream, downstream, url, openTimeoutMs, port, fail }: Joined):
   connectParts(upstream, downstream, onResponse, end);
 }
 
-/** Reads parts from one side: packets go straight to the other side, messages to `onMessage`; a full side holds the other. */
+/**
+ * Reads parts from one side: packets go straight to the other side, messages to `onMessage`; a full side
+ * holds the other.
+ */
 function connectParts(
   from: Socket,
   to: Socket,

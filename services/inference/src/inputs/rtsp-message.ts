@@ -25,9 +25,9 @@ const REQUEST = /^[A-Z][A-Z_]{0,31} [\x21-\x7e]+ RTSP\/1\.0$/;
 const HEADER = /^([!#$%&'*+.^_`|~\w-]{1,64}):[ ]*([\x20-\x7e\x80-\xff]*)$/;
 
 /**
- * Cuts a byte stream into parts, in order. There is one way to write a message and every other way ends the connection: lines end
- * with CR LF and hold no other control character, a start line has its exact form, a length is one number in digits. What one
- * reader takes for the end of a message, another one must not take for its middle.
+ * Cuts a byte stream into parts, in order. There is one way to write a message and every other way ends the connection:
+ * lines end with CR LF and hold no other control character, a start line has its exact form, a length is one number in
+ * digits. What one reader takes for the end of a message, another one must not take for its middle.
  *
  * @throws Error when what comes is no RTSP or larger than any description
  */

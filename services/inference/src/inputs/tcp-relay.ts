@@ -52,9 +52,9 @@ export async function listenOnLoopback(limit: number, onConnection: (socket: Soc
 }
 
 /**
- * Passes bytes between loopback and one address. Whatever host a protocol names later, there is no way from here to it. The first
- * connection to the address is made at once, so that a dead source shows before ffmpeg starts; one that does not begin to speak
- * is ended after the time for opening.
+ * Passes bytes between loopback and one address. Whatever host a protocol names later, there is no way from here to it.
+ * The first connection to the address is made at once, so that a dead source shows before ffmpeg starts; one that does
+ * not begin to speak is ended after the time for opening.
  */
 export async function openRelay(options: RelayOptions & { limit: number }): Promise<Relay> {
   let ready: Socket | undefined = await connectTo(options);

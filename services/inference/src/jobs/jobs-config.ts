@@ -60,7 +60,10 @@ type Configured = z.output<z.ZodObject<typeof jobsConfig>>;
 
 export type JobsConfig = Configured & z.output<z.ZodObject<typeof needed>>;
 
-/** The settings when they are complete, undefined when there is no database. @throws ConfigError when only some are there. */
+/**
+ * The settings when they are complete, undefined when there is no database. @throws ConfigError when only
+ * some are there.
+ */
 export function completeJobsConfig(config: Configured): JobsConfig | undefined {
   if (config.DATABASE_URL === undefined) return undefined;
   const missing = (Object.keys(needed) as (keyof typeof needed)[]).filter((name) => {

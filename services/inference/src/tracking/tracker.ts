@@ -21,7 +21,10 @@ export interface TrackerSettings {
   /** Least buffered overlap of a pair, for sure and for unsure detections. */
   leastIou: number;
   leastIouUnsure: number;
-  /** How much overlap a track needs in addition when it was lost for as long as `lostMs`: who was seen last goes first. */
+  /**
+   * How much overlap a track needs in addition when it was lost for as long as `lostMs`: tracks seen most
+   * recently are preferred.
+   */
   lostHandicap: number;
   /** How much overlap a track needs in addition while it is new, and the number of detections after which it is not. */
   newHandicap: number;
@@ -134,7 +137,10 @@ function matchClass(tracks: Track[], found: Detected[], settings: TrackerSetting
   return matched;
 }
 
-/** Overlap lowered for tracks that are new or lost, but never to nothing: they still get what nobody else wants. */
+/**
+ * Overlap lowered for tracks that are new or lost, but never to zero: they still get detections that no
+ * other track takes.
+ */
 function preferred(track: Track, overlap: number, settings: TrackerSettings): number {
   const lost = (track.movedAtMs - track.seenAtMs) / settings.lostMs;
   const newness = Math.max(0, 1 - track.hits / settings.maturityHits);

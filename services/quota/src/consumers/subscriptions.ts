@@ -7,8 +7,8 @@ import { applyImageCall } from './image-call-finished.ts';
 import { applyTask } from './task-changed.ts';
 
 /**
- * Neither handler needs an inbox: a reservation is closed once, so an event that comes twice, late or before its reserve changes
- * nothing.
+ * Neither handler needs an inbox: a reservation is closed once, so an event that comes twice, late or before its
+ * reserve changes nothing.
  */
 export function subscriptions(deps: LedgerDeps): Subscription[] {
   return [

@@ -17,8 +17,8 @@ interface Client {
 }
 
 /**
- * Runs a statement that each connection prepares once. Going round the query builder halves the work of this process for a
- * statement as small as a reserve, and saves the server parsing it. Inside a transaction it runs in it.
+ * Runs a statement that each connection prepares once. Going round the query builder halves the work of this process
+ * for a statement as small as a reserve, and saves the server parsing it. Inside a transaction it runs in it.
  */
 export async function queryPrepared<R>(db: Knex, statement: PreparedStatement): Promise<R[]> {
   const client = db.client as Client;

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Removes up to `batch` reservations that were closed more than `days` ago and adds what they charge to `folded` of
- * their counter, so that counters still verify. Open reservations stay whatever their age: only an outcome may end them.
+ * Removes up to `batch` reservations that were closed more than `days` ago and adds what they charge to
+ * `folded` of their counter, so that counters still verify. Open reservations stay whatever their age: only an
+ * outcome may end them.
  * @returns how many were removed
  */
 export async function foldOldReservations(tx: Knex.Transaction, days: number, batch: number): Promise<number> {

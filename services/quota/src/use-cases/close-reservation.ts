@@ -6,8 +6,8 @@ import type { Closing } from '../db/ledger.ts';
 import type { LedgerDeps } from './reserve.ts';
 
 /**
- * Settles or refunds a reservation, once: whoever comes first decides, later and repeated calls get what it charges in the end.
- * An id that is not known yet is closed, so that a late reserve charges nothing.
+ * Settles or refunds a reservation, once: whoever comes first decides, later and repeated calls get what it charges in
+ * the end. An id that is not known yet is closed, so that a late reserve charges nothing.
  * @throws AppError of kind `conflict` for another subject's id, or more units than were reserved.
  */
 export async function closeOnce(

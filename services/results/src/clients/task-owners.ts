@@ -16,7 +16,8 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
       const asking = { subject, params: { task_id: taskId } };
       const task = await unlessUnknown(tasks.ask(getInternalTask, asking));
       if (task?.kind === 'image') return 'image';
-      // Tasks answers for this subject only. Should it ever answer with somebody else's task, nobody may read it here.
+      // Tasks answers for this subject only. This check makes sure that a wrong answer would show nobody's results
+      // to another subject.
       if (task) return task.subject === subject ? task : undefined;
       const call = await unlessUnknown(images.ask(getImageCall, asking));
       return call ? 'image' : undefined;

@@ -27,8 +27,8 @@ export interface StoredFrame {
 }
 
 /**
- * Stores frames that cannot be there yet (their task is locked and their numbers are larger than any stored one). COPY takes a
- * third of the time of an insert with as many parameters.
+ * Stores frames that cannot be there yet (their task is locked and their numbers are larger than any stored one). COPY
+ * takes a third of the time of an insert with as many parameters.
  */
 export async function copyFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -96,7 +96,10 @@ export async function lateFrames(
 
 const COLUMNS = 'day, task_id, seq, attempt, position, frame_time_ms, width, height, objects';
 
-/** A row in the text format of COPY. JSON leaves two characters that it gives a meaning: the backslash, and the break between objects. */
+/**
+ * A row in the text format of COPY. JSON leaves two characters that it gives a meaning: the backslash, and the
+ * break between objects.
+ */
 function copyLine(row: FrameRow): string {
   const objects = row.objects.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `${row.day}\t${row.taskId}\t${row.seq}\t${row.attempt}\t${row.position}\t${row.frameTimeMs}\t${row.width}\t${row.height}\t${objects}\n`;

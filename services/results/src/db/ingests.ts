@@ -15,7 +15,10 @@ export interface Ingest {
   end_status: JobEndedData['status'] | null;
 }
 
-/** Locks the rows of these tasks until the end of the transaction, making them first; always in one order, so nobody deadlocks. */
+/**
+ * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,
+ * so nobody deadlocks.
+ */
 export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, Ingest>> {
   const ordered = taskIds.toSorted();
   await tx.raw('insert into ingests (task_id) select unnest(?::uuid[]) on conflict do nothing', [ordered]);

@@ -21,9 +21,9 @@ export async function partitionDays(db: Knex): Promise<string[]> {
 }
 
 /**
- * Makes the partition of a day; does nothing when it is there. The table is made first and attached then, which readers and writers
- * of other days do not have to wait for (making it as a partition would lock them all out). The advisory lock keeps replicas from
- * making it twice.
+ * Makes the partition of a day; does nothing when it is there. The table is made first and attached then, which readers
+ * and writers of other days do not have to wait for (making it as a partition would lock them all out). The advisory
+ * lock keeps replicas from making it twice.
  */
 export async function addPartition(tx: Knex.Transaction, day: string): Promise<void> {
   const name = partitionOf(day);
@@ -35,13 +35,18 @@ export async function addPartition(tx: Knex.Transaction, day: string): Promise<v
   await tx.raw(`alter table frames attach partition ?? for values in ('${day}')`, [name]);
 }
 
-/** Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up behind the wait. */
+/**
+ * Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up
+ * behind the wait.
+ */
 export async function dropPartition(tx: Knex.Transaction, day: string): Promise<void> {
   await tx.raw(`set local lock_timeout = '1s'`);
   await tx.raw('drop table if exists ??', [partitionOf(day)]);
 }
 
-/** Removes what else is kept about tasks with smaller ids (created earlier), `batch` rows at a time; returns how many. */
+/**
+ * Removes what else is kept about tasks with smaller ids (created earlier), `batch` rows at a time; returns how many.
+ */
 export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(
     `delete from ingests where task_id in (select task_id from ingests where task_id < :taskId order by task_id limit :batch)`,

@@ -2,9 +2,9 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '@vision/shared/errors';
 
 /**
- * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position` places of
- * its task. Frames that are stored later with a smaller number (put aside and replayed, say) lie behind `position`, so they are
- * found as well.
+ * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position`
+ * places of its task. Frames that are stored later with a smaller number (put aside and replayed, say) lie behind
+ * `position`, so they are found as well.
  */
 export interface Progress {
   seq: number;

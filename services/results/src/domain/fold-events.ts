@@ -18,8 +18,8 @@ export interface Fold {
 }
 
 /**
- * Folds messages of one task, in the order of the topic. What an attempt says after a newer one has been seen is ignored: it
- * is the voice of a worker that lost its job.
+ * Folds messages of one task, in the order of the topic. What an attempt says after a newer one has been seen is
+ * ignored: it comes from a worker that lost its job.
  */
 export function foldMessages(messages: FrameMessage[], newestAttempt: number): Fold {
   const frames = new Map<number, FrameData>();

@@ -10,7 +10,10 @@ export interface PageInput {
   resumeCursor: string;
 }
 
-/** The answer of a results request. It is put together from stored text: parsing and writing ten thousand objects takes ten times as long. */
+/**
+ * The answer of a results request. It is put together from stored text: parsing and writing ten thousand objects takes
+ * ten times as long.
+ */
 export function pageText(page: PageInput): string {
   const items = page.frames.map((frame) => itemText(page, frame)).join(',');
   const cursors = `"next_cursor":${JSON.stringify(page.nextCursor)},"resume_cursor":${JSON.stringify(page.resumeCursor)}`;

@@ -12,8 +12,8 @@ export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 500;
 
 /**
- * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no hexadecimal, no
- * blanks, nothing twice.
+ * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no
+ * hexadecimal, no blanks, nothing twice.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
@@ -26,8 +26,8 @@ export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
 }
 
 /**
- * The score a page is filtered by: what was asked for, but not below what inference wrote with; without a wish the threshold of
- * the task.
+ * The score a page is filtered by: what was asked for, but not below what inference wrote with; without a wish the
+ * threshold of the task.
  */
 export function effectiveScore(
   minScore: number | undefined,

@@ -1,8 +1,8 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
 
 /**
- * The objects of a frame as they are stored: one JSON object per line, in the form the API shows, highest score first. A page
- * then needs no parsing and sorting: it takes the first lines, found by looking at a few of them.
+ * The objects of a frame as they are stored: one JSON object per line, in the form the API shows, highest score first.
+ * A page then needs no parsing and sorting: it takes the first lines, found by looking at a few of them.
  */
 export function toStored(objects: TrackedObject[]): string {
   return [...objects]
@@ -12,8 +12,8 @@ export function toStored(objects: TrackedObject[]): string {
 }
 
 /**
- * The stored objects at or above a score, as a JSON array, and how many there are in all. JSON has no raw line break inside a
- * value, so a line is an object whatever a label says.
+ * The stored objects at or above a score, as a JSON array, and how many there are in all. JSON has no raw line break
+ * inside a value, so a line is an object whatever a label says.
  */
 export function selectObjects(stored: string, minScore: number): { json: string; total: number } {
   if (stored === '') return { json: '[]', total: 0 };

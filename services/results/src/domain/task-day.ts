@@ -1,5 +1,6 @@
 /**
- * The UTC day on which a task was created, read from its id: the first 48 bits of a UUIDv7 are Unix milliseconds (RFC 9562 §5.7).
+ * The UTC day on which a task was created, read from its id: the first 48 bits of a UUIDv7 are Unix milliseconds
+ * (RFC 9562 §5.7).
  * @returns `YYYY-MM-DD`; undefined for any other kind of id.
  */
 export function dayOfTask(taskId: string): string | undefined {

@@ -11,9 +11,10 @@ export interface FindTaskDeps {
 }
 
 /**
- * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of somebody else is
- * looked for in the same places as one that never was, so the two cannot be told apart.
- * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when nobody can be asked.
+ * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of
+ * somebody else is looked for in the same places as one that never was, so the two cannot be told apart.
+ * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when nobody
+ * can be asked.
  */
 export async function findTask(deps: FindTaskDeps, subject: string, taskId: string): Promise<Readable> {
   const { db, owners, endPatienceMs } = deps;
@@ -28,7 +29,7 @@ export async function findTask(deps: FindTaskDeps, subject: string, taskId: stri
   return unexpired(learnt);
 }
 
-/** Age hides at once; removing follows when it gets round to it. */
+/** Expired results are hidden at once; they are removed later. */
 function unexpired(task: Readable): Readable {
   if (task.is_expired) throw taskNotFound();
   return task;

@@ -41,8 +41,8 @@ interface Page {
 }
 
 /**
- * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress says exactly
- * what was seen. A mark that was there then had all its frames before it.
+ * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress
+ * says exactly what was seen. A mark that was there then had all its frames before it.
  */
 async function readPage(
   { db }: GetResultsDeps,

@@ -5,7 +5,7 @@ import { addDays } from '../domain/task-day.ts';
 
 export interface PartitionKeeper {
   /**
-   * Sees to it that frames of these days can be stored.
+   * Makes sure that frames of these days can be stored.
    * @returns the days whose results have expired; their partitions are gone or about to go.
    * @throws Error for a day that is still far off: such an id was not made by this system.
    */
@@ -45,7 +45,7 @@ export function createPartitionKeeper(db: Knex, retentionDays: number): Partitio
     prepareAhead: async () => {
       const now = await today(db);
       for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(now, ahead));
-      // Others may drop partitions: the database is asked again from time to time instead of being remembered for ever.
+      // Other replicas may drop partitions, so the list is read again from time to time.
       const existing = new Set(await partitionDays(db));
       for (const day of ready) if (!existing.has(day)) ready.delete(day);
     },

@@ -40,7 +40,10 @@ export async function runRetention(deps: RetentionDeps): Promise<Removed> {
   return { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
 }
 
-/** The drop waits for readers at most a second, since everybody else waits behind it; then it lets them through and tries again. */
+/**
+ * The drop waits for readers at most a second, because everyone else waits behind it; then it gives way
+ * and tries again.
+ */
 async function tryToDrop(db: Knex, day: string): Promise<boolean> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     try {

@@ -22,14 +22,15 @@ export interface StoreFramesDeps {
 }
 
 /**
- * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key, whatever is repeated.
+ * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key,
+ * whatever is repeated.
  *
- * The row of a task in `ingests` is locked first, so writers of one task take turns and `position` grows in commit order; that is
- * what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet and go in by COPY; the others
- * (repeats, or frames that come late) take the slower way that looks first.
+ * The row of a task in `ingests` is locked first, so writers of one task take turns and `position` grows in commit
+ * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet and go
+ * in by COPY; the others (repeats, or frames that come late) take the slower way that looks first.
  *
- * A task's messages share a partition and keep their order, so when its end mark is reached everything before it is stored: the
- * completion is announced in the same transaction.
+ * A task's messages share a partition and keep their order, so when its end mark is reached everything before it is
+ * stored: the completion is announced in the same transaction.
  */
 export async function storeFrames(deps: StoreFramesDeps, messages: FrameMessage[]): Promise<void> {
   const { byTask, expired } = await groupByTask(deps, messages);

@@ -21,9 +21,9 @@ export interface ProbeOptions {
 export type StreamProbe = (url: StreamUrl) => Promise<{ pinnedAddress: string }>;
 
 /**
- * Proves that a peer talks at the address of a stream, no more: the name is resolved once, every answer must pass the
- * address rules, one handshake of the scheme is made with that one address, and nothing it says leads anywhere else.
- * Whatever the outcome, no socket is left.
+ * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
+ * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
+ * else. Whatever the outcome, no socket is left.
  * @returns a function that gives the address it talked to. @throws ProbeError.
  */
 export function createStreamProbe({ policy, connectMs, totalMs, ca, lookup }: ProbeOptions): StreamProbe {

@@ -1,6 +1,9 @@
 import type { Migration } from '@vision/shared/db/migrate';
 
-/** The database clock decides, so replicas with wrong clocks agree. `quota.clock_offset` is there for tests; nothing else sets it. */
+/**
+ * The database clock decides, so replicas with wrong clocks agree. `quota.clock_offset` is there for tests; nothing
+ * else sets it.
+ */
 export const ledgerClock: Migration = {
   name: '0002-ledger-clock',
   up: async (db) => {

@@ -1,16 +1,18 @@
 import type { Migration } from '@vision/shared/db/migrate';
 
 /**
- * Takes units, all or none. The ledger's moves are functions, so that each is one statement and one round trip: no row lock is ever held
- * while a client is waited for, and a lost connection leaves either everything or nothing. They write the ledger row first and the
- * counter last: the counter of a busy subject is what others wait for, so its lock is held for the shortest time. Locks are
- * taken in the same order everywhere (key, ledger row, counter), so they cannot deadlock.
+ * Takes units, all or none. The ledger's moves are functions, so that each is one statement and one round trip: no
+ * row lock is ever held while a client is waited for, and a lost connection leaves either everything or nothing.
+ * They write the ledger row first and the counter last: the counter of a busy subject is what others wait for, so
+ * its lock is held for the shortest time. Locks are taken in the same order everywhere (key, ledger row, counter),
+ * so they cannot deadlock.
  *
  * Outcomes: granted, exhausted, conflict, closed, differs (this id is known with other facts).
  *
- * The lock on the idempotency key makes two first uses of it for different kinds take turns. What stands against a grant is looked
- * for in the statement that writes the ledger row, so refusals write nothing and a grant is two statements; but only the
- * conditional update decides it, because READ COMMITTED checks its condition again on the newest version of the row.
+ * The lock on the idempotency key makes two first uses of it for different kinds take turns. What stands against a
+ * grant is looked for in the statement that writes the ledger row, so refusals write nothing and a grant is two
+ * statements; but only the conditional update decides it, because READ COMMITTED checks its condition again on the
+ * newest version of the row.
  */
 export const reserveUnitsFunction: Migration = {
   name: '0003-reserve-units',

@@ -1,8 +1,8 @@
 import type { Migration } from '@vision/shared/db/migrate';
 
 /**
- * - `frames`: one partition per UTC day on which tasks were created, so that a day is dropped as a whole. The day follows from the
- *   task id, so the primary key makes (task_id, seq) unique although it has to name the partition key.
+ * - `frames`: one partition per UTC day on which tasks were created, so that a day is dropped as a whole. The day
+ *   follows from the task id, so the primary key makes (task_id, seq) unique although it has to name the partition key.
  * - `ingests`: how far the frames of a task are stored. Its row lock makes writers of one task take turns.
  * - `task_views`: what is known of a task from its events.
  */
@@ -26,7 +26,8 @@ export const resultTables: Migration = {
       `comment on column frames.position is 'place in the order of storing within the task; grows, with gaps'`,
     );
     await db.raw(`comment on column frames.objects is 'one JSON object per line, highest score first'`);
-    // lz4 stores frames twice as fast as the default and keeps a row with twenty objects inside its page; builds without it exist.
+    // lz4 stores frames twice as fast as the default and keeps a row with twenty objects inside its page; builds
+    // without it exist.
     await db.raw(`
       do $$ begin
         alter table frames alter column objects set compression lz4;

@@ -1,4 +1,74 @@
-const inService = (layer) => `^services/([^/]+)/src/${layer}`;
+/**
+ * What each part of a service may import of its own service; whatever is not named here is forbidden. Types are free where a part
+ * is handed to another as a dependency: see `typesOf`.
+ */
+const layers = {
+  main: { values: ['config', 'service'], typesOf: [] },
+  telemetry: { values: [], typesOf: [] },
+  config: { values: ['domain'], typesOf: [] },
+  http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals'] },
+  consumers: { values: ['use-cases', 'domain'], typesOf: ['signals'] },
+  jobs: { values: ['inputs', 'decoding', 'tracking', 'domain', 'db'], typesOf: ['clients', 'detectors', 'signals'] },
+  'use-cases': { values: ['decoding', 'domain', 'db'], typesOf: ['clients', 'detectors', 'inputs', 'signals'] },
+  detectors: { values: ['clients', 'domain'], typesOf: [] },
+  decoding: { values: ['inputs', 'domain'], typesOf: [] },
+  inputs: { values: ['domain'], typesOf: [] },
+  tracking: { values: ['domain'], typesOf: [] },
+  signals: { values: ['domain'], typesOf: [] },
+  clients: { values: ['domain', 'signals'], typesOf: [] },
+  db: { values: ['domain'], typesOf: [] },
+  domain: { values: [], typesOf: [] },
+};
+
+/** The files that put a service together: they may import every part of it. */
+const ROOTS = '(service|background)';
+
+/** Files that do not keep to the layers yet. */
+const exceptions = [
+  'services/gateway/src/clients/owners.ts',
+  'services/gateway/src/http/(public-server|admin/(keys|schemas|subjects|upkeep)).ts',
+  'services/images/src/http/get-image-call.ts',
+  'services/inference/src/(config|clients/video-files|http/detect-image|http/jobs|jobs/create-jobs).ts',
+  'services/inference/src/use-cases/detect-image.ts',
+  'services/quota/src/signals.ts',
+  'services/results/src/(clients/task-owners|consumers/subscriptions|http/get-stored-frames).ts',
+  'services/tasks/src/(consumers/subscriptions|http/(receive-video|create-stream-task|create-upload-task|internal-tasks)).ts',
+  'services/tasks/src/use-cases/create-stream-task.ts',
+];
+
+const part = (names) => `^services/([^/]+)/src/(${names.join('|')})(/|\\.ts$)`;
+const ownPart = (names) => `^services/$1/src/(${names.join('|')})(/|\\.ts$)`;
+
+const layerRules = Object.entries(layers).flatMap(([name, { values, typesOf }]) => {
+  const from = { path: part([name]), pathNot: ['\\.test\\.ts$', ...exceptions] };
+  const direction = {
+    name: `${name}-keeps-its-direction`,
+    comment: `Allowed: ${[...values, ...typesOf.map((other) => `types of ${other}`)].join(', ') || 'nothing of its service'}.`,
+    severity: 'error',
+    from,
+    to: { path: '^services/$1/src/', pathNot: ownPart([name, ...values, ...typesOf]) },
+  };
+  const typesOnly = {
+    name: `${name}-is-given-what-it-uses`,
+    comment: 'Clients, detectors and signals are constructed once and handed over; only their types are imported.',
+    severity: 'error',
+    from,
+    to: { path: ownPart(typesOf), dependencyTypesNot: ['type-only'] },
+  };
+  return typesOf.length === 0 ? [direction] : [direction, typesOnly];
+});
+
+/** Modules of shared that open connections. */
+const CONSTRUCTORS = [
+  'db/knex',
+  'messaging/(kafka|producer|relay|consumer|batch-consumer)',
+  'object-store/object-store',
+  'inference-client',
+  'quota-client',
+  'http/(app|server|service-client)',
+];
+
+const shared = (names) => `^packages/shared/src/(${names.join('|')})`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -17,36 +87,48 @@ module.exports = {
       from: { path: '^packages/' },
       to: { path: '^services/' },
     },
+    ...layerRules,
+    {
+      name: 'every-folder-has-its-layer',
+      comment: 'A new folder of a service is named in `layers`, with what it may import.',
+      severity: 'error',
+      from: {
+        path: '^services/[^/]+/src/',
+        pathNot: [part(Object.keys(layers)), `/src/${ROOTS}\\.ts$`, '\\.test\\.ts$'],
+      },
+      to: {},
+    },
+    {
+      name: 'service-constructs-the-clients',
+      comment:
+        'service.ts, and background.ts where a service has one, construct everything; clients construct what is inside them.',
+      severity: 'error',
+      from: {
+        path: '^services/[^/]+/src/',
+        pathNot: [`/src/(${ROOTS}|config)\\.ts$`, '/src/clients/', '\\.test\\.ts$', ...exceptions],
+      },
+      to: { path: CONSTRUCTORS.map((name) => shared([`${name}\\.ts$`])), dependencyTypesNot: ['type-only'] },
+    },
     {
       name: 'domain-is-pure',
       comment: 'Decisions need no I/O: domain imports domain, errors and contracts only.',
       severity: 'error',
-      from: { path: inService('domain/'), pathNot: '\\.test\\.ts$' },
+      from: { path: part(['domain']), pathNot: '\\.test\\.ts$' },
       to: {
         path: '.',
         pathNot: [
-          '^services/$1/src/domain/',
-          '^packages/shared/src/(errors|contracts/|net/address-policy|secret-box)',
-          'zod',
-          'ipaddr',
-          '^node:(crypto|url|net|util|buffer)$',
-          '^(crypto|url|net|util|buffer)$',
+          ownPart(['domain']),
+          shared(['errors\\.ts$', 'contracts/', 'secret-box\\.ts$']),
+          'node_modules/(zod|ipaddr\\.js)/',
+          '^(node:)?(crypto|url|util|buffer)$',
         ],
       },
     },
     {
       name: 'use-cases-know-no-transport',
       severity: 'error',
-      from: { path: inService('use-cases/') },
-      to: {
-        path: ['^services/[^/]+/src/(http|consumers)/', 'node_modules/(express|kafkajs|multer)/'],
-      },
-    },
-    {
-      name: 'db-knows-no-story',
-      severity: 'error',
-      from: { path: inService('(db|clients)/') },
-      to: { path: inService('(use-cases|http|consumers)/') },
+      from: { path: part(['use-cases', 'domain', 'db']) },
+      to: { path: ['node_modules/(express|kafkajs|multer|undici|minio|ioredis)/', '^(node:)?https?$'] },
     },
     {
       name: 'kafkajs-in-one-place',
@@ -55,10 +137,41 @@ module.exports = {
       to: { path: 'node_modules/kafkajs/' },
     },
     {
+      name: 'minio-in-one-place',
+      severity: 'error',
+      from: { pathNot: ['^packages/shared/src/(object-store|testing)/', '/test/'] },
+      to: { path: 'node_modules/minio/' },
+    },
+    {
       name: 'contracts-import-zod-only',
       severity: 'error',
       from: { path: '^packages/shared/src/contracts/' },
       to: { pathNot: ['^packages/shared/src/contracts/', 'node_modules/zod/'] },
+    },
+    {
+      name: 'shared-tools-know-no-store',
+      comment: 'The asynchronous tools serve everybody, so they know neither stores nor transports.',
+      severity: 'error',
+      from: { path: shared(['async/']), pathNot: '\\.test\\.ts$' },
+      to: { path: shared(['db/', 'http/', 'messaging/', 'object-store/', 'net/']) },
+    },
+    {
+      name: 'shared-database-knows-no-messages',
+      severity: 'error',
+      from: { path: shared(['db/', 'net/', 'object-store/']) },
+      to: { path: shared(['http/', 'messaging/']) },
+    },
+    {
+      name: 'shared-http-knows-no-store',
+      severity: 'error',
+      from: { path: shared(['http/']), pathNot: '\\.test\\.ts$' },
+      to: { path: shared(['db/', 'messaging/', 'object-store/']) },
+    },
+    {
+      name: 'shared-messages-know-no-http',
+      severity: 'error',
+      from: { path: shared(['messaging/']), pathNot: '\\.test\\.ts$' },
+      to: { path: shared(['http/', 'object-store/']) },
     },
     {
       name: 'testing-is-for-tests',

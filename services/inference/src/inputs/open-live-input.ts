@@ -1,7 +1,7 @@
 import { openHttp } from './http-input.ts';
 import type { LiveInput } from './live-input.ts';
-import { openRtmp } from './rtmp-input.ts';
-import { openRtsp } from './rtsp-input.ts';
+import { openRtmp } from './rtmp/rtmp-input.ts';
+import { openRtsp } from './rtsp/rtsp-input.ts';
 import type { SourceAddresses } from './source-addresses.ts';
 
 export interface LiveSource {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { createRtspReader, formatMessage, headerOf } from '../../src/inputs/rtsp-message.ts';
-import type { RtspMessage } from '../../src/inputs/rtsp-message.ts';
+import { createRtspReader, formatMessage, headerOf } from '../../src/inputs/rtsp/rtsp-message.ts';
+import type { RtspMessage } from '../../src/inputs/rtsp/rtsp-message.ts';
 import { tcpServer } from './live-servers.ts';
 
 export interface RtspServerOptions {

@@ -1,7 +1,7 @@
 /** One message of an RTSP connection (RFC 2326): a request, a response, or an interleaved packet passed on as it is. */
 export type RtspPart = RtspPacket | RtspMessage;
 
-interface RtspPacket {
+export interface RtspPacket {
   kind: 'packet';
   channel: number;
   /** With the four bytes that frame it. */

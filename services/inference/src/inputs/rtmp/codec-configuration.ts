@@ -1,0 +1,53 @@
+import { SourceError } from '../../domain/source-error.ts';
+
+export interface CodecConfiguration {
+  sets: Buffer[];
+  /** Bytes of the length before each unit of a picture. */
+  lengthBytes: number;
+}
+
+/** AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). @throws SourceError `unreadable` */
+export function readAvcConfiguration(bytes: Buffer): CodecConfiguration {
+  const reader = createReader(bytes);
+  const [version] = reader.take(4);
+  const lengthBytes = lengthOf(reader.byte());
+  if (version !== 1) throw new SourceError('unreadable');
+  const sps = reader.units(reader.byte() & 0x1f);
+  return { sets: [...sps, ...reader.units(reader.byte())], lengthBytes };
+}
+
+/** HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, 8.3.3.1). @throws SourceError `unreadable` */
+export function readHevcConfiguration(bytes: Buffer): CodecConfiguration {
+  const reader = createReader(bytes);
+  const [version] = reader.take(21);
+  const lengthBytes = lengthOf(reader.byte());
+  if (version !== 1) throw new SourceError('unreadable');
+  const sets: Buffer[] = [];
+  for (let arrays = reader.byte(); arrays > 0; arrays -= 1) {
+    reader.byte();
+    sets.push(...reader.units(reader.number()));
+  }
+  return { sets, lengthBytes };
+}
+
+function lengthOf(byte: number): number {
+  const length = (byte & 3) + 1;
+  if (length === 3) throw new SourceError('unreadable');
+  return length;
+}
+
+function createReader(bytes: Buffer) {
+  let at = 0;
+  const take = (length: number): Buffer => {
+    if (at + length > bytes.length) throw new SourceError('unreadable');
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const number = () => take(2).readUInt16BE();
+  return {
+    take,
+    number,
+    byte: () => take(1).readUInt8(),
+    units: (count: number) => Array.from({ length: count }, () => Buffer.from(take(number()))),
+  };
+}

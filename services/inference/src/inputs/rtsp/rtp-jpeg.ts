@@ -1,0 +1,97 @@
+import { SourceError } from '../../domain/source-error.ts';
+import type { Depacketizer } from './depacketizer.ts';
+import { jpegHeader, scaledTables } from './jpeg-header.ts';
+import type { JpegShape } from './jpeg-header.ts';
+
+const TABLE_BYTES = 64;
+const END_OF_IMAGE = Buffer.from([0xff, 0xd9]);
+
+/**
+ * JPEG pictures out of RTP payloads (RFC 2435): packets carry the compressed data alone, so the headers are made here from a few
+ * fields. Own code: no kept package was found that does this without sockets of its own.
+ */
+export function createJpegDepacketizer(): Depacketizer {
+  // Tables may be sent once and be named by number afterwards.
+  const known = new Map<number, Buffer[]>();
+  let shape: JpegShape | undefined;
+  let scans: Buffer[] = [];
+  let size = 0;
+
+  const begin = (fields: Fields): Buffer | undefined => {
+    const { rest, q } = fields;
+    const told = q >= 128 ? readTables(rest) : { tables: scaledTables(q), scan: rest };
+    if (told && q >= 128 && q < 255 && told.tables.length > 0) known.set(q, told.tables);
+    const tables = told?.tables.length ? told.tables : known.get(q);
+    if (!told || !tables) return undefined;
+    shape = { ...fields, tables };
+    return told.scan;
+  };
+
+  return {
+    add: (payload) => {
+      const fields = readFields(payload);
+      if (!fields || fields.offset !== size || (size === 0) !== (shape === undefined)) return false;
+      const scan = fields.offset === 0 ? begin(fields) : fields.rest;
+      if (!scan || scan.length === 0) return false;
+      scans.push(scan);
+      size += scan.length;
+      return true;
+    },
+    take: () => {
+      const [head, scan] = [shape && jpegHeader(shape), Buffer.concat(scans)];
+      [shape, scans, size] = [undefined, [], 0];
+      return head && [Buffer.concat([head, scan.subarray(0, scanLength(scan)), END_OF_IMAGE])];
+    },
+  };
+}
+
+interface Fields {
+  offset: number;
+  q: number;
+  isHalfHeight: boolean;
+  width: number;
+  height: number;
+  restartInterval: number;
+  rest: Buffer;
+}
+
+/** The fixed fields (3.1) and the restart header (3.1.7); undefined when they are cut off or mean nothing. */
+function readFields(payload: Buffer): Fields | undefined {
+  const [specific = 0, , , , type = 0, q = 0, width = 0, height = 0] = payload;
+  const hasRestarts = type >= 64;
+  if (payload.length <= (hasRestarts ? 12 : 8)) return undefined;
+  // Fields of interlaced pictures, types of other vendors, and pictures wider than the 2040 pixels that the field can tell.
+  if (specific !== 0 || (type & ~0x41) !== 0 || width === 0 || height === 0) throw new SourceError('codec_unsupported');
+  if (q === 0 || (q > 99 && q < 128)) return undefined;
+  return {
+    offset: payload.readUIntBE(1, 3),
+    q,
+    isHalfHeight: (type & 1) === 1,
+    width: width * 8,
+    height: height * 8,
+    restartInterval: hasRestarts ? payload.readUInt16BE(8) : 0,
+    rest: payload.subarray(hasRestarts ? 12 : 8),
+  };
+}
+
+/** Quantisation tables in front of the first scan data (3.1.8): none, when earlier ones are meant, or one or two of 8 bits. */
+function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefined {
+  if (rest.length < 4) return undefined;
+  const [, precision = 0] = rest;
+  const length = rest.readUInt16BE(2);
+  if (precision !== 0 || length > 2 * TABLE_BYTES || length % TABLE_BYTES !== 0 || rest.length < 4 + length) {
+    return undefined;
+  }
+  const tables: Buffer[] = [];
+  for (let at = 4; at < 4 + length; at += TABLE_BYTES) tables.push(Buffer.from(rest.subarray(at, at + TABLE_BYTES)));
+  return { tables, scan: rest.subarray(4 + length) };
+}
+
+/** Where the scan ends: at the first marker that does not belong into one. So no second header comes in with the data. */
+function scanLength(scan: Buffer): number {
+  for (let at = scan.indexOf(0xff); at >= 0; at = scan.indexOf(0xff, at + 1)) {
+    const next = scan[at + 1] ?? 0xd9;
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return scan.length;
+}

@@ -1,0 +1,59 @@
+import { addAbortListener } from 'node:events';
+import type { Socket } from 'node:net';
+import { credentialsOf } from '@vision/shared/net/stream-url';
+import type { LiveInput, OpenOptions } from '../live-input.ts';
+import { connectTcp } from '../tcp-connect.ts';
+import { matroskaInput } from '../video/matroska-input.ts';
+import { createRtpVideo } from './rtp-video.ts';
+import { isGoodbye } from './rtp-packet.ts';
+import { createRtspConnection } from './rtsp-connection.ts';
+import type { RtspConnection } from './rtsp-connection.ts';
+import { startSession } from './rtsp-session.ts';
+import type { RtspSession } from './rtsp-session.ts';
+
+const LEAVE_MS = 500;
+
+/** Opens an rtsp stream: the session is held here, over one connection, and ffmpeg gets the pictures alone. @throws SourceError */
+export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
+  const { url, openTimeoutMs, signal } = options;
+  const socket = await connectTcp({ ...options, port: url.port });
+  const connection = createRtspConnection(socket, { credentials: credentialsOf(url), answerTimeoutMs: openTimeoutMs });
+  const givenUp = addAbortListener(signal, () => socket.destroy());
+  try {
+    const session = await startSession(connection, url);
+    const timer = setInterval(() => attempt(socket, session.keepAlive), session.keepAliveMs);
+    socket.once('close', () => clearInterval(timer));
+    return matroskaInput(packed(connection, session), () => leave(socket, session));
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    givenUp[Symbol.dispose]();
+  }
+}
+
+async function* packed(connection: RtspConnection, session: RtspSession): AsyncGenerator<Buffer, void> {
+  const { video, control } = session.channels;
+  const take = createRtpVideo(session.description);
+  for await (const { channel, bytes } of connection.packets()) {
+    if (channel === video) yield* take(bytes.subarray(4));
+    else if (channel === control && isGoodbye(bytes.subarray(4))) return;
+  }
+}
+
+/** A server that reads no more is left without a word. */
+function attempt(socket: Socket, send: () => void): void {
+  try {
+    send();
+  } catch {
+    socket.destroy();
+  }
+}
+
+function leave(socket: Socket, session: RtspSession): void {
+  if (socket.destroyed) return;
+  attempt(socket, session.leave);
+  socket.destroySoon();
+  const timer = setTimeout(() => socket.destroy(), LEAVE_MS);
+  socket.once('close', () => clearTimeout(timer));
+}

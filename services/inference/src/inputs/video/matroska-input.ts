@@ -1,0 +1,36 @@
+import { Readable, pipeline } from 'node:stream';
+import { sourceReasonOf } from '../../domain/source-error.ts';
+import type { SourceReason } from '../../domain/source-error.ts';
+import { LIVE_PROBING } from '../live-input.ts';
+import type { LiveInput } from '../live-input.ts';
+
+/**
+ * An open source whose pictures are packed here: ffmpeg reads them from its standard input and is told nothing else.
+ * @param packed pieces of a Matroska stream; a failure of it is the failure of the source
+ * @param close ends the connection, and thereby `packed`
+ */
+export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void): LiveInput {
+  let reason: SourceReason | undefined;
+  async function* untilFailure(): AsyncGenerator<Buffer, void> {
+    try {
+      yield* packed;
+    } catch (error) {
+      reason ??= sourceReasonOf(error);
+    }
+  }
+  const stream = Readable.from(untilFailure(), { objectMode: false });
+  return {
+    args: [LIVE_PROBING, ['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska']]
+      .concat([['-f', 'matroska', '-i', 'pipe:0']])
+      .flat(),
+    needsNetwork: false,
+    feed: (stdin) => pipeline(stream, stdin, () => undefined),
+    failure: () => reason,
+    // A live source that ends is lost, not complete.
+    isFinished: () => false,
+    close: () => {
+      close();
+      stream.destroy();
+    },
+  };
+}

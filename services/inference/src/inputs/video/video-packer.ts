@@ -1,0 +1,112 @@
+import { SourceError } from '../../domain/source-error.ts';
+import { matroskaFrame, matroskaHeader } from './matroska.ts';
+import type { MatroskaFrame } from './matroska.ts';
+import { NAL_RULES, checkParameterSet } from './nal-units.ts';
+import type { NalCodec } from './nal-units.ts';
+
+/** Largest picture that is handed on, in bytes of its code. */
+export const MAX_PICTURE_BYTES = 8 << 20;
+const MAX_UNITS = 4096;
+const MAX_SETS_OF_A_KIND = 16;
+
+/** Makes the stream that ffmpeg reads, from what was taken out of a stranger's protocol. */
+export interface VideoPacker {
+  /**
+   * One picture: NAL units without start codes and lengths, or one JPEG. Empty while the stream cannot be decoded yet.
+   * @param isEntry the source said that decoding may begin here; often the units tell it too
+   * @throws SourceError `unreadable` for what no encoder makes
+   */
+  pack: (timeMs: number, units: readonly Buffer[], isEntry?: boolean) => Buffer[];
+  /** Something was lost: nothing is handed on until a picture that can be decoded without it. */
+  interrupt: () => void;
+}
+
+export interface NalPacker extends VideoPacker {
+  /** Parameter sets that the source told beside its pictures. */
+  learn: (units: readonly Buffer[]) => void;
+}
+
+/** Packs pictures of H.264 or H.265. Sets among their units replace those that were learnt. */
+export function createNalPacker(codec: NalCodec): NalPacker {
+  const rules = NAL_RULES[codec];
+  let sets: Buffer[][] = groupSets(codec, []);
+  let hasHeader = false;
+  let isWaiting = true;
+  // Sets that the next entry has to carry, and whether they came as units of the stream, which makes the next picture an entry.
+  let isOwing = false;
+  let isAnnounced = false;
+
+  const learn = (units: readonly Buffer[]): boolean => {
+    const told = groupSets(codec, units);
+    if (told.flat().length === 0) return false;
+    sets = sets.map((kind, index) => (told[index]?.length ? told[index] : kind));
+    isOwing = true;
+    return true;
+  };
+
+  const header = (): Buffer[] | undefined => {
+    if (hasHeader) return [];
+    const codecPrivate = rules.configuration(sets);
+    if (codecPrivate === undefined) return undefined;
+    hasHeader = true;
+    return [matroskaHeader({ codec: codec === 'h264' ? 'V_MPEG4/ISO/AVC' : 'V_MPEGH/ISO/HEVC', codecPrivate })];
+  };
+
+  return {
+    learn,
+    interrupt: () => {
+      isWaiting = true;
+    },
+    pack: (timeMs, units, isEntry = false) => {
+      if (units.length > MAX_UNITS) throw new SourceError('unreadable');
+      isAnnounced = learn(units) || isAnnounced;
+      if (!units.some(rules.isSlice)) return [];
+      const isKey = isEntry || isAnnounced || units.some(rules.isEntry);
+      if (isWaiting && !isKey) return [];
+      const begin = header();
+      if (begin === undefined) return [];
+      isWaiting = false;
+      const carried = isKey && isOwing ? sets.flat() : [];
+      if (isKey) [isOwing, isAnnounced] = [false, false];
+      const kept = units.filter((unit) => rules.isSlice(unit) || rules.isMessage(unit));
+      const data = Buffer.concat([...carried, ...kept].flatMap(withLength));
+      return [...begin, frame({ timeMs, isKey, data })];
+    },
+  };
+}
+
+/** Packs whole JPEG pictures, each of which stands for itself. */
+export function createJpegPacker(): VideoPacker {
+  let hasHeader = false;
+  return {
+    interrupt: () => undefined,
+    pack: (timeMs, pictures) => {
+      const begin = hasHeader ? [] : [matroskaHeader({ codec: 'V_MJPEG' })];
+      hasHeader = true;
+      return [...begin, ...pictures.map((data) => frame({ timeMs, isKey: true, data }))];
+    },
+  };
+}
+
+function frame(of: MatroskaFrame): Buffer {
+  if (of.data.length > MAX_PICTURE_BYTES) throw new SourceError('unreadable');
+  return matroskaFrame(of);
+}
+
+/** The parameter sets among some units, by kind, without repetitions. */
+function groupSets(codec: NalCodec, units: readonly Buffer[]): Buffer[][] {
+  const groups: Buffer[][] = codec === 'h264' ? [[], []] : [[], [], []];
+  for (const unit of units) {
+    const group = groups[NAL_RULES[codec].parameterSet(unit) ?? -1];
+    if (group === undefined || group.some((known) => known.equals(unit))) continue;
+    if (group.length >= MAX_SETS_OF_A_KIND) throw new SourceError('unreadable');
+    group.push(checkParameterSet(unit));
+  }
+  return groups;
+}
+
+function withLength(unit: Buffer): Buffer[] {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(unit.length);
+  return [length, unit];
+}

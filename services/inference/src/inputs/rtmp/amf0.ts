@@ -11,7 +11,10 @@ const MAX_VALUES = 1000;
 const MARKER = { number: 0, boolean: 1, string: 2, object: 3, null: 5, undefined: 6, ecmaArray: 8, end: 9 };
 const MORE = { strictArray: 10, date: 11, longString: 12 };
 
-/** All values of a command. @throws SourceError `unreadable` for what is cut off, nested too deep or of kinds no server sends */
+/**
+ * All values of a command. @throws SourceError `unreadable` for what is cut off, nested too deep or of
+ * kinds no server sends
+ */
 export function readAmf(bytes: Buffer): AmfValue[] {
   const reader = createReader(bytes);
   const values: AmfValue[] = [];

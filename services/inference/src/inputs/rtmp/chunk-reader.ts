@@ -24,9 +24,11 @@ interface ChunkStream {
 const UNWANTED: ReadonlySet<number> = new Set([MESSAGE.audio, MESSAGE.data, MESSAGE.data3]);
 
 /**
- * Puts messages together from the chunks of an RTMP connection (Adobe, "RTMP specification 1.0", 5.3), after the handshake.
+ * Puts messages together from the chunks of an RTMP connection (Adobe, "RTMP specification 1.0", 5.3),
+ * after the handshake.
  *
- * @throws SourceError `unreadable` for what breaks the rules, and for messages, chunks and numbers of streams beyond any use
+ * @throws SourceError `unreadable` for what breaks the rules, and for messages, chunks and numbers of streams
+ * beyond any use
  */
 export function createChunkReader(): (bytes: Buffer) => RtmpMessage[] {
   const assembly = createAssembly();

@@ -22,8 +22,8 @@ interface VideoTag {
 /**
  * Turns the video messages of RTMP (FLV tag bodies; enhanced RTMP too) into the stream that ffmpeg reads.
  *
- * @returns takes a message's time and body and gives what became complete. It throws SourceError `codec_unsupported` for other
- *   codecs, `format_changed` when the codec changes, `unreadable` for what is no video.
+ * @returns takes a message's time and body and gives what became complete. It throws SourceError `codec_unsupported`
+ * for other codecs, `format_changed` when the codec changes, `unreadable` for what is no video.
  */
 export function createFlvVideo(): (timestamp: number, body: Buffer) => Buffer[] {
   const timeOf = createTimeline(1000);

@@ -2,8 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Credentials } from '@vision/shared/net/digest-auth';
 
 /**
- * What has to follow the name of the application at the next try, after a refusal that asks for credentials. Adobe's scheme, which
- * Wowza speaks too, takes two refusals: the first names the scheme, the second gives what is to be hashed.
+ * What has to follow the name of the application at the next try, after a refusal that asks for credentials.
+ * Adobe's scheme, which Wowza speaks too, takes two refusals: the first names the scheme, the second gives what is
+ * to be hashed.
  *
  * @returns undefined when the refusal asks for nothing that can be answered
  */

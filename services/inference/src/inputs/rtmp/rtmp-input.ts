@@ -44,8 +44,9 @@ async function openOnce(options: OpenOptions, place: Parameters<typeof playStrea
 }
 
 /**
- * The application and the stream that a path names, as players divide it: of three or more segments the first two are the
- * application, of two the first one; the query belongs to the stream. A colon in the second segment begins the stream (`mp4:…`).
+ * The application and the stream that a path names, as players divide it: of three or more segments the first two
+ * are the application, of two the first one; the query belongs to the stream. A colon in the second segment begins
+ * the stream (`mp4:…`).
  */
 export function divideAddress(pathAndQuery: string): { app: string; stream: string } {
   const [path = '', ...query] = pathAndQuery.slice(1).split('?');

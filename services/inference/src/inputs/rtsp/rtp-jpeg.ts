@@ -7,8 +7,8 @@ const TABLE_BYTES = 64;
 const END_OF_IMAGE = Buffer.from([0xff, 0xd9]);
 
 /**
- * JPEG pictures out of RTP payloads (RFC 2435): packets carry the compressed data alone, so the headers are made here from a few
- * fields. Own code: no kept package was found that does this without sockets of its own.
+ * JPEG pictures out of RTP payloads (RFC 2435): packets carry the compressed data alone, so the headers are made here
+ * from a few fields. Own code: no kept package was found that does this without sockets of its own.
  */
 export function createJpegDepacketizer(): Depacketizer {
   // Tables may be sent once and be named by number afterwards.
@@ -60,7 +60,8 @@ function readFields(payload: Buffer): Fields | undefined {
   const [specific = 0, , , , type = 0, q = 0, width = 0, height = 0] = payload;
   const hasRestarts = type >= 64;
   if (payload.length <= (hasRestarts ? 12 : 8)) return undefined;
-  // Fields of interlaced pictures, types of other vendors, and pictures wider than the 2040 pixels that the field can tell.
+  // Fields of interlaced pictures, types of other vendors, and pictures wider than the 2040 pixels that the
+  // field can tell.
   if (specific !== 0 || (type & ~0x41) !== 0 || width === 0 || height === 0) throw new SourceError('codec_unsupported');
   if (q === 0 || (q > 99 && q < 128)) return undefined;
   return {
@@ -74,7 +75,10 @@ function readFields(payload: Buffer): Fields | undefined {
   };
 }
 
-/** Quantisation tables in front of the first scan data (3.1.8): none, when earlier ones are meant, or one or two of 8 bits. */
+/**
+ * Quantisation tables in front of the first scan data (3.1.8): none, when earlier ones are meant, or one or two
+ * of 8 bits.
+ */
 function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefined {
   if (rest.length < 4) return undefined;
   const [, precision = 0] = rest;
@@ -87,7 +91,9 @@ function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefine
   return { tables, scan: rest.subarray(4 + length) };
 }
 
-/** Where the scan ends: at the first marker that does not belong into one. So no second header comes in with the data. */
+/**
+ * Where the scan ends: at the first marker that does not belong into one. So no second header comes in with the data.
+ */
 function scanLength(scan: Buffer): number {
   for (let at = scan.indexOf(0xff); at >= 0; at = scan.indexOf(0xff, at + 1)) {
     const next = scan[at + 1] ?? 0xd9;

@@ -46,9 +46,10 @@ const H265: Format = {
 /**
  * NAL units out of RTP payloads of H.264 or H.265.
  *
- * Own code, because what npm has does not hold against a hostile sender or does not know the codec: `werift-rtp` 0.8.9 reads H.264
- * only, copies all earlier fragments at each new one and takes a fragment without a beginning; `yellowstone` 2.1.0 as published
- * has no depacketizers; `media-stream-library` 13.1.1 keeps them behind its own sockets and has none for H.265.
+ * Own code, because what npm has does not hold against a hostile sender or does not know the codec: `werift-rtp` 0.8.9
+ * reads H.264 only, copies all earlier fragments at each new one and takes a fragment without a beginning;
+ * `yellowstone` 2.1.0 as published has no depacketizers; `media-stream-library` 13.1.1 keeps them behind its own
+ * sockets and has none for H.265.
  */
 export function createNalDepacketizer(codec: NalCodec): Depacketizer {
   const format = codec === 'h264' ? H264 : H265;

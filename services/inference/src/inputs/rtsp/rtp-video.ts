@@ -12,11 +12,12 @@ import type { VideoDescription } from './sdp.ts';
 const PACKET_COSTS = 100;
 
 /**
- * Turns the RTP packets of one track into the stream that ffmpeg reads. A picture is over with its marked packet or with the first
- * packet of another time; one that lost a packet is left out, and so is what cannot be decoded without it.
+ * Turns the RTP packets of one track into the stream that ffmpeg reads. A picture is over with its marked
+ * packet or with the first packet of another time; one that lost a packet is left out, and so is what cannot be
+ * decoded without it.
  *
- * @returns takes one packet and gives what became complete. It throws SourceError `unreadable` for what is no RTP or larger than
- *   any picture, and `codec_unsupported` for forms that are not read here.
+ * @returns takes one packet and gives what became complete. It throws SourceError `unreadable` for what is no RTP or
+ * larger than any picture, and `codec_unsupported` for forms that are not read here.
  */
 export function createRtpVideo(description: VideoDescription): (bytes: Buffer) => Buffer[] {
   const { codec, payloadType, clockRate } = description;

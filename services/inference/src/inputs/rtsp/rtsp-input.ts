@@ -13,7 +13,10 @@ import type { RtspSession } from './rtsp-session.ts';
 
 const LEAVE_MS = 500;
 
-/** Opens an rtsp stream: the session is held here, over one connection, and ffmpeg gets the pictures alone. @throws SourceError */
+/**
+ * Opens an rtsp stream: the session is held here, over one connection, and ffmpeg gets the pictures
+ * alone. @throws SourceError
+ */
 export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   const { url, openTimeoutMs, signal } = options;
   const socket = await connectTcp({ ...options, port: url.port });

@@ -22,8 +22,8 @@ const DEFAULT_TIMEOUT_S = 60;
 const TRANSPORT = 'RTP/AVP/TCP;unicast;interleaved=0-1';
 
 /**
- * Asks for the first video track over the connection itself (RFC 2326, interleaved). Every address in a request is built from
- * `authority` and a path: hosts in Content-Base, control attributes, Transport and RTP-Info are not read.
+ * Asks for the first video track over the connection itself (RFC 2326, interleaved). Every address in a request is
+ * built from `authority` and a path: hosts in Content-Base, control attributes, Transport and RTP-Info are not read.
  *
  * @throws SourceError
  */

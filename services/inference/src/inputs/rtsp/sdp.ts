@@ -7,7 +7,10 @@ export interface VideoDescription {
   payloadType: number;
   /** Ticks of RTP timestamps a second. */
   clockRate: number;
-  /** What the server calls the track and the whole stream: absolute, relative, `*` or left out. Never a way to another host. */
+  /**
+   * What the server calls the track and the whole stream: absolute, relative, `*` or left out. Never a way
+   * to another host.
+   */
   trackControl: string | undefined;
   streamControl: string | undefined;
   /** SPS, PPS and VPS as the description tells them; often none. */
@@ -24,8 +27,8 @@ const CODECS: Partial<Record<string, VideoDescription['codec']>> = { H264: 'h264
 const STATIC_JPEG = '26';
 
 /**
- * The first video track of H.264, H.265 or motion JPEG in a session description (RFC 8866). Addresses in it (`c=`, `o=`) are
- * not read: packets come over the one connection there is.
+ * The first video track of H.264, H.265 or motion JPEG in a session description (RFC 8866). Addresses in it (`c=`,
+ * `o=`) are not read: packets come over the one connection there is.
  *
  * @throws SourceError `unreadable` for what is no description, `no_video_track`, `codec_unsupported`
  */

@@ -16,7 +16,10 @@ export interface NalRules {
   configuration: (sets: readonly (readonly Buffer[])[]) => Buffer | undefined;
 }
 
-/** Names (Rec. ITU-T H.264 table 7-1): 1, 5 slices; 6 SEI; 7 SPS; 8 PPS. Data partitions (2–4) are of a profile no camera uses. */
+/**
+ * Names (Rec. ITU-T H.264 table 7-1): 1, 5 slices; 6 SEI; 7 SPS; 8 PPS. Data partitions (2–4) are of a profile
+ * no camera uses.
+ */
 const H264: NalRules = {
   parameterSet: (unit) => indexOrUndefined([7, 8], h264Type(unit)),
   isSlice: (unit) => h264Type(unit) === 1 || h264Type(unit) === 5,
@@ -25,7 +28,10 @@ const H264: NalRules = {
   configuration: avcConfiguration,
 };
 
-/** Names (Rec. ITU-T H.265 table 7-1): 0–9 and 16–21 slices, of which from 16 on entries; 32 VPS; 33 SPS; 34 PPS; 39 SEI. */
+/**
+ * Names (Rec. ITU-T H.265 table 7-1): 0–9 and 16–21 slices, of which from 16 on entries; 32 VPS; 33 SPS; 34
+ * PPS; 39 SEI.
+ */
 const H265: NalRules = {
   parameterSet: (unit) => indexOrUndefined([32, 33, 34], h265Type(unit)),
   isSlice: (unit) => h265Type(unit) <= 9 || (h265Type(unit) >= 16 && h265Type(unit) <= 21),
@@ -57,7 +63,9 @@ function indexOrUndefined(types: readonly number[], type: number): number | unde
   return index < 0 ? undefined : index;
 }
 
-/** SEI whose first message is a recovery point (type 6): encoders that refresh a picture bit by bit never send a type 5. */
+/**
+ * SEI whose first message is a recovery point (type 6): encoders that refresh a picture bit by bit never send a type 5.
+ */
 function isRecoveryPoint(unit: Buffer): boolean {
   return h264Type(unit) === 6 && unit[1] === 6;
 }

@@ -6,8 +6,8 @@ const STEP_OF_A_NEW_CLOCK_MS = 40;
 const START_MS = 10_000;
 
 /**
- * Milliseconds from 32-bit timestamps that wrap around (RTP, RTMP). They begin at 10 s; where the source's clock jumps, they
- * go on a picture's time later, so they are never negative.
+ * Milliseconds from 32-bit timestamps that wrap around (RTP, RTMP). They begin at 10 s; where the source's clock jumps,
+ * they go on a picture's time later, so they are never negative.
  */
 export function createTimeline(ticksPerSecond: number): (timestamp: number) => number {
   let last: number | undefined;

@@ -32,7 +32,8 @@ export function createNalPacker(codec: NalCodec): NalPacker {
   let sets: Buffer[][] = groupSets(codec, []);
   let hasHeader = false;
   let isWaiting = true;
-  // Sets that the next entry has to carry, and whether they came as units of the stream, which makes the next picture an entry.
+  // Sets that the next entry has to carry, and whether they came as units of the stream, which makes the next
+  // picture an entry.
   let isOwing = false;
   let isAnnounced = false;
 

@@ -94,6 +94,47 @@ test('a playlist that never ends to arrive is given up and asked for anew', asyn
   expect((await next).value).toBeUndefined();
 });
 
+test('pieces without pictures are fetched at a bounded rate, however many a playlist names', async () => {
+  const empty = Buffer.alloc(188, 0xff);
+  empty.writeUInt32BE(0x471fff10);
+  const arrivals: number[] = [];
+  const lines = Array.from({ length: 20_000 }, (_, index) => `#EXTINF:0.001,\n${index}.ts`);
+  const playlist = ['#EXTM3U', '#EXT-X-TARGETDURATION:60', ...lines, '#EXT-X-ENDLIST', ''].join('\n');
+  const base = await httpServer((req, res) => {
+    arrivals.push(performance.now());
+    res.end(req.url === '/x.m3u8' ? playlist : Buffer.concat(Array.from({ length: 6 }, () => empty)));
+  });
+  const live = watch(`${base}/x.m3u8`);
+  const next = live.frames.next();
+  await until(() => arrivals.length >= 30, { timeoutMs: 60_000 });
+  // A dozen at once and then four a second.
+  expect((arrivals[29] ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(4000);
+  live.stop();
+  await next;
+});
+
+test('a live playlist is asked for again after the time that it names, sooner when it stood still', async () => {
+  const clip = await readFile(await videos.make('piece.ts', '-i', street, '-t', '1', '-c', 'copy', '-f', 'mpegts'));
+  const asked: number[] = [];
+  const base = await httpServer((req, res) => {
+    if (req.url !== '/x.m3u8') return void res.end(clip);
+    asked.push(performance.now());
+    // Grows with the second answer, then stands still.
+    const count = Math.min(asked.length, 2);
+    const pieces = Array.from({ length: count }, (_, index) => `#EXTINF:1,\n${index}.ts`);
+    res.end(['#EXTM3U', '#EXT-X-TARGETDURATION:2', ...pieces, ''].join('\n'));
+  });
+  const live = watch(`${base}/x.m3u8`);
+  const next = take(live, 1000).catch(() => undefined);
+  await until(() => asked.length >= 4, { timeoutMs: 60_000 });
+  const pauses = asked.slice(1, 4).map((at, index) => at - (asked[index] ?? 0));
+  expect(pauses[0]).toBeGreaterThan(1900);
+  expect(pauses[1]).toBeGreaterThan(1900);
+  expect(pauses[2]).toBeGreaterThan(900);
+  live.stop();
+  await next;
+});
+
 test('a playlist reaches only addresses that pass the rules, and a key that a stranger names is not fetched', async () => {
   const inner = await tcpServer(() => undefined);
   atEnd(inner.close);

@@ -27,7 +27,19 @@ test('RTMP gives frames, and no argument of a process shows the key in its path'
 
 test('RTSP with a password gives frames; ffmpeg is given neither the password nor the path', async () => {
   // A camera sends a picture that stands for itself every second or so; the clip has one at its start only.
-  const camera = await videos.make('camera.mp4', '-i', street, '-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10');
+  const camera = await videos.make(
+    'camera.mp4',
+    '-i',
+    street,
+    '-c:v',
+    'libx264',
+    '-preset',
+    'ultrafast',
+    '-g',
+    '10',
+    '-crf',
+    '36',
+  );
   const source = await rtspServer(camera, {
     path: '/cam/canary-path',
     user: { name: 'us er', password: 'pa:ss@canary' },

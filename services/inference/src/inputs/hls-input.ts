@@ -7,6 +7,7 @@ import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
 import { readPlaylist } from './hls-playlist.ts';
 import type { HlsPlaylist, HlsSegment } from './hls-playlist.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
+import { createPace } from './pace.ts';
 import { getPinned } from './pinned-http.ts';
 import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
@@ -18,6 +19,11 @@ const SEGMENT_TIMEOUT_MS = 60_000;
 // Live streams are joined this many pieces before their end, as players do.
 const JOIN_BEFORE_END = 3;
 const RELOAD_TRIES = 3;
+// A playlist may be made of thousands of pieces that hold nothing: a dozen requests at once, then four a second.
+const REQUEST_MS = 250;
+const REQUESTS_AHEAD_MS = 12 * REQUEST_MS;
+// Who fell behind may catch up at twice the pace of the stream.
+const CATCHING_UP = 2;
 
 type MediaPlaylist = Extract<HlsPlaylist, { kind: 'segments' }>;
 
@@ -70,24 +76,31 @@ type Fetch = (uri: string, maxBytes: number) => Promise<Buffer>;
 /** The pieces in order, until the playlist is complete or the source fails. */
 async function* readPieces({ source, uri, first, signal, state }: Reading): AsyncGenerator<Buffer, void> {
   let playlist = first;
+  let loadedAt = performance.now();
   let next = playlist.isComplete ? 0 : (playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0);
   let initUri: string | undefined;
+  const pace = createPace(JOIN_BEFORE_END * playlist.targetMs);
+  const keys = createKeyring(source);
   try {
     for (;;) {
       const fresh = playlist.segments.filter((segment) => segment.number >= next);
       for (const segment of fresh) {
+        await pace(segment.durationMs / CATCHING_UP, signal);
         if (segment.initUri !== undefined && segment.initUri !== initUri) {
           initUri = segment.initUri;
           yield await source(initUri, MAX_SEGMENT_BYTES);
         }
-        yield await readSegment(source, segment);
+        yield await readSegment(source, keys, segment);
         next = segment.number + 1;
       }
       if (playlist.isComplete) break;
-      await delay(fresh.length > 0 ? playlist.targetMs / 2 : playlist.targetMs, undefined, { signal });
+      // RFC 8216, 6.3.4: the target duration from the last load on, half of it when nothing was new.
+      const pauseMs = playlist.targetMs / (fresh.length > 0 ? 1 : 2);
+      await delay(Math.max(0, loadedAt + pauseMs - performance.now()), undefined, { signal });
+      loadedAt = performance.now();
       playlist = await reload(source, uri, signal);
       const last = playlist.segments.at(-1)?.number ?? 0;
-      // The server restarted its numbering.
+      // The server began to count anew.
       if (last < next - 1) next = playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0;
     }
     state.isFinished = true;
@@ -109,10 +122,23 @@ async function reload(source: Fetch, uri: string, signal: AbortSignal): Promise<
   }
 }
 
-async function readSegment(source: Fetch, { uri, key }: HlsSegment): Promise<Buffer> {
+/** Keys by their address; one is used for many pieces, so the last one is kept. */
+function createKeyring(source: Fetch): (uri: string) => Promise<Buffer> {
+  let last: { uri: string; secret: Buffer } | undefined;
+  return async (uri) => {
+    if (last?.uri !== uri) last = { uri, secret: await source(uri, 16) };
+    return last.secret;
+  };
+}
+
+async function readSegment(
+  source: Fetch,
+  keys: ReturnType<typeof createKeyring>,
+  { uri, key }: HlsSegment,
+): Promise<Buffer> {
   const bytes = await source(uri, MAX_SEGMENT_BYTES);
   if (!key) return bytes;
-  const secret = await source(key.uri, 16);
+  const secret = await keys(key.uri);
   try {
     const decipher = createDecipheriv('aes-128-cbc', secret, key.iv);
     return Buffer.concat([decipher.update(bytes), decipher.final()]);
@@ -124,8 +150,10 @@ async function readSegment(source: Fetch, { uri, key }: HlsSegment): Promise<Buf
 /** Fetches anything a playlist names. Credentials go to the host they were given for and to no other. */
 function createFetcher(options: HttpOptions): Fetch {
   const { url: origin, address, addresses } = options;
+  const pace = createPace(REQUESTS_AHEAD_MS);
   return async (uri, maxBytes) => {
     const url = addresses.parse(uri);
+    await pace(REQUEST_MS, options.signal);
     const isOrigin = url.authority === origin.authority && url.scheme === origin.scheme;
     const target = url.host === origin.host ? address : await addresses.resolve(url.host);
     const response = await getPinned(url, {

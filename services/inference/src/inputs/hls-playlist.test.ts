@@ -27,3 +27,21 @@ test.each([
 test.each(['file:///etc/passwd', 'rtsp://camera.example.org/a', 'data:video/mp2t,x'])('%s is no piece', (named) => {
   expect(() => pieceNamed(named)).toThrow('address_forbidden');
 });
+
+test.each([
+  ['4294967296', '00000000000000000000000100000000'],
+  ['9007199254740991', '0000000000000000001fffffffffffff'],
+])('the number %s of a piece is its initialisation vector in 128 bits', (number, vector) => {
+  const key = '#EXT-X-KEY:METHOD=AES-128,URI="k"';
+  const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:2', `#EXT-X-MEDIA-SEQUENCE:${number}`, key, '#EXTINF:2,', 'a.ts'];
+  const playlist = readPlaylist(`${lines.join('\n')}\n`, BASE);
+  expect(playlist.kind === 'segments' && playlist.segments[0]?.key?.iv.toString('hex')).toBe(vector);
+});
+
+test.each(['18446744073709551616', '1e400', '-1'])(
+  'numbers that cannot be counted on from (%s) are no playlist',
+  (number) => {
+    const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:2', `#EXT-X-MEDIA-SEQUENCE:${number}`, '#EXTINF:2,', 'a.ts'];
+    expect(() => readPlaylist(`${lines.join('\n')}\n`, BASE)).toThrow('unreadable');
+  },
+);

@@ -5,6 +5,8 @@ import { SourceError } from '../domain/source-error.ts';
 export interface HlsSegment {
   number: number;
   uri: string;
+  /** How long it plays by what the playlist says; at most a minute. */
+  durationMs: number;
   /** Header that has to come before the piece, when it differs from the last one sent. */
   initUri: string | undefined;
   /** AES-128 of the whole piece. */
@@ -24,6 +26,8 @@ const LEFT_RAW = /[\\^`{|}]|%(?![0-9a-fA-F]{2})/g;
 // Nothing larger is looked at anyway: frames are scaled down to about this.
 const WIDTH = 1280;
 
+const LONGEST_S = 60;
+
 /**
  * Reads an HTTP Live Streaming playlist (RFC 8216). Of several variants the largest up to 1280 pixels is chosen.
  *
@@ -42,14 +46,17 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
   return {
     kind: 'segments',
     isComplete: endlist,
-    targetMs: Math.min(60, Math.max(1, targetDuration)) * 1000,
+    targetMs: Math.min(LONGEST_S, Math.max(1, targetDuration)) * 1000,
     segments: segments.map((segment: Partial<hls.types.Segment>) => {
-      const { mediaSequenceNumber: number = 0, uri = '' } = segment;
+      const { mediaSequenceNumber: number = 0, uri = '', duration = 0 } = segment;
+      // Beyond this, numbers that follow each other are no longer told apart.
+      if (!Number.isSafeInteger(number) || number < 0) throw new SourceError('unreadable');
       if ([segment.byterange, segment.map?.byterange].some((range) => range !== undefined)) {
         throw new SourceError('unreadable');
       }
       const initUri = segment.map ? absolute(segment.map.uri) : undefined;
-      return { number, uri: absolute(uri), initUri, key: keyOf(segment.key, number, absolute) };
+      const durationMs = Math.min(LONGEST_S, Math.max(0, duration)) * 1000;
+      return { number, uri: absolute(uri), durationMs, initUri, key: keyOf(segment.key, number, absolute) };
     }),
   };
 }
@@ -76,6 +83,6 @@ function keyOf(key: hls.types.Key | null | undefined, number: number, absolute: 
   if (key.method !== 'AES-128' || key.uri === undefined) throw new SourceError('codec_unsupported');
   const iv = Buffer.alloc(16);
   if (key.iv) Buffer.from(key.iv).copy(iv);
-  else iv.writeUInt32BE(number, 12);
+  else iv.writeBigUInt64BE(BigInt(number), 8);
   return { uri: absolute(key.uri), iv };
 }

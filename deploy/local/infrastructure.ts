@@ -1,4 +1,4 @@
-import type { ObjectStoreOptions } from '@vision/shared/object-store/object-store';
+import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
 import { installMissing, type HostProgram } from './host-programs.ts';
 import { ensureKafka, ensureLocalTopics, localBrokers } from './kafka.ts';
 import { ensureDatabases, ensurePostgres, localDatabaseUrl } from './postgres.ts';

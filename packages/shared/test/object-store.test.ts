@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { PART_BYTES } from '../src/object-store/parts.ts';
+import { PART_BYTES } from '../src/object-store/uploads.ts';
 import { createObjectStore } from '../src/object-store/object-store.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
 

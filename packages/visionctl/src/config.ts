@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/object-store';
+import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
 import { UsageError } from './usage-error.ts';
 
 /** Addresses and secrets of the system that is operated. */

@@ -1,53 +1,110 @@
-import type { AsyncLocalStorage } from 'node:async_hooks';
-import type { Client } from 'minio';
+import http from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import https from 'node:https';
+import { Client } from 'minio';
+import { unlessAborted } from '../async/unless-aborted.ts';
 import { asAppError, fail } from '../errors.ts';
-import type { S3Call } from './transport.ts';
 
-/** What every exchange with the store needs. */
-export interface Context {
-  client: Client;
-  calls: AsyncLocalStorage<S3Call>;
+export interface ObjectStoreOptions {
+  /** `http(s)://host:port` */
+  endpoint: string;
+  region: string;
   bucket: string;
-  deadlineMs: number;
-  useSSL: boolean;
+  accessKey: string;
+  secretKey: string;
+  /** Connections kept to the store. */
+  maxSockets?: number;
+  /** Longest silence on a connection. */
+  idleMs?: number;
+  /** Longest time of a call that carries no body of unknown length. */
+  deadlineMs?: number;
 }
 
-export interface CallLimits {
+/** What every exchange with the store needs. */
+export interface Connection {
+  bucket: string;
+  region: string;
+  isEncrypted: boolean;
+  deadlineMs: number;
+  /** A client whose requests end when the signal fires. */
+  clientFor: (signal: AbortSignal | undefined) => Client;
+  /** Closes idle connections. */
+  close: () => void;
+}
+
+export interface Limits {
   signal?: AbortSignal | undefined;
-  /** false: only the idle limit applies. */
-  deadlineMs?: number | false;
-  exchanges?: S3Call['exchanges'];
+  /** Infinity: only the idle limit applies. */
+  deadlineMs?: number;
+}
+
+/**
+ * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a client of its
+ * own, which costs some microseconds; the connections belong to an agent that all of them share.
+ */
+export function createConnection(options: ObjectStoreOptions): Connection {
+  const { maxSockets = 32, idleMs = 20_000, deadlineMs = 30_000 } = options;
+  const endpoint = new URL(options.endpoint);
+  const isEncrypted = endpoint.protocol === 'https:';
+  const { Agent, request } = isEncrypted ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' });
+  const settings = {
+    endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(endpoint.port) || (isEncrypted ? 443 : 80),
+    useSSL: isEncrypted,
+    accessKey: options.accessKey,
+    secretKey: options.secretKey,
+    // Without a region the client asks for it with a call that not every server has.
+    region: options.region,
+    pathStyle: true,
+    // Its retries would send a stream that is already used up.
+    retryOptions: { disableRetry: true },
+    transportAgent: agent,
+  };
+  const clientFor = (signal: AbortSignal | undefined) => {
+    const send = sender(request, idleMs, signal);
+    return new Client({ ...settings, transport: { request: send as typeof http.request } });
+  };
+  const { bucket, region } = options;
+  return { bucket, region, isEncrypted, deadlineMs, clientFor, close: () => agent.destroy() };
+}
+
+/** The client answers these with an error of its own without reading the body, which would keep the connection. */
+const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
+
+function sender(request: typeof http.request, idleMs: number, signal: AbortSignal | undefined) {
+  return (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
+    const outgoing = request(signal ? { ...options, signal } : options, (reply) => {
+      if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
+      onReply?.(reply);
+    });
+    return outgoing.setTimeout(idleMs, () => outgoing.destroy(timedOut(`no progress for ${idleMs} ms`)));
+  };
 }
 
 /** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
-export async function answered<T>(
-  { calls, deadlineMs }: Context,
-  limits: CallLimits,
-  work: () => Promise<T>,
+export async function exchange<T>(
+  connection: Connection,
+  { signal, deadlineMs = connection.deadlineMs }: Limits,
+  work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  limits.signal?.throwIfAborted();
-  const controller = new AbortController();
-  const ms = limits.deadlineMs ?? deadlineMs;
-  const timer = ms === false ? undefined : setTimeout(() => controller.abort(timedOut(ms)), ms);
-  const onAbort = () => controller.abort(limits.signal?.reason);
-  limits.signal?.addEventListener('abort', onAbort, { once: true });
-  const aborted = new Promise<never>((_resolve, reject) => {
-    controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
-  });
-  aborted.catch(() => undefined);
+  signal?.throwIfAborted();
+  const deadline = new AbortController();
+  const late = () => deadline.abort(timedOut(`the object store did not answer within ${deadlineMs} ms`));
+  const timer = deadlineMs === Infinity ? undefined : setTimeout(late, deadlineMs);
+  const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
   try {
-    // The client can wait for ever on a body that was given up, so the abort has to win by itself.
-    return await Promise.race([calls.run({ signal: controller.signal, exchanges: limits.exchanges }, work), aborted]);
+    // The client can wait for ever on a body that was given up.
+    return await unlessAborted(ended, work(connection.clientFor(ended)));
   } catch (error) {
-    throw limits.signal?.aborted ? limits.signal.reason : unavailable(error);
+    throw signal?.aborted ? signal.reason : asStoreError(error);
   } finally {
     clearTimeout(timer);
-    limits.signal?.removeEventListener('abort', onAbort);
   }
 }
 
 /** The AppError for a failure of the store. */
-export function unavailable(error: unknown): Error {
+export function asStoreError(error: unknown): Error {
   const known = asAppError(error);
   if (known) return known;
   const { code } = error as { code?: unknown };
@@ -55,6 +112,4 @@ export function unavailable(error: unknown): Error {
   return fail.sysUnavailable('object_store_unavailable', error);
 }
 
-function timedOut(ms: number): Error {
-  return Object.assign(new Error(`the object store did not answer within ${ms} ms`), { code: 'ETIMEDOUT' });
-}
+const timedOut = (message: string) => Object.assign(new Error(message), { code: 'ETIMEDOUT' });

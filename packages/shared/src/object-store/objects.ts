@@ -1,0 +1,77 @@
+import { open, rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { asAppError } from '../errors.ts';
+import { asStoreError, exchange } from './exchange.ts';
+import type { Connection } from './exchange.ts';
+
+export interface StoredObject {
+  key: string;
+  bytes: number;
+  modifiedAt: Date;
+}
+
+/** Writes an object to a file, which must not exist yet; removes it again when the download fails. Throws as `ObjectStore` says. */
+export async function getToFile(
+  connection: Connection,
+  { key, path, signal }: { key: string; path: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await exchange(connection, { signal, deadlineMs: Infinity }, async (client) => {
+      await pipeline(await client.getObject(connection.bucket, key), file.createWriteStream());
+    });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The content of an object while it arrives. Throws as `ObjectStore` says. */
+export async function getStream(connection: Connection, key: string, signal?: AbortSignal): Promise<Readable> {
+  signal?.throwIfAborted();
+  try {
+    // The stream outlives this call, so only the idle limit and the caller's signal may end it.
+    return await connection.clientFor(signal).getObject(connection.bucket, key);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : asStoreError(error);
+  }
+}
+
+/** Size and date; undefined when there is no such object. Throws as `ObjectStore` says. */
+export async function stat(connection: Connection, key: string): Promise<StoredObject | undefined> {
+  try {
+    const found = await exchange(connection, {}, (client) => client.statObject(connection.bucket, key));
+    return { key, bytes: found.size, modifiedAt: found.lastModified };
+  } catch (error) {
+    if (asAppError(error)?.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Removes objects; those that are not there count as removed. Throws as `ObjectStore` says. */
+export async function remove(connection: Connection, keys: string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const failures = await exchange(connection, {}, (client) => client.removeObjects(connection.bucket, keys));
+  // The types of the client put the code one level deeper than most servers do.
+  const codes = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
+  const refusal = codes.find((code) => code !== undefined && code !== 'NoSuchKey');
+  if (refusal !== undefined) throw asStoreError(new Error(`remove refused: ${refusal}`));
+}
+
+/** Objects below a prefix in key order, page by page. Throws as `ObjectStore` says. */
+export async function* list(connection: Connection, prefix: string): AsyncGenerator<StoredObject> {
+  let token = '';
+  for (;;) {
+    const page = await exchange(connection, {}, (client) =>
+      client.listObjectsV2Query(connection.bucket, prefix, token, '', 1000, ''),
+    );
+    for (const item of page.objects) {
+      if (item.name !== undefined) yield { key: item.name, bytes: item.size, modifiedAt: item.lastModified };
+    }
+    if (!page.isTruncated) return;
+    token = page.nextContinuationToken;
+  }
+}

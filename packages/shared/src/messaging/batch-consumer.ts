@@ -3,19 +3,14 @@ import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { z } from 'zod';
 import type { EventDefinition } from '../contracts/envelope.ts';
 import { readHeaders, readJson } from './cloud-event.ts';
-import type { EventConsumer } from './consumer.ts';
-import { consumerSignals } from './consumer-signals.ts';
-import type { ConsumerSignals } from './consumer-signals.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
+import { createEventConsumer } from './event-consumer.ts';
+import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
 import { persist } from './persist.ts';
-import { createProducer } from './producer.ts';
-import type { EventProducer } from './producer.ts';
-import { createSettlements } from './settlement.ts';
-import type { Outcome, Settlements } from './settlement.ts';
+import type { Outcome } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
-import { createSupervisor } from './supervise.ts';
 
 export interface BatchConsumerOptions {
   kafka: KafkaClient;
@@ -48,51 +43,23 @@ export interface BatchMeta {
  * to its producers.
  */
 export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
-  const { kafka, groupId, topic, concurrency = 2 } = options;
-  const stop = new AbortController();
-  const batches: Batches = {
-    ...options,
-    byType: new Map(options.definitions.map((definition) => [definition.type, definition])),
-    producer: createProducer(kafka),
-    signals: consumerSignals(groupId),
-    settlements: createSettlements(),
-    signal: stop.signal,
-  };
-  const supervisor = createSupervisor({
-    kafka,
-    groupId,
-    topics: [topic],
-    signals: batches.signals,
-    onFatal: options.onFatal,
-    run: {
+  const { kafka, groupId, topic, definitions, onFatal, concurrency = 2 } = options;
+  const byType = new Map(definitions.map((definition) => [definition.type, definition]));
+  return createEventConsumer({ kafka, groupId, topics: [topic], onFatal }, (tools) => {
+    const batches = { ...options, ...tools, byType };
+    return {
       partitionsConsumedConcurrently: concurrency,
       eachBatchAutoResolve: false,
       eachBatch: async (payload) => {
         await consume(batches, payload);
-        supervisor.progressed();
+        tools.progressed();
       },
-    },
+    };
   });
-  return {
-    start: supervisor.start,
-    joined: supervisor.joined,
-    settled: batches.settlements.settled,
-    isRunning: supervisor.isRunning,
-    isAlive: supervisor.isAlive,
-    stop: async (timeoutMs) => {
-      stop.abort();
-      await supervisor.stop(timeoutMs);
-      await batches.producer.stop();
-    },
-  };
 }
 
-interface Batches extends BatchConsumerOptions {
+interface Batches extends BatchConsumerOptions, ConsumerTools {
   byType: Map<string, EventDefinition>;
-  producer: EventProducer;
-  signals: ConsumerSignals;
-  settlements: Settlements;
-  signal: AbortSignal;
 }
 
 interface Decoded {

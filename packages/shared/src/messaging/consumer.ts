@@ -1,18 +1,16 @@
 import type { EachMessagePayload } from 'kafkajs';
 import { readHeaders, readJson } from './cloud-event.ts';
 import type { EventHeaders } from './cloud-event.ts';
-import { consumerSignals } from './consumer-signals.ts';
-import type { ConsumerSignals } from './consumer-signals.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
 import type { DeadLetterReason } from './dead-letter.ts';
+import { createEventConsumer } from './event-consumer.ts';
+import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
 import { persist } from './persist.ts';
-import { createProducer } from './producer.ts';
-import type { EventProducer } from './producer.ts';
-import { createSettlements } from './settlement.ts';
-import type { Outcome, Settlements } from './settlement.ts';
+import type { Outcome } from './settlement.ts';
 import type { DeliveryMeta, Subscription } from './subscription.ts';
-import { createSupervisor } from './supervise.ts';
+
+export type { EventConsumer } from './event-consumer.ts';
 
 export interface ConsumerOptions {
   kafka: KafkaClient;
@@ -25,71 +23,32 @@ export interface ConsumerOptions {
   concurrency?: number;
 }
 
-export interface EventConsumer {
-  /** Joins the group and keeps trying while Kafka is away; returns at once. */
-  start: () => void;
-  /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
-  joined: Promise<void>;
-  /** Resolves with what became of an event, also of one settled shortly before; for tests. */
-  settled: Settlements['settled'];
-  isRunning: () => boolean;
-  /** For the liveness check; no outage makes it false. */
-  isAlive: () => boolean;
-  /** Lets the delivery under way finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
-  stop: (timeoutMs?: number) => Promise<void>;
-}
-
 /**
  * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed
  * over; what cannot be read goes to the dead letter topic and its partition goes on. The trace of the producer is
  * active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {
-  const { kafka, groupId, subscriptions, concurrency = 3 } = options;
-  const stop = new AbortController();
-  const delivery = {
-    ...options,
-    byType: indexByType(subscriptions),
-    producer: createProducer(kafka),
-    signals: consumerSignals(groupId),
-    settlements: createSettlements(),
-    signal: stop.signal,
-    topicOf: new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic])),
-  };
-  const supervisor = createSupervisor({
-    kafka,
-    groupId,
-    topics: [...new Set(delivery.topicOf.values())],
-    signals: delivery.signals,
-    onFatal: options.onFatal,
-    run: {
+  const { kafka, groupId, subscriptions, onFatal, concurrency = 3 } = options;
+  const topicOf = new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic]));
+  const byType = indexByType(subscriptions);
+  const topics = [...new Set(topicOf.values())];
+  return createEventConsumer({ kafka, groupId, topics, onFatal }, (tools) => {
+    const delivery = { ...tools, kafka, groupId, byType, topicOf };
+    return {
       partitionsConsumedConcurrently: concurrency,
       eachMessage: async (payload) => {
         await deliver(delivery, payload);
-        supervisor.progressed();
+        tools.progressed();
       },
-    },
+    };
   });
-  return {
-    start: supervisor.start,
-    joined: supervisor.joined,
-    settled: delivery.settlements.settled,
-    isRunning: supervisor.isRunning,
-    isAlive: supervisor.isAlive,
-    stop: async (timeoutMs) => {
-      stop.abort();
-      await supervisor.stop(timeoutMs);
-      await delivery.producer.stop();
-    },
-  };
 }
 
-interface Delivery extends ConsumerOptions {
+interface Delivery extends ConsumerTools {
+  kafka: KafkaClient;
+  groupId: string;
   byType: Map<string, Subscription>;
-  producer: EventProducer;
-  signals: ConsumerSignals;
-  settlements: Settlements;
-  signal: AbortSignal;
   topicOf: Map<string, string>;
 }
 

@@ -3,18 +3,25 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { asyncApi } from './docs/async-api.ts';
+import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
+import { assertAsyncApi } from './docs/validate-async-api.ts';
 
 const root = join(import.meta.dirname, '..');
 const isCheck = process.argv.includes('--check');
 
+const openApi = await openApiDocuments(root);
+const events = asyncApi(root);
+assertAsyncApi(events);
+
 /**
- * Everything under docs/ that follows from the code, by path. `--check` writes nothing and fails when a file is stale.
+ * Everything that follows from the code, by path. `--check` writes nothing and fails when a file is stale.
  */
 const files: Record<string, string> = {
-  ...(await openApiDocuments(root)),
-  'docs/asyncapi.json': JSON.stringify(asyncApi(root)),
+  ...openApi,
+  'docs/asyncapi.json': JSON.stringify(events),
+  'test/client/public-api.ts': await clientTypes(openApi['docs/openapi/public.json'] ?? ''),
   'docs/env.md': await environmentList(root),
 };
 

@@ -37,7 +37,12 @@ const documents: Record<Audience, Presentation> = {
       'the header `X-Operator` and kept in the audit log.',
     servers: [local(8081, 'The admin port of the gateway')],
     bearer: 'The static token of the gateway: `Authorization: Bearer <ADMIN_TOKEN>`.',
-    tags: [{ name: 'gateway', description: 'Keys, limits, tasks of unknown outcome, maintenance.' }],
+    tags: [
+      { name: 'Keys', description: 'Create, list, rotate and revoke API keys.' },
+      { name: 'Subjects', description: 'What a subject may do, and what it used of the day.' },
+      { name: 'Tasks of unknown outcome', description: 'Tasks that wait for somebody to find out whether they run.' },
+      { name: 'Upkeep', description: 'Maintenance, retention, the check of the ledger, the audit log.' },
+    ],
   },
   internal: {
     title: 'Vision Recognition Service: calls between services',

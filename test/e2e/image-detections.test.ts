@@ -1,8 +1,21 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import sharp from 'sharp';
-import { Caller, example, form, jpeg, problemOf, refusal, scene, system } from '../support/system.ts';
+import {
+  assertDocumented,
+  Caller,
+  example,
+  exchange,
+  form,
+  jpeg,
+  problemOf,
+  refusal,
+  scene,
+  system,
+} from '../support/system.ts';
 
 const MiB = 1024 * 1024;
 const invalid = (reason: string) => [400, 'OP-TASK-REQUEST-INVALID', reason];
@@ -97,14 +110,17 @@ test.each<[string, Record<string, string>]>([
   ['a wrong key', { authorization: 'Bearer vk_aaaaaaaaaaaa_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb' }],
   ['another scheme', { authorization: 'Basic dXNlcjpwYXNz' }],
 ])('%s is 401 with OP-AUTH-REQUIRED', async (_name, headers) => {
-  const reply = await fetch(`${system.baseUrl}/v1/vision/image-detections`, { method: 'POST', headers });
-  const body = (await reply.json()) as { code: string };
-  expect([reply.status, body.code, reply.headers.get('www-authenticate')]).toEqual([401, 'OP-AUTH-REQUIRED', 'Bearer']);
+  const reply = await exchange(`${system.baseUrl}/v1/vision/image-detections`, 'POST', { headers });
+  expect([reply.status, reply.body['code'], reply.headers.get('www-authenticate')]).toEqual([
+    401,
+    'OP-AUTH-REQUIRED',
+    'Bearer',
+  ]);
 });
 
 test('a key in the query string is never read', async () => {
   for (const name of ['key', 'api_key', 'access_token', 'authorization']) {
-    const reply = await fetch(`${system.baseUrl}/api/op/v1/scenes?${name}=${caller.key}`);
+    const reply = await exchange(`${system.baseUrl}/api/op/v1/scenes?${name}=${caller.key}`, 'GET');
     expect(reply.status).toBe(401);
   }
 });
@@ -123,8 +139,9 @@ test.each([
 
 test('two Idempotency-Key headers are refused even when they are equal', async () => {
   const key = randomUUID();
-  const text = await new Promise<string>((resolve, reject) => {
-    const req = request(`${system.baseUrl}/v1/vision/image-detections`, {
+  const url = `${system.baseUrl}/v1/vision/image-detections`;
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    const req = request(url, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${caller.key}`,
@@ -132,10 +149,12 @@ test('two Idempotency-Key headers are refused even when they are equal', async (
         'content-type': 'multipart/form-data; boundary=x',
       },
     });
-    req.on('response', (reply) => reply.setEncoding('utf8').once('data', resolve)).on('error', reject);
-    req.end('--x--\r\n');
+    req.on('response', resolve).on('error', reject).end('--x--\r\n');
   });
-  expect(JSON.parse(text)).toMatchObject({ status: 400, details: { reason: 'idempotency_key_invalid' } });
+  const body = await text(reply);
+  const headers = new Headers(Object.entries(reply.headers).map(([name, value]) => [name, String(value)]));
+  assertDocumented(url, { method: 'POST', status: reply.statusCode ?? 0, headers, text: body });
+  expect(JSON.parse(body)).toMatchObject({ status: 400, details: { reason: 'idempotency_key_invalid' } });
 });
 
 test.each([0, 11])('%d images are refused', async (count) => {
@@ -160,13 +179,12 @@ test('a body over 81 MiB is refused with and without Content-Length', async () =
   const { body: stream, headers } = new Response(big);
   const type = headers.get('content-type') ?? '';
   expect(refusal(await caller.detect(big))).toEqual(invalid('body_too_large'));
-  const chunked = await fetch(`${system.baseUrl}/v1/vision/image-detections`, {
-    method: 'POST',
+  const chunked = await exchange(`${system.baseUrl}/v1/vision/image-detections`, 'POST', {
     headers: { authorization: `Bearer ${caller.key}`, 'idempotency-key': randomUUID(), 'content-type': type },
     body: stream,
     duplex: 'half',
   });
-  expect(await chunked.json()).toMatchObject({ status: 400, details: { reason: 'body_too_large' } });
+  expect(refusal(chunked)).toEqual(invalid('body_too_large'));
 });
 
 test.each<[string, FormData, string]>([

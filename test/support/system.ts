@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readApiContract } from '@vision/shared/testing/api-contract';
+import type { Exchange } from '@vision/shared/testing/api-contract-document';
 
 /** The running system under test, as `make` describes it in the environment. */
 export const system = {
   baseUrl: need('BASE_URL'),
   adminUrl: need('ADMIN_URL'),
   adminToken: need('ADMIN_TOKEN'),
+};
+
+const documents = join(import.meta.dirname, '../../docs/openapi');
+const contracts = {
+  public: await readApiContract(join(documents, 'public.json')),
+  admin: await readApiContract(join(documents, 'admin.json')),
 };
 
 export const examples = join(import.meta.dirname, '../../examples');
@@ -140,13 +148,22 @@ export function refusal(answer: Answer): [number, string | undefined, string | u
   return [answer.status, problem.code, problem.details?.reason];
 }
 
-async function exchange(
+/** Sends one request; the answer has to be one that the API document describes. */
+export async function exchange(
   url: string,
   method: string,
-  init: { body?: NonNullable<RequestInit['body']>; headers: Record<string, string> },
+  init: Omit<RequestInit, 'headers' | 'method'> & { headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const reply = await fetch(url, { method, ...init });
   const text = await reply.text();
+  assertDocumented(url, {
+    method,
+    requestHeaders: init.headers,
+    requestText: typeof init.body === 'string' ? init.body : undefined,
+    status: reply.status,
+    headers: reply.headers,
+    text,
+  });
   const isJson = (reply.headers.get('content-type') ?? '').includes('json');
   return {
     status: reply.status,
@@ -154,6 +171,13 @@ async function exchange(
     text,
     body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
   };
+}
+
+/** @throws when an answer is not as the document of the public or the admin API says. */
+export function assertDocumented(url: string, exchanged: Omit<Exchange, 'path'>): void {
+  const { origin, pathname, search } = new URL(url);
+  const contract = origin === new URL(system.adminUrl).origin ? contracts.admin : contracts.public;
+  contract.assert({ ...exchanged, path: pathname + search });
 }
 
 function need(name: string): string {

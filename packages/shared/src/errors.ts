@@ -144,6 +144,17 @@ export const fail = {
   forbidden: (reason: string, message: string) => new AppError('forbidden', message, { reason }),
   conflict: (reason: string, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
+  /** What an operator says now about a task is not what was said before. */
+  verificationContradicts: (status: string) =>
+    new AppError('conflict', 'The task was verified otherwise.', {
+      reason: 'verification_contradicts',
+      details: { status },
+    }),
+  taskNotResolving: (status: string) =>
+    new AppError('conflict', `The task is ${status}; there is nothing to verify.`, {
+      reason: 'task_not_resolving',
+      details: { status },
+    }),
   /** A fault of ours. What exactly stands in the log only. */
   internal: () => new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' }),
 };

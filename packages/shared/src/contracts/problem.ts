@@ -13,6 +13,8 @@ export const errorCodes = [
   'OP-SYS-UNAVAILABLE',
 ] as const;
 
+const errorCode = z.enum(errorCodes).meta({ id: 'ErrorCode', description: 'What programs decide by' });
+
 /**
  * Body of every error answer: RFC 9457 with this service's extensions. Read like this, codes and details may be new.
  */
@@ -55,12 +57,13 @@ const problemDetails = z
 /** The same as callers see it in the documents, with every code and every detail there is. */
 export const documentedProblem = problem
   .extend({
-    code: z
-      .enum(errorCodes)
-      .optional()
-      .describe('What programs decide by. Absent on 403, 404, 405, 500 and on conflicts of the admin API'),
+    code: errorCode.optional(),
     details: problemDetails,
   })
-  .meta({ id: 'Problem', description: 'Why a request was refused (RFC 9457)' });
+  .meta({
+    id: 'Problem',
+    description:
+      'Why a request was refused (RFC 9457). Without `code` on 403, 404, 405, 500 and conflicts of the admin API',
+  });
 
 export type Problem = z.infer<typeof problem>;

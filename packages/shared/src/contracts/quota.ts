@@ -77,6 +77,11 @@ const usage = z
 /** Also the answer of the public `/v1/vision/usage`. */
 export const usageReply = z.object({ video: usage, image: usage }).meta({ id: 'Usage' });
 
+export const exampleUsage: z.infer<typeof usageReply> = {
+  video: { limit: 5, used: 2, remaining: 3, resets_at: '2026-03-16T00:00:00+08:00' },
+  image: { limit: 100, used: 37, remaining: 63, resets_at: '2026-03-16T00:00:00+08:00' },
+};
+
 const unitsADay = z.coerce.number<string>().int().min(0);
 
 /** Today's usage of the token's subject against these limits. */
@@ -87,21 +92,23 @@ export const getSubjectUsage = defineQuestion({
   reply: usageReply,
 });
 
-export const verificationReply = z.object({
-  counters: z.int(),
-  reservations: z.int(),
-  differences: z
-    .array(
-      z.object({
-        subject: z.string(),
-        kind: z.string(),
-        day: z.string().describe('YYYY-MM-DD in UTC+8'),
-        used: z.int().describe('What the counter says'),
-        ledger: z.int().describe('What its reservations add up to'),
-      }),
-    )
-    .describe('At most 1000'),
-});
+export const verificationReply = z
+  .object({
+    counters: z.int(),
+    reservations: z.int(),
+    differences: z
+      .array(
+        z.object({
+          subject: z.string(),
+          kind: z.string(),
+          day: z.string().describe('YYYY-MM-DD in UTC+8'),
+          used: z.int().describe('What the counter says'),
+          ledger: z.int().describe('What its reservations add up to'),
+        }),
+      )
+      .describe('At most 1000'),
+  })
+  .meta({ id: 'LedgerVerification' });
 
 /** Every counter recomputed from the ledger. Empty `differences` means that all is well. */
 export const verifyLedger = defineQuestion({

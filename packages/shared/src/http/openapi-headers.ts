@@ -1,10 +1,12 @@
 /** Headers of answers, as the documents describe them. */
 export const headerDocs = {
   'X-Request-Id': {
+    required: true,
     description: 'Id of this request: the one that was sent with it, or a new one',
     schema: { type: 'string' as const, example: '5f0c2d1e-6a0b-4a57-9d2c-0d4a3c6f2b11' },
   },
   'X-Trace-Id': {
+    required: true,
     description: 'Id of the trace of this request; name it when you report a fault',
     schema: { type: 'string' as const, pattern: '^[0-9a-f]{32}$', example: '4bf92f3577b34da6a3ce929d0e0e4736' },
   },

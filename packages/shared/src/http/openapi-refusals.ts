@@ -75,6 +75,7 @@ function commonRefusals(definition: RouteDefinition): AppError[] {
     ...(params ? [fail.notFound('There is no such resource.')] : []),
     ...(isLimited ? [fail.rateLimited('rate_exceeded', 1, { limit: 'requests' })] : []),
     ...(isLimited ? [fail.sysUnavailable('key_store_unavailable')] : []),
+    ...(audience === 'admin' || audience === 'internal' ? [fail.sysUnavailable('database_unavailable')] : []),
     fail.internal(),
   ];
 }

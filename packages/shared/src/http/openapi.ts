@@ -37,16 +37,15 @@ export function buildOpenApi(options: OpenApiOptions): object {
   const definitions = options.definitions.filter((definition) => definition.audience === audience).sort(byPath);
   checkTags(tags, definitions);
   for (const definition of definitions) registry.registerPath(toPath(definition, components));
-  return new OpenApiGeneratorV31([
-    { type: 'schema', schema: documentedProblem },
-    ...registry.definitions,
-  ]).generateDocument({
+  const generator = new OpenApiGeneratorV31([{ type: 'schema', schema: documentedProblem }, ...registry.definitions]);
+  const { webhooks: _none, ...document } = generator.generateDocument({
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers,
     tags,
     security: [{ bearer: [] }],
   });
+  return document;
 }
 
 const byPath = (a: RouteDefinition, b: RouteDefinition) =>

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { fail } from '../errors.ts';
-import type { AppError, ErrorCode } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { readJson } from './json-body.ts';
 import type { HeaderName } from './openapi-headers.ts';
@@ -54,7 +54,6 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   responses: Record<number, ResponseDoc>;
   /** One of each refusal of its own; the documents take status, code, reason and wording from them. */
   refusalExamples?: (() => AppError[]) | undefined;
-  errors?: ErrorCode[] | undefined;
 }
 
 export interface RouteContext<P, Q, B> {

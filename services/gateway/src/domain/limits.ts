@@ -6,11 +6,13 @@ import type { SubjectLimits } from '@vision/shared/contracts/limits';
 export type LimitOverrides = Partial<SubjectLimits>;
 
 /** A change by the operator: a number sets, null goes back to the default, absent leaves as it is. */
-export const limitsChange = z.strictObject(
-  Object.fromEntries(
-    Object.entries(subjectLimits.shape).map(([name, bound]) => [name, bound.unwrap().nullable().optional()]),
-  ) as { [K in keyof SubjectLimits]: z.ZodOptional<z.ZodNullable<z.ZodNumber>> },
-);
+export const limitsChange = z
+  .strictObject(
+    Object.fromEntries(
+      Object.entries(subjectLimits.shape).map(([name, bound]) => [name, bound.unwrap().nullable().optional()]),
+    ) as { [K in keyof SubjectLimits]: z.ZodOptional<z.ZodNullable<z.ZodNumber>> },
+  )
+  .meta({ id: 'LimitsChange' });
 export type LimitsChange = z.infer<typeof limitsChange>;
 
 /** Limits in force for a subject with these overrides. */

@@ -14,7 +14,7 @@ export async function rotateKey(
   const created = await inTransaction(db, async (tx) => {
     const old = await lockKey(tx, keyId);
     if (!old) throw fail.notFound('There is no such key.');
-    if (!old.isInForce) throw fail.conflict('key_ended', 'The key is revoked or expired; create a new one.');
+    if (!old.isInForce) throw keyEnded();
     const key = await mintKey(tx, peppers, { name: old.name, subject: old.subject });
     if (overlapS === 0) await markRevoked(tx, keyId);
     else await expireAfter(tx, keyId, overlapS);
@@ -26,3 +26,5 @@ export async function rotateKey(
   signals.keyCreated(created.key_id, created.subject);
   return created;
 }
+
+export const keyEnded = () => fail.conflict('key_ended', 'The key is revoked or expired; create a new one.');

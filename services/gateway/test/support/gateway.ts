@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { createLogger } from '@vision/shared/logger';
 import type { Logger } from '@vision/shared/logger';
+import { readApiContract } from '@vision/shared/testing/api-contract';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testRedis } from '@vision/shared/testing/redis';
@@ -20,6 +21,7 @@ jest.setTimeout(60_000);
 export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 export const adminToken = 'admin-token-admin-token';
 const root = join(import.meta.dirname, '../../../..');
+const adminContract = await readApiContract(join(root, 'docs/openapi/admin.json'));
 
 export interface Answer {
   status: number;
@@ -72,11 +74,13 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
   };
   const first = await startReplica(variables, logger);
   const others: Replica[] = [];
-  const admin: TestGateway['admin'] = (method, path, body, headers = {}) =>
-    exchange(first.adminUrl + path, method, {
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...headers },
-    });
+  const admin: TestGateway['admin'] = async (method, path, body, more = {}) => {
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...more };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await exchange(first.adminUrl + path, method, { ...sent, headers });
+    adminContract.assert({ method, path, requestHeaders: headers, requestText: sent.body, ...answer });
+    return answer;
+  };
   return {
     ...first,
     database,

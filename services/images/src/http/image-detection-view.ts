@@ -67,7 +67,7 @@ export const form = z
       .min(1)
       .max(MAX_IMAGES)
       .describe('JPEG, PNG or WEBP, 8 MiB each at most, each with a file name'),
-    scene_code: z.string().default(DEFAULT_SCENE).describe('An enabled scene'),
+    scene_code: z.string().optional().describe(`An enabled scene; \`${DEFAULT_SCENE}\` when absent`),
   })
   .meta({ id: 'NewImageDetection' });
 

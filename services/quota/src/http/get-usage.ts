@@ -1,14 +1,8 @@
 import type { Knex } from 'knex';
 import { defaultLimits } from '@vision/shared/contracts/limits';
-import { getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
-import type { UsageReply } from '@vision/shared/contracts/quota';
+import { exampleUsage, getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { usage } from '../use-cases/usage.ts';
-
-const exampleUsage: UsageReply = {
-  video: { limit: 5, used: 2, remaining: 3, resets_at: '2026-03-16T00:00:00+08:00' },
-  image: { limit: 100, used: 37, remaining: 63, resets_at: '2026-03-16T00:00:00+08:00' },
-};
 
 export const getUsageRoute = (deps: { db: Knex }) =>
   route(

@@ -1,12 +1,14 @@
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
 import { getInternalTask, listResolvingTasks, verifyInternalTask } from '@vision/shared/contracts/tasks';
 import type { InternalTask } from '@vision/shared/contracts/tasks';
+import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import { listByStatus } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
 import { verifyTask } from '../use-cases/verify-task.ts';
+import { taskRefusals } from './task-view.ts';
 
 /** Most waiting tasks that one answer lists. */
 const LIST_LIMIT = 1000;
@@ -51,7 +53,12 @@ export const verifyTaskRoute = (deps: Deps) =>
       summary: 'Apply what an operator found out about a task whose submission is unknown',
       audience: 'internal',
       responses: { 200: { description: 'The task', schema: verifyInternalTask.reply } },
-      errors: ['OP-TASK-UPSTREAM-DOWN', 'OP-SYS-UNAVAILABLE'],
+      refusalExamples: () => [
+        ...taskRefusals(),
+        fail.verificationContradicts('running'),
+        fail.taskNotResolving('running'),
+        fail.upstreamDown('inference_unreachable'),
+      ],
     },
     async ({ params, body }) => ({
       status: 200,

@@ -63,9 +63,6 @@ export async function verifyTask(deps: VerifyDeps, input: VerifyInput): Promise<
 async function answerDecided({ db }: VerifyDeps, task: Task, { outcome }: VerifyInput): Promise<Task> {
   const said = await findVerification(db, task.taskId);
   if (said === moves[outcome]) return task;
-  if (said !== undefined)
-    throw fail.conflict('verification_contradicts', 'The task was verified otherwise.', { status: task.status });
-  throw fail.conflict('task_not_resolving', `The task is ${task.status}; there is nothing to verify.`, {
-    status: task.status,
-  });
+  if (said !== undefined) throw fail.verificationContradicts(task.status);
+  throw fail.taskNotResolving(task.status);
 }

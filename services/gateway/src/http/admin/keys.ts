@@ -1,14 +1,40 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
-import type { Route } from '@vision/shared/http/route';
+import type { ResponseDoc, Route } from '@vision/shared/http/route';
 import { listKeys } from '../../db/api-keys.ts';
 import { createKey } from '../../use-cases/create-key.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 import { revokeKey } from '../../use-cases/revoke-key.ts';
-import { rotateKey } from '../../use-cases/rotate-key.ts';
-import { actorOf, createdKey, keyPath, keyView, subject, toKeyView, words } from './schemas.ts';
+import { keyEnded, rotateKey } from '../../use-cases/rotate-key.ts';
+import {
+  actorOf,
+  createdKey,
+  exampleCreatedKey,
+  exampleKeyView,
+  keyPath,
+  keyView,
+  operatorHeaders,
+  operatorInvalid,
+  subject,
+  toKeyView,
+  words,
+} from './schemas.ts';
 
 const OVERLAP_AT_MOST_S = 30 * 24 * 3600;
+
+const newKey = z.strictObject({ name: words(100).min(1), subject: subject.optional() }).meta({ id: 'NewApiKey' });
+const rotation = z
+  .strictObject({ overlap_s: z.int().min(0).max(OVERLAP_AT_MOST_S).describe('Seconds in which both keys work') })
+  .meta({ id: 'KeyRotation' });
+const keyList = z.object({ items: z.array(keyView) }).meta({ id: 'ApiKeyList' });
+
+/** An answer that shows a key: nothing on the way may keep it. */
+const created = (description: string): ResponseDoc => ({
+  description,
+  schema: createdKey,
+  example: exampleCreatedKey,
+  headers: ['Cache-Control'],
+});
 
 export const createKeyRoute = (deps: OperatorDeps): Route =>
   route(
@@ -18,9 +44,13 @@ export const createKeyRoute = (deps: OperatorDeps): Route =>
       path: '/admin/v1/keys',
       summary: 'Create an API key',
       description: 'A key without a named subject gets a new one: keys of one subject share tasks, quota and limits.',
+      tag: 'Keys',
       audience: 'admin',
-      body: z.strictObject({ name: words(100).min(1), subject: subject.optional() }),
-      responses: { 201: { description: 'The key; its text is shown here only', schema: createdKey } },
+      headers: operatorHeaders,
+      body: newKey,
+      bodyExample: { name: 'yard cameras', subject: 'acme' },
+      responses: { 201: created('The key; its text is shown here only') },
+      refusalExamples: () => [operatorInvalid()],
     },
     async ({ body, req }) => {
       const { key, ...row } = await createKey(deps, { ...body, actor: actorOf(req) });
@@ -35,9 +65,12 @@ export const listKeysRoute = (deps: OperatorDeps): Route =>
       method: 'get',
       path: '/admin/v1/keys',
       summary: 'List API keys, newest first',
+      tag: 'Keys',
       audience: 'admin',
       query: z.strictObject({ subject: subject.optional() }),
-      responses: { 200: { description: 'Keys without their text', schema: z.object({ items: z.array(keyView) }) } },
+      responses: {
+        200: { description: 'Keys without their text', schema: keyList, example: { items: [exampleKeyView] } },
+      },
     },
     async ({ query }) => ({
       status: 200,
@@ -53,9 +86,12 @@ export const revokeKeyRoute = (deps: OperatorDeps): Route =>
       path: '/admin/v1/keys/{key_id}',
       summary: 'Revoke an API key',
       description: 'In force everywhere within 10 s, usually within one. Repeating it changes nothing.',
+      tag: 'Keys',
       audience: 'admin',
+      headers: operatorHeaders,
       params: keyPath,
       responses: { 204: { description: 'Revoked' } },
+      refusalExamples: () => [operatorInvalid()],
     },
     async ({ params, req }) => {
       await revokeKey(deps, { keyId: params.key_id, actor: actorOf(req) });
@@ -70,16 +106,18 @@ export const rotateKeyRoute = (deps: OperatorDeps): Route =>
       method: 'post',
       path: '/admin/v1/keys/{key_id}/rotate',
       summary: 'Make a second key for the same subject; the first one ends after the overlap',
+      tag: 'Keys',
       audience: 'admin',
+      headers: operatorHeaders,
       params: keyPath,
-      body: z.strictObject({
-        overlap_s: z.int().min(0).max(OVERLAP_AT_MOST_S).describe('Seconds in which both keys work'),
-      }),
-      responses: { 201: { description: 'The new key; its text is shown here only', schema: createdKey } },
+      body: rotation,
+      bodyExample: { overlap_s: 3600 },
+      responses: { 201: created('The new key; its text is shown here only') },
+      refusalExamples: () => [operatorInvalid(), keyEnded()],
     },
     async ({ params, body, req }) => {
-      const rotation = { keyId: params.key_id, overlapS: body.overlap_s, actor: actorOf(req) };
-      const { key, ...row } = await rotateKey(deps, rotation);
+      const input = { keyId: params.key_id, overlapS: body.overlap_s, actor: actorOf(req) };
+      const { key, ...row } = await rotateKey(deps, input);
       return { status: 201, body: { ...toKeyView(row), key }, headers: { 'Cache-Control': 'no-store' } };
     },
   );

@@ -14,20 +14,35 @@ export const words = (most: number) =>
   z
     .string()
     .max(most)
-    .regex(/^[^\p{Cc}]*$/u, 'no control characters');
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'no control characters');
 
-export const keyView = z.object({
-  key_id: z.string(),
-  subject: z.string(),
-  name: z.string(),
-  created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().optional().describe('To the minute'),
-  expires_at: z.iso.datetime().optional(),
-  revoked_at: z.iso.datetime().optional(),
-});
-export const createdKey = keyView.pick({ key_id: true, subject: true, name: true, created_at: true }).extend({
-  key: z.string().describe('Shown here only'),
-});
+export const keyView = z
+  .object({
+    key_id: z.string(),
+    subject: z.string(),
+    name: z.string(),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().optional().describe('To the minute'),
+    expires_at: z.iso.datetime().optional(),
+    revoked_at: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'ApiKey', description: 'An API key without its text' });
+export const createdKey = keyView
+  .pick({ key_id: true, subject: true, name: true, created_at: true })
+  .extend({ key: z.string().describe('Shown here only') })
+  .meta({ id: 'CreatedApiKey' });
+
+const exampleKey = {
+  key_id: '5b1e7c449a516f0d',
+  subject: 'acme',
+  name: 'yard cameras',
+  created_at: '2026-03-15T08:30:00.000Z',
+};
+export const exampleKeyView: z.infer<typeof keyView> = { ...exampleKey, last_used_at: '2026-03-15T09:12:00.000Z' };
+export const exampleCreatedKey: z.infer<typeof createdKey> = {
+  ...exampleKey,
+  key: 'vk_5b1e7c449a516f0d_0000000000000000000000000000000000000000000',
+};
 
 export function toKeyView(row: ApiKey): z.infer<typeof keyView> {
   return {
@@ -41,15 +56,29 @@ export function toKeyView(row: ApiKey): z.infer<typeof keyView> {
   };
 }
 
+const OPERATOR_NAME = /^[\w.@:-]{1,64}$/;
+
+/** Documents the header that `actorOf` reads. */
+export const operatorHeaders = z.object({
+  'X-Operator': z
+    .string()
+    .regex(OPERATOR_NAME)
+    .optional()
+    .meta({ description: 'Who acts, for the audit log; `admin` when absent', example: 'zoe@ops' }),
+});
+
 /** Who acts, as the audit log names it: the X-Operator header, which the holder of the admin token is believed. */
 export function actorOf(req: Request): string {
   const named = req.get('x-operator');
   if (named === undefined) return 'admin';
-  if (/^[\w.@:-]{1,64}$/.test(named)) return named;
-  throw fail.requestInvalid('operator_invalid', 'X-Operator: letters, digits and . _ @ : - only, at most 64.', {
+  if (OPERATOR_NAME.test(named)) return named;
+  throw operatorInvalid();
+}
+
+export const operatorInvalid = () =>
+  fail.requestInvalid('operator_invalid', 'X-Operator: letters, digits and . _ @ : - only, at most 64.', {
     field: 'X-Operator',
   });
-}
 
 function timeOf<N extends string>(name: N, at: Date | null): Partial<Record<N, string>> {
   return at === null ? {} : ({ [name]: at.toISOString() } as Record<N, string>);

@@ -1,16 +1,19 @@
 import { z } from 'zod';
-import { subjectLimits } from '@vision/shared/contracts/limits';
-import { getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
+import { defaultLimits, subjectLimits } from '@vision/shared/contracts/limits';
+import { exampleUsage, getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
+import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { readOverrides } from '../../db/settings.ts';
 import { effectiveLimits, limitsChange } from '../../domain/limits.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 import { setLimits } from '../../use-cases/set-limits.ts';
-import { actorOf, subjectPath } from './schemas.ts';
+import { actorOf, operatorHeaders, operatorInvalid, subjectPath } from './schemas.ts';
 
 /** Every limit with its number; the defaults belong to the change, not to the answer. */
-const limitsView = z.object(Object.fromEntries(Object.keys(subjectLimits.shape).map((name) => [name, z.number()])));
+const limitsView = z
+  .object(Object.fromEntries(Object.keys(subjectLimits.shape).map((name) => [name, z.number()])))
+  .meta({ id: 'Limits' });
 
 export const getLimitsRoute = (deps: OperatorDeps): Route =>
   route(
@@ -19,9 +22,10 @@ export const getLimitsRoute = (deps: OperatorDeps): Route =>
       method: 'get',
       path: '/admin/v1/subjects/{subject}/limits',
       summary: 'The limits in force for a subject',
+      tag: 'Subjects',
       audience: 'admin',
       params: subjectPath,
-      responses: { 200: { description: 'All limits', schema: limitsView } },
+      responses: { 200: { description: 'All limits', schema: limitsView, example: defaultLimits } },
     },
     async ({ params }) => ({ status: 200, body: effectiveLimits(await readOverrides(deps.db, params.subject)) }),
   );
@@ -34,10 +38,20 @@ export const setLimitsRoute = (deps: OperatorDeps): Route =>
       path: '/admin/v1/subjects/{subject}/limits',
       summary: 'Change limits of a subject',
       description: 'A number sets a limit, null returns it to the default, an absent one stays as it is.',
+      tag: 'Subjects',
       audience: 'admin',
+      headers: operatorHeaders,
       params: subjectPath,
       body: limitsChange,
-      responses: { 200: { description: 'All limits after the change', schema: limitsView } },
+      bodyExample: { video_tasks_per_day: 20, burst: null },
+      responses: {
+        200: {
+          description: 'All limits after the change',
+          schema: limitsView,
+          example: { ...defaultLimits, video_tasks_per_day: 20 },
+        },
+      },
+      refusalExamples: () => [operatorInvalid()],
     },
     async ({ params, body, req }) => ({
       status: 200,
@@ -52,10 +66,11 @@ export const getSubjectUsageRoute = (deps: OperatorDeps): Route =>
       method: 'get',
       path: '/admin/v1/subjects/{subject}/usage',
       summary: "What a subject used of today's quota",
+      tag: 'Subjects',
       audience: 'admin',
       params: subjectPath,
-      responses: { 200: { description: 'As /v1/vision/usage', schema: usageReply } },
-      errors: ['OP-SYS-UNAVAILABLE'],
+      responses: { 200: { description: 'As /v1/vision/usage', schema: usageReply, example: exampleUsage } },
+      refusalExamples: () => [fail.sysUnavailable('quota_unavailable')],
     },
     async ({ params: { subject }, signal }) => {
       const limits = effectiveLimits(await readOverrides(deps.db, subject));

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { uuidForm } from '@vision/shared/contracts/ids';
-import { internalTask, listResolvingTasks } from '@vision/shared/contracts/tasks';
+import { exampleTaskRecord, internalTask, listResolvingTasks } from '@vision/shared/contracts/tasks';
+import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { OPERATOR } from '../../use-cases/operator-deps.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 import { verifyTask } from '../../use-cases/verify-task.ts';
-import { actorOf, words } from './schemas.ts';
+import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
+
+const verification = z
+  .strictObject({ outcome: z.enum(['created', 'not_created']), note: words(1000).default('') })
+  .meta({ id: 'TaskVerification' });
 
 export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
   route(
@@ -15,10 +20,13 @@ export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
       method: 'get',
       path: '/admin/v1/tasks',
       summary: 'Tasks that wait for a verification, with their age and what is known',
+      tag: 'Tasks of unknown outcome',
       audience: 'admin',
       query: z.strictObject({ status: z.literal('resolving') }),
-      responses: { 200: { description: 'Oldest first', schema: listResolvingTasks.reply } },
-      errors: ['OP-SYS-UNAVAILABLE'],
+      responses: {
+        200: { description: 'Oldest first', schema: listResolvingTasks.reply, example: { items: [exampleTaskRecord] } },
+      },
+      refusalExamples: () => [fail.sysUnavailable('tasks_unavailable')],
     },
     async ({ signal }) => ({
       status: 200,
@@ -38,11 +46,23 @@ export const verifyTaskRoute = (deps: OperatorDeps): Route =>
       path: '/admin/v1/tasks/{id}/verification',
       summary: 'Say whether the inference backend created the job of a task',
       description: 'Repeating an outcome changes nothing; contradicting it is 409.',
+      tag: 'Tasks of unknown outcome',
       audience: 'admin',
+      headers: operatorHeaders,
       params: z.object({ id: uuidForm }),
-      body: z.strictObject({ outcome: z.enum(['created', 'not_created']), note: words(1000).default('') }),
-      responses: { 200: { description: 'The task', schema: internalTask } },
-      errors: ['OP-SYS-UNAVAILABLE', 'OP-TASK-UPSTREAM-DOWN'],
+      body: verification,
+      bodyExample: { outcome: 'not_created', note: 'The backend has no such job' },
+      responses: {
+        200: { description: 'The task', schema: internalTask, example: { ...exampleTaskRecord, status: 'refunded' } },
+      },
+      refusalExamples: () => [
+        operatorInvalid(),
+        fail.notFound('There is no such task.', 'task_not_found'),
+        fail.verificationContradicts('running'),
+        fail.taskNotResolving('running'),
+        fail.upstreamDown('inference_unreachable'),
+        fail.sysUnavailable('tasks_unavailable'),
+      ],
     },
     async ({ params, body, req }) => ({
       status: 200,

@@ -1,16 +1,25 @@
 import { z } from 'zod';
 import { verifyLedger } from '@vision/shared/contracts/quota';
+import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { listAudit } from '../../db/audit-log.ts';
 import { readMaintenance } from '../../db/settings.ts';
 import { OPERATOR } from '../../use-cases/operator-deps.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 import { runRetention } from '../../use-cases/run-retention.ts';
 import { setMaintenance } from '../../use-cases/set-maintenance.ts';
-import { actorOf, words } from './schemas.ts';
+import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
 
-const maintenance = z.object({ enabled: z.boolean(), reason: z.string() });
+const maintenance = z
+  .object({ enabled: z.boolean(), reason: z.string() })
+  .meta({ id: 'Maintenance', description: 'The switch that keeps new work out' });
+const exampleMaintenance: z.infer<typeof maintenance> = { enabled: true, reason: 'new disks' };
+const maintenanceChange = z
+  .strictObject({ enabled: z.boolean(), reason: words(500).default('') })
+  .meta({ id: 'MaintenanceChange' });
+const retentionReport = z
+  .record(z.string(), z.record(z.string(), z.int()))
+  .meta({ id: 'RetentionReport', description: 'What each service removed: names and numbers' });
 
 export const getMaintenanceRoute = (deps: OperatorDeps): Route =>
   route(
@@ -19,8 +28,9 @@ export const getMaintenanceRoute = (deps: OperatorDeps): Route =>
       method: 'get',
       path: '/admin/v1/maintenance',
       summary: 'Whether new work is kept out',
+      tag: 'Upkeep',
       audience: 'admin',
-      responses: { 200: { description: 'The switch', schema: maintenance } },
+      responses: { 200: { description: 'The switch', schema: maintenance, example: exampleMaintenance } },
     },
     async () => ({ status: 200, body: await readMaintenance(deps.db) }),
   );
@@ -34,9 +44,13 @@ export const setMaintenanceRoute = (deps: OperatorDeps): Route =>
       summary: 'Keep new work out, or let it in again',
       description:
         'In force on every replica within 2 s. Creates answer OP-TASK-BREAKER-OPEN; everything else goes on.',
+      tag: 'Upkeep',
       audience: 'admin',
-      body: z.strictObject({ enabled: z.boolean(), reason: words(500).default('') }),
-      responses: { 200: { description: 'The switch', schema: maintenance } },
+      headers: operatorHeaders,
+      body: maintenanceChange,
+      bodyExample: exampleMaintenance,
+      responses: { 200: { description: 'The switch', schema: maintenance, example: exampleMaintenance } },
+      refusalExamples: () => [operatorInvalid()],
     },
     async ({ body, req }) => ({ status: 200, body: await setMaintenance(deps, { ...body, actor: actorOf(req) }) }),
   );
@@ -48,14 +62,17 @@ export const runRetentionRoute = (deps: OperatorDeps): Route =>
       method: 'post',
       path: '/admin/v1/retention/run',
       summary: 'Remove now what is over its time',
+      tag: 'Upkeep',
       audience: 'admin',
+      headers: operatorHeaders,
       responses: {
         200: {
           description: 'What each service removed',
-          schema: z.record(z.string(), z.record(z.string(), z.unknown())),
+          schema: retentionReport,
+          example: { quota: { reservations: 12, counters: 3 }, results: { partitions: 1, tasks: 40 } },
         },
       },
-      errors: ['OP-SYS-UNAVAILABLE'],
+      refusalExamples: () => [operatorInvalid(), fail.sysUnavailable('results_unavailable')],
     },
     async ({ req }) => ({ status: 200, body: await runRetention(deps, actorOf(req)) }),
   );
@@ -67,42 +84,19 @@ export const verifyQuotaRoute = (deps: OperatorDeps): Route =>
       method: 'post',
       path: '/admin/v1/quota/verify',
       summary: 'Recompute every quota counter from the ledger',
+      tag: 'Upkeep',
       audience: 'admin',
-      responses: { 200: { description: 'Where they differ', schema: verifyLedger.reply } },
-      errors: ['OP-SYS-UNAVAILABLE'],
+      responses: {
+        200: {
+          description: 'Where they differ',
+          schema: verifyLedger.reply,
+          example: { counters: 210, reservations: 5314, differences: [] },
+        },
+      },
+      refusalExamples: () => [fail.sysUnavailable('quota_unavailable')],
     },
     async ({ signal }) => ({
       status: 200,
       body: await deps.owners.quota.ask(verifyLedger, { subject: OPERATOR, signal }),
     }),
-  );
-
-const auditEntry = z.object({
-  id: z.int(),
-  at: z.iso.datetime(),
-  actor: z.string(),
-  action: z.string(),
-  target: z.string(),
-  details: z.record(z.string(), z.unknown()),
-  result: z.string().describe('done, refused: <reason>, failed, or pending when the outcome was never learnt'),
-});
-
-export const listAuditRoute = (deps: OperatorDeps): Route =>
-  route(
-    {
-      operation: 'listAudit',
-      method: 'get',
-      path: '/admin/v1/audit',
-      summary: 'What operators did, newest first',
-      audience: 'admin',
-      query: z.strictObject({
-        limit: z.coerce.number().int().min(1).max(1000).default(100),
-        before: z.coerce.number().int().min(1).optional().describe('Id of the last entry of the page before'),
-      }),
-      responses: { 200: { description: 'One page', schema: z.object({ items: z.array(auditEntry) }) } },
-    },
-    async ({ query }) => {
-      const entries = await listAudit(deps.db, query.limit, query.before);
-      return { status: 200, body: { items: entries.map((entry) => ({ ...entry, at: entry.at.toISOString() })) } };
-    },
   );

@@ -14,9 +14,10 @@ beforeAll(async () => {
 /** Sends a request and compares its answer with the document that the client was generated from. */
 async function documented(request: Request): Promise<Response> {
   const { method, url } = request;
+  const requestHeaders = Object.fromEntries(request.headers);
   const reply = await fetch(request);
   const { status, headers } = reply;
-  assertDocumented(url, { method, status, headers, text: await reply.clone().text() });
+  assertDocumented(url, { method, requestHeaders, status, headers, text: await reply.clone().text() });
   return reply;
 }
 

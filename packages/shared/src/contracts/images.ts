@@ -8,6 +8,6 @@ export const getImageCall = defineQuestion({
   method: 'get',
   path: '/internal/v1/image-calls/{task_id}',
   params: taskPath,
-  reply: imageCallSnapshot.extend({ kind: z.literal('image') }),
+  reply: imageCallSnapshot.extend({ kind: z.literal('image') }).meta({ id: 'ImageCallRecord' }),
   refusals: ['not_found'],
 });

@@ -2,51 +2,63 @@ import { z } from 'zod';
 import { detectedObject, imageSize } from './detection.ts';
 
 /** Zod form of the inference backend's contract; both sides parse with it. */
-export const healthReply = z.object({
-  status: z.literal('ok'),
-  scenes: z.array(
-    z.object({
-      scene_code: z.string(),
-      labels: z.array(z.string()),
-      lower_bound: z.number(),
-      model: z.string().describe('Name and version of what serves the scene'),
-    }),
-  ),
-});
+export const healthReply = z
+  .object({
+    status: z.literal('ok'),
+    scenes: z.array(
+      z.object({
+        scene_code: z.string(),
+        labels: z.array(z.string()),
+        lower_bound: z.number(),
+        model: z.string().describe('Name and version of what serves the scene'),
+      }),
+    ),
+  })
+  .meta({ id: 'BackendHealth' });
 
-export const streamSource = z.strictObject({
-  kind: z.literal('stream'),
-  url: z.string().min(1),
-  pinned_address: z.string().optional().describe('The IP address that passed the safety check; connected to first'),
-});
-export const objectSource = z.strictObject({
-  kind: z.literal('object'),
-  bucket: z.string().min(1),
-  key: z.string().min(1),
-});
-export const jobSource = z.discriminatedUnion('kind', [streamSource, objectSource]);
+export const streamSource = z
+  .strictObject({
+    kind: z.literal('stream'),
+    url: z.string().min(1),
+    pinned_address: z.string().optional().describe('The IP address that passed the safety check; connected to first'),
+  })
+  .meta({ id: 'StreamSource' });
+export const objectSource = z
+  .strictObject({
+    kind: z.literal('object'),
+    bucket: z.string().min(1),
+    key: z.string().min(1),
+  })
+  .meta({ id: 'ObjectSource' });
+export const jobSource = z.discriminatedUnion('kind', [streamSource, objectSource]).meta({ id: 'JobSource' });
 
-export const newJob = z.strictObject({
-  job_id: z.string().min(1),
-  scene_code: z.string().min(1),
-  lower_bound: z.number().min(0).max(1).describe('Detections below it are not published'),
-  source: jobSource,
-});
+export const newJob = z
+  .strictObject({
+    job_id: z.string().min(1),
+    scene_code: z.string().min(1),
+    lower_bound: z.number().min(0).max(1).describe('Detections below it are not published'),
+    source: jobSource,
+  })
+  .meta({ id: 'NewJob' });
 
-export const jobStatus = z.enum(['queued', 'running', 'stopping', 'stopped', 'succeeded', 'failed']);
+export const jobStatus = z
+  .enum(['queued', 'running', 'stopping', 'stopped', 'succeeded', 'failed'])
+  .meta({ id: 'JobStatus' });
 
-export const job = z.object({
-  job_id: z.string(),
-  status: jobStatus,
-  frames_published: z.int().min(0),
-  error: z.string().optional(),
-});
-export const jobList = z.object({ jobs: z.array(job) });
+export const job = z
+  .object({
+    job_id: z.string(),
+    status: jobStatus,
+    frames_published: z.int().min(0),
+    error: z.string().optional(),
+  })
+  .meta({ id: 'Job' });
+export const jobList = z.object({ jobs: z.array(job) }).meta({ id: 'JobList' });
 
-export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) });
+export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
 
 /** The body that says for sure that nothing was created. */
-export const refusal = z.object({ reason: z.string() });
+export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });
 
 export type HealthReply = z.infer<typeof healthReply>;
 export type JobSource = z.infer<typeof jobSource>;

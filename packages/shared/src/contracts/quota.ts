@@ -10,12 +10,14 @@ export const quotaKind = z.enum(['video', 'image']);
 
 const reservationPath = z.object({ reservation_id: z.string().regex(/^[\w./:-]{1,200}$/) });
 
-export const reserveRequest = z.object({
-  idempotency_key: uuidForm.describe('Key of the creating request'),
-  kind: quotaKind,
-  units: z.int().min(1).max(1000),
-  limit: z.int().min(0).describe('Units a day for this subject'),
-});
+export const reserveRequest = z
+  .object({
+    idempotency_key: uuidForm.describe('Key of the creating request'),
+    kind: quotaKind,
+    units: z.int().min(1).max(1000),
+    limit: z.int().min(0).describe('Units a day for this subject'),
+  })
+  .meta({ id: 'NewReservation' });
 
 const quotaState = z.object({
   limit: z.int(),
@@ -24,15 +26,17 @@ const quotaState = z.object({
   resets_at: z.iso.datetime({ offset: true }),
 });
 
-export const reserveReply = z.discriminatedUnion('outcome', [
-  z.object({ outcome: z.literal('granted') }),
-  /** Not enough units left today; nothing was taken. */
-  quotaState.extend({ outcome: z.literal('exhausted') }),
-  /** The idempotency key was used for the other kind of request. */
-  z.object({ outcome: z.literal('conflict') }),
-  /** This id was settled or refunded already; it never charges again. */
-  z.object({ outcome: z.literal('closed') }),
-]);
+export const reserveReply = z
+  .discriminatedUnion('outcome', [
+    z.object({ outcome: z.literal('granted') }),
+    /** Not enough units left today; nothing was taken. */
+    quotaState.extend({ outcome: z.literal('exhausted') }),
+    /** The idempotency key was used for the other kind of request. */
+    z.object({ outcome: z.literal('conflict') }),
+    /** This id was settled or refunded already; it never charges again. */
+    z.object({ outcome: z.literal('closed') }),
+  ])
+  .meta({ id: 'ReservationOutcome' });
 
 /** Take units of today, all or none. */
 export const reserveUnits = defineQuestion({
@@ -44,9 +48,9 @@ export const reserveUnits = defineQuestion({
 });
 
 /** What the reservation charges in the end. */
-export const closeReply = z.object({ charged: z.int().min(0) });
+export const closeReply = z.object({ charged: z.int().min(0) }).meta({ id: 'ReservationCharge' });
 
-export const settleRequest = z.object({ units: z.int().min(0).max(1000) });
+export const settleRequest = z.object({ units: z.int().min(0).max(1000) }).meta({ id: 'Settlement' });
 
 /** Keep `units`, give the rest back. */
 export const settleReservation = defineQuestion({

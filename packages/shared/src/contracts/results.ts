@@ -7,5 +7,5 @@ export const countStoredFrames = defineQuestion({
   method: 'get',
   path: '/internal/v1/tasks/{task_id}/stored-frames',
   params: taskPath,
-  reply: z.object({ frames_stored: z.int().min(0) }),
+  reply: z.object({ frames_stored: z.int().min(0) }).meta({ id: 'StoredFrames' }),
 });

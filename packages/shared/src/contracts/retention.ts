@@ -5,5 +5,5 @@ import { defineQuestion } from './question.ts';
 export const runRetention = defineQuestion({
   method: 'post',
   path: '/internal/v1/retention/run',
-  reply: z.record(z.string(), z.int().min(0)),
+  reply: z.record(z.string(), z.int().min(0)).meta({ id: 'RemovedCounts' }),
 });

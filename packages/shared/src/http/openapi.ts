@@ -77,7 +77,7 @@ function toPath(definition: RouteDefinition, components: Components): RouteConfi
 type RequestBody = NonNullable<NonNullable<RouteConfig['request']>['body']>;
 
 function requestBody({ body, bodyExample, bodyDoc, operation }: RouteDefinition, components: Components) {
-  const doc = body ? { contentType: 'application/json', schema: body, example: bodyExample } : bodyDoc;
+  const doc = bodyDoc ?? (body && { contentType: 'application/json', schema: body, example: bodyExample });
   if (!doc) return undefined;
   const { contentType, schema, example } = doc;
   const encoding = 'encoding' in doc ? doc.encoding : undefined;

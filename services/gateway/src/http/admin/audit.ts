@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { listAudit } from '../../db/audit-log.ts';
+import { listAudit } from '../../use-cases/list-audit.ts';
 import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 
 const auditEntry = z
@@ -44,7 +44,7 @@ export const listAuditRoute = (deps: OperatorDeps): Route =>
       responses: { 200: { description: 'One page', schema: auditPage, example: { items: [exampleEntry] } } },
     },
     async ({ query }) => {
-      const entries = await listAudit(deps.db, query.limit, query.before);
+      const entries = await listAudit(deps, query);
       return { status: 200, body: { items: entries.map((entry) => ({ ...entry, at: entry.at.toISOString() })) } };
     },
   );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
 import { decodeImage } from '../services/inference/src/detectors/decode-image.ts';
-import { startDetectors } from '../services/inference/src/detectors/start-detectors.ts';
+import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
@@ -48,13 +48,14 @@ interface Picture {
 
 async function throughput(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
   const threads = availableParallelism();
-  const detectors = await startDetectors({
+  const detectors = createDetectors({
     scenes: loadScenes(join(root, 'config/scenes.json')),
     modelsDir: join(root, 'services/inference/models'),
     threads,
     intraOpThreads: 1,
     logger: createLogger('bench', 'silent'),
   });
+  await detectors.start();
   const served = detectors.find('person_vehicle');
   if (!served) throw new Error('the scene person_vehicle is not served');
   const detectOne = async ({ bytes }: Picture) => {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
 import { startLiveSource } from '../examples/live-source.ts';
-import { startDetectors } from '../services/inference/src/detectors/start-detectors.ts';
+import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { followAll, results, video } from '../test/support/video.ts';
 import { median, quantile, timed } from './figures.ts';
@@ -64,13 +64,14 @@ async function pipeline(caller: Caller): Promise<Figure[]> {
  * What anyone would write first: ffmpeg gives raw frames at the model's size, the detector takes one after the other.
  */
 async function bareLoop(file: string) {
-  const detectors = await startDetectors({
+  const detectors = createDetectors({
     scenes: loadScenes(join(root, 'config/scenes.json')),
     modelsDir: join(root, 'services/inference/models'),
     threads: availableParallelism(),
     intraOpThreads: 1,
     logger: createLogger('bench', 'silent'),
   });
+  await detectors.start();
   const served = detectors.find('person_vehicle');
   if (!served) throw new Error('the scene person_vehicle is not served');
   const { spawn } = await import('node:child_process');

@@ -1,9 +1,65 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { count, loadConfig, serviceConfig } from '@vision/shared/config';
-import { jobsConfig } from './jobs/jobs-config.ts';
+import {
+  ConfigError,
+  count,
+  databaseConfig,
+  kafkaConfig,
+  list,
+  loadConfig,
+  millis,
+  objectStoreConfig,
+  serviceConfig,
+} from '@vision/shared/config';
+import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
+import { streamKeyConfig } from '@vision/shared/secret-box';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+const needed = {
+  ...databaseConfig,
+  ...kafkaConfig,
+  ...objectStoreConfig,
+  ...streamKeyConfig,
+};
+
+/** Settings of video jobs. Without a database the service detects in images only. */
+const videoConfig = {
+  DATABASE_URL: needed.DATABASE_URL.optional(),
+  DATABASE_POOL: needed.DATABASE_POOL,
+  KAFKA_BROKERS: list('').describe('Kafka brokers, host:port, comma separated'),
+  TOPIC_PREFIX: needed.TOPIC_PREFIX,
+  S3_ENDPOINT: needed.S3_ENDPOINT.optional(),
+  S3_REGION: needed.S3_REGION,
+  S3_BUCKET: needed.S3_BUCKET,
+  S3_ACCESS_KEY: needed.S3_ACCESS_KEY.optional(),
+  S3_SECRET_KEY: needed.S3_SECRET_KEY.optional(),
+  STREAM_URL_KEY: needed.STREAM_URL_KEY.optional(),
+  STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
+  ...streamCertificatesConfig,
+  JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
+  JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
+  JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),
+  JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are remembered'),
+  SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled for each second of video'),
+  DECODE_MAX_SIDE: count(1280).describe('Longest side of a decoded frame of a live stream in pixels'),
+  SOURCE_OPEN_MS: millis(10_000).describe('Longest wait for a connection to a live source'),
+  SOURCE_NO_FRAME_MS: millis(20_000).describe('Silence of a live source after which it is connected to anew'),
+  SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live source is lost'),
+  SOURCE_BACKOFF_MIN_MS: millis(1_000).describe('First pause before a new connection'),
+  SOURCE_BACKOFF_MAX_MS: millis(30_000).describe('Longest pause before a new connection'),
+  FILE_NO_FRAME_MS: millis(120_000).describe('Longest time ffmpeg may work on one sample of a file'),
+  FILE_LOOK_MS: millis(2_500).describe('Longest look at an uploaded file before a job is accepted'),
+  FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Largest video file in bytes'),
+  FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between asking ffmpeg to end and ending it'),
+  SANDBOX: z
+    .enum(['auto', 'require', 'off'])
+    .default('auto')
+    .describe('Run ffmpeg in bubblewrap: where it works, always, or never'),
+  WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
+};
 
 export const configSchema = z.object({
   ...serviceConfig,
@@ -22,11 +78,29 @@ export const configSchema = z.object({
     .describe('Threads that detect, one picture each at a time; 0 is one for each core'),
   DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
   DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
-  ...jobsConfig,
+  ...videoConfig,
 });
 
 export type Config = z.output<typeof configSchema>;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
+}
+
+type Configured = z.output<z.ZodObject<typeof videoConfig>>;
+
+export type VideoConfig = Configured & z.output<z.ZodObject<typeof needed>>;
+
+/**
+ * The settings when they are complete, undefined when there is no database. @throws ConfigError when only
+ * some are there.
+ */
+export function completeVideoConfig(config: Configured): VideoConfig | undefined {
+  if (config.DATABASE_URL === undefined) return undefined;
+  const missing = (Object.keys(needed) as (keyof typeof needed)[]).filter((name) => {
+    const value = config[name];
+    return value === undefined || (Array.isArray(value) && value.length === 0);
+  });
+  if (missing.length > 0) throw new ConfigError(`Video jobs also need: ${missing.join(', ')}`);
+  return config as VideoConfig;
 }

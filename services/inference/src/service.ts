@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { createGate } from '@vision/shared/async/gate';
 import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireStaticToken } from '@vision/shared/http/authenticate';
@@ -6,14 +7,14 @@ import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
+import { completeVideoConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
-import { createGate } from './detectors/gate.ts';
-import { startDetectors } from './detectors/start-detectors.ts';
+import { createDetectors } from './detectors/detectors.ts';
 import { routes } from './http/routes.ts';
-import { createJobs } from './jobs/create-jobs.ts';
-import { completeJobsConfig } from './jobs/jobs-config.ts';
 import { createSignals } from './signals.ts';
+import type { PictureDeps } from './use-cases/deps.ts';
+import { createVideoJobs } from './video-jobs.ts';
 
 export interface InferenceService extends RunningService {
   /** Known after `start`. */
@@ -21,10 +22,10 @@ export interface InferenceService extends RunningService {
   healthPort: number;
 }
 
-/** Builds the service from its configuration and loads the models; nothing is listening before `start`. */
+/** Builds the service from its configuration; nothing is loaded, connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<InferenceService> {
   const threads = config.DETECT_THREADS === 0 ? availableParallelism() : config.DETECT_THREADS;
-  const detectors = await startDetectors({
+  const detectors = createDetectors({
     scenes: loadScenes(config.SCENES_FILE),
     modelsDir: config.MODELS_DIR,
     threads,
@@ -32,41 +33,37 @@ export async function createService(config: Config, { logger }: ServiceContext):
     logger,
   });
   // One picture is decoded while another is detected; more at once would only share the same cores.
-  const atOnce = 2 * threads;
-  const deps = {
-    detectors,
-    signals: createSignals(logger),
-    work: createGate({ concurrency: atOnce, queue: Infinity }),
-    places: createGate({ concurrency: atOnce + config.DETECT_QUEUE, queue: 0 }),
-  };
-  const jobsConfig = completeJobsConfig(config);
-  const jobs = jobsConfig && (await createJobs(jobsConfig, { detectors, threads, logger }));
-  const app = createApp({
-    routes: routes(deps, jobs?.routeDeps),
-    authenticate: authenticationOf(config),
+  const picturesAtOnce = 2 * threads;
+  const deps: PictureDeps = {
     logger,
-  });
+    signals: createSignals(logger),
+    detectors,
+    requestGate: createGate({ concurrency: picturesAtOnce + config.DETECT_QUEUE, queue: 0 }),
+    detectionGate: createGate({ concurrency: picturesAtOnce }),
+  };
+  const videoConfig = completeVideoConfig(config);
+  const jobs = videoConfig && createVideoJobs(videoConfig, deps, threads);
+
+  const app = createApp({ routes: routes(deps, jobs?.deps), authenticate: authenticationOf(config), logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(
-    healthListener({ ready: async () => detectors.isAlive() && (await (jobs?.isReady() ?? true)) }),
-    {
-      host: config.HOST,
-      port: config.HEALTH_PORT,
-    },
-  );
+  const ready = async () => detectors.isAlive() && (jobs === undefined || (await jobs.isReady()));
+  const health = createHttpServer(healthListener({ ready }), { host: config.HOST, port: config.HEALTH_PORT });
+
   const service: InferenceService = {
     port: config.PORT,
     healthPort: config.HEALTH_PORT,
     start: async () => {
+      await detectors.start();
       service.healthPort = await health.start();
-      jobs?.start();
+      await jobs?.start();
       service.port = await server.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
-      ...(jobs?.stopPhases ?? []),
+      { name: 'worker', timeoutMs: 15_000, stop: async () => jobs?.stopWorker() },
       { name: 'detectors', timeoutMs: 5_000, stop: () => detectors.stop() },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
+      { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
     ],
   };
   return service;

@@ -1,9 +1,17 @@
 import type { Logger } from '@vision/shared/logger';
 import { meter } from '@vision/shared/telemetry';
+import type { JobEnding, JobRecord } from './domain/job.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
+/** What the service tells the operator. Sources appear by the task's id only, never by address. */
 export function createSignals(logger: Logger) {
+  return { ...pictureSignals(logger), ...jobSignals(logger), ...frameSignals(logger) };
+}
+
+type JobFacts = Pick<JobRecord, 'jobId' | 'sceneCode' | 'attempt'>;
+
+function pictureSignals(logger: Logger) {
   const images = meter('inference').createCounter('vision.inference.images', {
     description: 'Pictures by scene and outcome',
   });
@@ -12,7 +20,7 @@ export function createSignals(logger: Logger) {
     description: 'Waiting, decoding and detecting of one picture',
     advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] },
   });
-  const rejected = meter('inference').createCounter('vision.inference.saturated', {
+  const saturated = meter('inference').createCounter('vision.inference.saturated', {
     description: 'Pictures turned away because every place was taken',
   });
   return {
@@ -20,12 +28,77 @@ export function createSignals(logger: Logger) {
       images.add(1, { scene, outcome });
       duration.record(durationMs / 1000, { scene });
     },
-    imageTurnedAway: () => rejected.add(1),
-    detectorFailed: (facts: { scene: string; reason: string; cause: unknown }) => {
-      logger.error(
-        { scene_code: facts.scene, reason: facts.reason, err: facts.cause },
-        'a picture could not be detected',
-      );
+    imageTurnedAway: () => saturated.add(1),
+    detectorFailed: ({ scene, reason, cause }: { scene: string; reason: string; cause: unknown }) => {
+      logger.error({ scene_code: scene, reason, err: cause }, 'a picture could not be detected');
+    },
+  };
+}
+
+function jobSignals(logger: Logger) {
+  const started = meter('inference').createCounter('vision.jobs.started', { description: 'Jobs taken up by a worker' });
+  const ended = meter('inference').createCounter('vision.jobs.ended', {
+    description: 'Jobs by how they ended, and why they failed',
+  });
+  const retried = meter('inference').createCounter('vision.source.retries', {
+    description: 'Connections to live sources lost, by reason',
+  });
+  const watched = new Set<() => string>();
+  meter('inference')
+    .createObservableGauge('vision.sources', {
+      description: 'Live sources by state: stalled is a quiet source, blocked is a slow consumer of ours',
+    })
+    .addCallback((result) => {
+      const counts: Record<string, number> = { connecting: 0, running: 0, stalled: 0, blocked: 0 };
+      for (const stateOf of watched) counts[stateOf()] = (counts[stateOf()] ?? 0) + 1;
+      for (const [state, sources] of Object.entries(counts)) result.observe(sources, { state });
+    });
+  return {
+    jobStarted: ({ jobId, sceneCode: scene, attempt }: JobFacts) => {
+      started.add(1, { scene, takeover: attempt > 1 });
+      logger.info({ task_id: jobId, scene_code: scene, attempt }, 'job started');
+    },
+    jobEnded: ({ jobId, sceneCode: scene, attempt }: JobFacts, { status, error }: JobEnding) => {
+      ended.add(1, { scene, status, reason: error ?? '' });
+      logger.info({ task_id: jobId, scene_code: scene, attempt, status, reason: error }, 'job ended');
+    },
+    sourceRetried: ({ jobId, sceneCode: scene }: JobFacts, reason: string, pauseMs: number) => {
+      retried.add(1, { scene, reason });
+      const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };
+      logger.warn(facts, 'a live source was lost and is tried again');
+    },
+    /** Counts a live source by its state until the returned function is called. */
+    sourceWatched: (stateOf: () => string) => {
+      watched.add(stateOf);
+      return () => void watched.delete(stateOf);
+    },
+  };
+}
+
+function frameSignals(logger: Logger) {
+  const published = meter('inference').createCounter('vision.frames.published', {
+    description: 'Frames acknowledged by Kafka',
+  });
+  const dropped = meter('inference').createCounter('vision.frames.dropped', {
+    description: 'Frames of live streams left out because a fresher one was there',
+  });
+  const detecting = meter('inference').createHistogram('vision.frame.detect.duration', {
+    unit: 's',
+    description: 'Waiting for and running the model on one frame',
+    advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] },
+  });
+  return {
+    frameDetected: ({ sceneCode: scene }: JobFacts, durationMs: number) => {
+      detecting.record(durationMs / 1000, { scene });
+    },
+    framesPublished: ({ jobId, sceneCode: scene }: JobFacts, frames: number) => {
+      published.add(frames, { scene });
+      logger.debug({ task_id: jobId, frames }, 'frames published');
+    },
+    framesDropped: ({ jobId, sceneCode: scene }: JobFacts, frames: number) => {
+      if (frames === 0) return;
+      dropped.add(frames, { scene });
+      logger.debug({ task_id: jobId, frames }, 'frames dropped');
     },
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
-import { decodeImage, ImageRefusedError } from '../src/detectors/decode-image.ts';
+import { decodeImage } from '../src/detectors/decode-image.ts';
+import { ImageRefusedError } from '../src/domain/image-error.ts';
 import { halves, plainPng, strangers, street, textBombPng } from './support/pictures.ts';
 
 const small = () => ({ width: 4, height: 2 });

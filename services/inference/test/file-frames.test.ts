@@ -63,8 +63,15 @@ test('a file of 10 frames a second gives every second frame with its presentatio
 test('frames and times never part: the grey level painted into each frame is the one its time calls for', async () => {
   const path = await videos.make(
     'levels.mp4',
-    ...['-f', 'lavfi', '-i', "color=black:s=64x64:r=25:d=8,geq=lum='mod(N,200)+16':cb=128:cr=128"],
-    ...[...h264, '-qp', '0', '-color_range', 'tv'],
+    '-f',
+    'lavfi',
+    '-i',
+    "color=black:s=64x64:r=25:d=8,geq=lum='mod(N,200)+16':cb=128:cr=128",
+    ...h264,
+    '-qp',
+    '0',
+    '-color_range',
+    'tv',
   );
   for (const frame of await readAll(path)) {
     const frameNumber = Math.round(frame.timeMs / 40);
@@ -168,10 +175,8 @@ test('a file with sound only has no video track, nor has one with a cover pictur
   const tone = ['-f', 'lavfi', '-i', 'sine=d=1'];
   const audio = await videos.make('audio.mp4', ...tone, '-c:a', 'aac');
   const cover = await videos.make('cover.png', '-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1');
-  const covered = await videos.make(
-    'covered.mp4',
-    ...['-i', audio, '-i', cover, '-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'],
-  );
+  const both = ['-i', audio, '-i', cover, '-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'];
+  const covered = await videos.make('covered.mp4', ...both);
   const limits = { timeoutMs: 30_000, sandbox: 'auto' } as const;
   expect(await probeFile(audio, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
   expect(await probeFile(covered, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
@@ -198,6 +203,10 @@ test('text, a playlist, a truncated file and an empty one cannot be read', async
 test('the look at a file ends with its time', async () => {
   expect(await probeFile(street, { timeoutMs: 1, sandbox: 'auto' })).toEqual({ isReadable: false, reason: 'timeout' });
   expect(await probeFile(street, { timeoutMs: 30_000, sandbox: 'auto' })).toEqual({
-    ...{ isReadable: true, width: 768, height: 576, durationMs: 12_000, codec: 'h264' },
+    isReadable: true,
+    width: 768,
+    height: 576,
+    durationMs: 12_000,
+    codec: 'h264',
   });
 });

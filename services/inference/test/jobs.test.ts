@@ -32,7 +32,11 @@ afterAll(async () => {
 });
 
 const jobFor = (source: unknown, more: object = {}) => ({
-  ...{ job_id: randomUUID(), scene_code: 'person_vehicle', lower_bound: 0.3, source, ...more },
+  job_id: randomUUID(),
+  scene_code: 'person_vehicle',
+  lower_bound: 0.3,
+  source,
+  ...more,
 });
 const stream = (url: string) => ({ kind: 'stream', url, pinned_address: '127.0.0.1' });
 const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');

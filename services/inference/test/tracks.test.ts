@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { loadScenes } from '@vision/shared/scenes';
-import { startDetectors } from '../src/detectors/start-detectors.ts';
+import { createDetectors } from '../src/detectors/detectors.ts';
 import { readFileFrames } from '../src/decoding/file-frames.ts';
 import { createTracker } from '../src/tracking/tracker.ts';
 
@@ -11,8 +11,8 @@ jest.setTimeout(90_000);
 const path = (relative: string) => new URL(relative, import.meta.url).pathname;
 
 /**
- * Where each of six people of the street clip is at some moments, read off the pictures by eye: milliseconds:x,y of the centre in
- * pixels. The first three stand together behind a sign for most of the clip, the others cross the picture.
+ * Where each of six people of the street clip is at some moments, read off the pictures by eye: milliseconds:x,y of the
+ * centre in pixels. The first three stand together behind a sign for most of the clip, the others cross the picture.
  */
 const PEOPLE: Record<string, string> = {
   blackCoat:
@@ -32,13 +32,14 @@ const PEOPLE: Record<string, string> = {
 test('people in the street clip keep their tracks, but for those who stand behind the sign', async () => {
   const scenes = loadScenes(path('../../../config/scenes.json'));
   const logger = pino({ level: 'silent' });
-  const detectors = await startDetectors({
+  const detectors = createDetectors({
     scenes,
     modelsDir: path('../models'),
     threads: 1,
     intraOpThreads: 1,
     logger,
   });
+  await detectors.start();
   const served = detectors.find('person_vehicle');
   if (!served) throw new Error('the scene is not served');
   const image = { width: 768, height: 576 };
@@ -46,8 +47,12 @@ test('people in the street clip keep their tracks, but for those who stand behin
   const tracker = createTracker('a1');
   const people = new Map<number, { id: string; x: number; y: number }[]>();
   const frames = readFileFrames(path('../../../examples/street.mp4'), {
-    ...{ sampling: { fps: 5, scaled: served.detector.fit(image) }, sandbox: 'auto', image },
-    ...{ noFrameMs: 30_000, killGraceMs: 3000, signal: new AbortController().signal },
+    sampling: { fps: 5, scaled: served.detector.fit(image) },
+    sandbox: 'auto',
+    image,
+    noFrameMs: 30_000,
+    killGraceMs: 3000,
+    signal: new AbortController().signal,
   });
   for await (const { timeMs, pixels } of frames) {
     const tracked = tracker.update(timeMs, await served.detector.detect(pixels, options));

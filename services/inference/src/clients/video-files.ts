@@ -1,20 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError } from '@vision/shared/errors';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import { deferred } from '../decoding/deferred.ts';
 import { SourceError } from '../domain/source-error.ts';
 
 /** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may stand at the end. */
 export interface VideoFiles {
+  /** Makes a directory for the copies of this process; those of processes that are gone are removed first. */
+  start: () => Promise<void>;
   /**
-   * A copy of the object; two users of one object share it. A wait that is aborted leaves the download to the next user.
+   * A copy of the object; two users of one object share it. A wait that is aborted leaves the download to the next
+   * user.
    * @throws SourceError `not_found`, `unreadable` when it is larger than allowed; AppError when the store is away.
    */
   open: (key: string, signal: AbortSignal) => Promise<VideoFile>;
   /** Removes everything. */
-  close: () => Promise<void>;
+  stop: () => Promise<void>;
 }
 
 interface VideoFile {
@@ -24,7 +27,7 @@ interface VideoFile {
 }
 
 export interface VideoFilesOptions {
-  objects: Pick<ObjectStore, 'stat' | 'getToFile'>;
+  store: Pick<ObjectStore, 'stat' | 'getToFile'>;
   /** Directory for the copies of all workers of this machine. */
   directory: string;
   maxBytes: number;
@@ -41,21 +44,20 @@ interface Copy {
   timer?: NodeJS.Timeout | undefined;
 }
 
-/** The copies live in a directory of this process; those of processes that are gone are removed first. */
-export async function createVideoFiles(options: VideoFilesOptions): Promise<VideoFiles> {
+export function createVideoFiles(options: VideoFilesOptions): VideoFiles {
   const { directory, keepMs } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await removeOrphans(directory);
-  const own = await mkdtemp(join(directory, `${process.pid}-`));
+  let own: string | undefined;
   const copies = new Map<string, Copy>();
 
   const drop = (key: string, copy: Copy) => {
     if (copies.get(key) === copy) copies.delete(key);
     clearTimeout(copy.timer);
     copy.given.abort();
+    // Whoever waits for the copy is told of a failed download; what is left here is the file.
     void copy.ready.catch(() => undefined).finally(() => rm(copy.path, { force: true }));
   };
   const begin = (key: string): Copy => {
+    if (own === undefined) throw new Error('there is no directory for videos before the start');
     const path = join(own, `${randomUUID()}.video`);
     const given = new AbortController();
     const copy: Copy = { path, given, ready: download(options, { key, path, signal: given.signal }), users: 0 };
@@ -65,6 +67,11 @@ export async function createVideoFiles(options: VideoFilesOptions): Promise<Vide
   };
 
   return {
+    start: async () => {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await removeOrphans(directory);
+      own = await mkdtemp(join(directory, `${process.pid}-`));
+    },
     open: async (key, signal) => {
       const copy = copies.get(key) ?? begin(key);
       clearTimeout(copy.timer);
@@ -77,44 +84,31 @@ export async function createVideoFiles(options: VideoFilesOptions): Promise<Vide
         if (copy.users === 0) copy.timer = setTimeout(() => drop(key, copy), keepMs).unref();
       };
       try {
-        await unlessAborted(copy.ready, signal);
+        await unlessAborted(signal, copy.ready);
       } catch (error) {
         release();
         throw error;
       }
       return { path: copy.path, release };
     },
-    close: async () => {
+    stop: async () => {
       copies.forEach((copy, key) => drop(key, copy));
-      await rm(own, { recursive: true, force: true });
+      if (own !== undefined) await rm(own, { recursive: true, force: true });
     },
   };
 }
 
 async function download(
-  { objects, maxBytes }: VideoFilesOptions,
+  { store, maxBytes }: VideoFilesOptions,
   { key, path, signal }: { key: string; path: string; signal: AbortSignal },
 ): Promise<void> {
-  const found = await objects.stat(key);
+  const found = await store.stat(key);
   if (!found) throw new SourceError('not_found');
   if (found.bytes > maxBytes) throw new SourceError('unreadable');
   try {
-    await objects.getToFile(key, path, signal);
+    await store.getToFile(key, path, signal);
   } catch (error) {
     throw asAppError(error)?.kind === 'not_found' ? new SourceError('not_found') : error;
-  }
-}
-
-/** The result of `work`, or the signal's reason if that comes first; `work` goes on. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = deferred<undefined>();
-  const onAbort = () => aborted.resolve(undefined);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise.then(() => Promise.reject(signal.reason as Error))]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -2,7 +2,8 @@ import type { Knex } from 'knex';
 import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimDue } from '@vision/shared/db/leases';
 import { ACTIVE } from '../domain/job.ts';
-import type { Ending, JobRecord } from '../domain/job.ts';
+import type { JobEnding, JobRecord } from '../domain/job.ts';
+import type { JobProgress } from '../domain/job-progress.ts';
 
 interface JobRow {
   job_id: string;
@@ -24,18 +25,10 @@ interface JobRow {
   tracestate: string | null;
 }
 
-export type NewJobRow = Pick<
-  JobRow,
-  | 'job_id'
-  | 'fingerprint'
-  | 'scene_code'
-  | 'lower_bound'
-  | 'source_kind'
-  | 'object_key'
-  | 'stream_url'
-  | 'pinned_address'
-  | 'traceparent'
-  | 'tracestate'
+/** A job nobody has worked on yet. */
+export type SubmittedJob = Pick<
+  JobRecord,
+  'jobId' | 'fingerprint' | 'sceneCode' | 'lowerBound' | 'source' | 'traceparent' | 'tracestate'
 >;
 
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRecord[]> {
@@ -46,12 +39,22 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRec
 }
 
 /** False when the id is taken. */
-export async function insertJob(db: Knex, row: NewJobRow): Promise<boolean> {
-  const inserted = await db('jobs')
-    .insert({ ...row, status: 'queued' })
-    .onConflict('job_id')
-    .ignore()
-    .returning('job_id');
+export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Promise<boolean> {
+  const isStream = source.kind === 'stream';
+  const row = {
+    job_id: job.jobId,
+    fingerprint: job.fingerprint,
+    scene_code: job.sceneCode,
+    lower_bound: job.lowerBound,
+    source_kind: source.kind,
+    object_key: isStream ? null : source.key,
+    stream_url: isStream ? source.sealedUrl : null,
+    pinned_address: isStream ? (source.pinnedAddress ?? null) : null,
+    status: 'queued',
+    traceparent: job.traceparent,
+    tracestate: job.tracestate,
+  };
+  const inserted = await db('jobs').insert(row).onConflict('job_id').ignore().returning('job_id');
   return inserted.length === 1;
 }
 
@@ -112,21 +115,24 @@ interface Fence {
   attempt: number;
 }
 
-export async function markRunning(db: Knex, fence: Fence, reservedSeq: number): Promise<boolean> {
-  const changed = await fenced(db, fence)
-    .whereIn('status', ['queued', 'running'])
-    .update({ status: 'running', reserved_seq: reservedSeq, updated_at: db.fn.now() });
-  return changed === 1;
+/**
+ * Records that the job runs, unless it is to stop.
+ *
+ * @returns its status now; undefined when it does not belong to the attempt given
+ */
+export async function markRunning(db: Knex, fence: Fence, reservedSeq: number): Promise<JobStatus | undefined> {
+  const [changed] = await fenced(db, fence)
+    .whereIn('status', [...ACTIVE])
+    .update({
+      status: db.raw(`case status when 'stopping' then 'stopping' else 'running' end`),
+      reserved_seq: reservedSeq,
+      updated_at: db.fn.now(),
+    })
+    .returning<{ status: JobStatus }[]>('status');
+  return changed?.status;
 }
 
-export interface ProgressUpdate {
-  framesPublished: number;
-  lastSeq: number;
-  lastTimeMs: number;
-  reservedSeq: number;
-}
-
-export async function recordProgress(db: Knex, fence: Fence, progress: ProgressUpdate): Promise<void> {
+export async function recordProgress(db: Knex, fence: Fence, progress: JobProgress): Promise<void> {
   await fenced(db, fence).update({
     frames_published: progress.framesPublished,
     last_seq: progress.lastSeq,
@@ -137,21 +143,21 @@ export async function recordProgress(db: Knex, fence: Fence, progress: ProgressU
 }
 
 /** Ends a job of this attempt. The stream's address is not needed any more and goes. */
-export async function finishJob(
-  db: Knex,
-  fence: Fence,
-  { status, error }: { status: Ending; error: string | undefined },
-): Promise<boolean> {
+export async function finishJob(db: Knex, fence: Fence, { status, error }: JobEnding): Promise<boolean> {
   const changed = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
     .update({
-      ...{ status, error: error ?? null, stream_url: null, pinned_address: null },
-      ...{ ended_at: db.fn.now(), updated_at: db.fn.now() },
+      status,
+      error: error ?? null,
+      stream_url: null,
+      pinned_address: null,
+      ended_at: db.fn.now(),
+      updated_at: db.fn.now(),
     });
   return changed === 1;
 }
 
-/** Lets others have the job at once. */
+/** Lets another worker have the job at once. */
 export async function releaseJob(db: Knex, fence: Fence): Promise<void> {
   await fenced(db, fence).update({ lease_until: db.fn.now() });
 }

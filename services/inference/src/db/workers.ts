@@ -13,6 +13,11 @@ export async function removeWorker(db: Knex, id: string): Promise<void> {
   await db('workers').where({ worker_id: id }).delete();
 }
 
+/** Lets one transaction after the other count the places. */
+export async function lockCapacity(tx: Knex.Transaction): Promise<void> {
+  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('inference-capacity', 0))`);
+}
+
 /** Jobs that all workers seen within `withinMs` can take together. */
 export async function totalCapacity(db: Knex, withinMs: number): Promise<number> {
   const rows = await db('workers')

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { deferred } from './deferred.ts';
 import { createMessageReader } from './ffmpeg-reasons.ts';
 import type { Geometry } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
@@ -44,9 +43,10 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
     detached: true,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },
   });
-  const geometry = deferred<Geometry | undefined>();
+  const geometry = Promise.withResolvers<Geometry | undefined>();
   const messages = createMessageReader(geometry.resolve);
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
+  // A pipe breaks when either side ends; the outcome below tells why.
   child.stdin.on('error', () => undefined);
   child.stdout.on('error', () => undefined);
   const pull = createPuller(child.stdout);
@@ -111,7 +111,7 @@ async function* readFrames(
 function readRecords(stream: Readable): RecordQueue {
   const waiting: FrameRecord[] = [];
   let rest = '';
-  let wake = deferred<undefined>();
+  let news = Promise.withResolvers<void>();
   let isEnded = false;
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
@@ -121,18 +121,18 @@ function readRecords(stream: Readable): RecordQueue {
       const found = /^frame:(\d+)\s+pts:(-?\d+)\s/.exec(line);
       if (found) waiting.push({ number: Number(found[1]), ptsMs: Number(found[2]) });
     }
-    wake.resolve(undefined);
+    news.resolve();
   });
   const end = () => {
     isEnded = true;
-    wake.resolve(undefined);
+    news.resolve();
   };
   stream.on('end', end).on('close', end).on('error', end);
   return {
     next: async () => {
       while (waiting.length === 0 && !isEnded) {
-        wake = deferred();
-        await wake.promise;
+        news = Promise.withResolvers();
+        await news.promise;
       }
       return waiting.shift();
     },

@@ -36,14 +36,17 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
   const select = `gt(${bucket},if(isnan(prev_selected_t),${before},${intervalOf('prev_selected_t', fps)}))`;
   const seek = afterMs === undefined ? [] : ['-noaccurate_seek', '-seek_timestamp', '1', '-ss', seconds(afterMs)];
   return [
-    ...COMMON,
-    '-copyts',
-    ...seek,
-    ...LIMITS,
-    ...['-protocol_whitelist', 'file', '-format_whitelist', 'mov', '-codec_whitelist', VIDEO_DECODERS],
-    ...['-threads', '2', '-i', `file:${path}`],
-    ...outputArguments(select, `w=${scaled.width}:h=${scaled.height}`),
-  ];
+    COMMON,
+    ['-copyts'],
+    seek,
+    LIMITS,
+    ['-protocol_whitelist', 'file'],
+    ['-format_whitelist', 'mov'],
+    ['-codec_whitelist', VIDEO_DECODERS],
+    ['-threads', '2'],
+    ['-i', `file:${path}`],
+    outputArguments(select, `w=${scaled.width}:h=${scaled.height}`),
+  ].flat();
 }
 
 /** The same for a live source; `input` ends with `-i` and what to open. Timestamps are the stream's own. */
@@ -52,12 +55,15 @@ export function liveArguments(input: readonly string[], sampling: LiveSampling):
   const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
   const side = (name: string) => `max(1,trunc(${name}*min(1,${maxSide}/max(iw,ih))))`;
   return [
-    ...COMMON,
-    ...LIMITS,
-    ...['-codec_whitelist', VIDEO_DECODERS, '-fflags', '+discardcorrupt', '-flags', 'low_delay', '-threads', '1'],
-    ...input,
-    ...outputArguments(select, `w='${side('iw')}':h='${side('ih')}'`),
-  ];
+    COMMON,
+    LIMITS,
+    ['-codec_whitelist', VIDEO_DECODERS],
+    ['-fflags', '+discardcorrupt'],
+    ['-flags', 'low_delay'],
+    ['-threads', '1'],
+    input,
+    outputArguments(select, `w='${side('iw')}':h='${side('ih')}'`),
+  ].flat();
 }
 
 /** Number of the interval that a time in milliseconds lies in, as the filters count. */
@@ -80,9 +86,16 @@ function outputArguments(select: string, scale: string): string[] {
     'metadata=mode=print:key=sample:direct=1:file=pipe\\\\:3',
   ];
   return [
-    ...['-map', '0:V:0', '-an', '-sn', '-dn', '-vf', filters.join(','), '-filter_threads', '1'],
-    ...['-fps_mode', 'passthrough', '-c:v', 'rawvideo', '-f', 'rawvideo', '-flush_packets', '1', 'pipe:1'],
-  ];
+    ['-map', '0:V:0'],
+    ['-an', '-sn', '-dn'],
+    ['-vf', filters.join(',')],
+    ['-filter_threads', '1'],
+    ['-fps_mode', 'passthrough'],
+    ['-c:v', 'rawvideo'],
+    ['-f', 'rawvideo'],
+    ['-flush_packets', '1'],
+    ['pipe:1'],
+  ].flat();
 }
 
 function intervalOf(time: string, fps: number): string {

@@ -44,6 +44,7 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   try {
     let ahead = nextFrame(frames, decoder, options.noFrameMs);
     for (;;) {
+      // It may fail while the consumer works on the frame before; the next turn is told.
       ahead.catch(() => undefined);
       const frame = await ahead;
       if (frame === undefined || signal.aborted) break;

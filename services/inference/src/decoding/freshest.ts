@@ -1,6 +1,3 @@
-import { deferred } from './deferred.ts';
-import type { Deferred } from './deferred.ts';
-
 /**
  * A box for one thing between a writer that never waits and a reader that may be slow: a new thing replaces the one not
  * taken yet.
@@ -20,16 +17,16 @@ export function createFreshest<T>(): Freshest<T> {
   let item: { value: T } | undefined;
   let ending: { error: Error | undefined } | undefined;
   let dropped = 0;
-  let bell: Deferred<undefined> | undefined;
+  let wake: () => void = () => undefined;
   return {
     put: (value) => {
       if (item) dropped += 1;
       item = { value };
-      bell?.resolve(undefined);
+      wake();
     },
     end: (error) => {
       ending ??= { error };
-      bell?.resolve(undefined);
+      wake();
     },
     take: async () => {
       for (;;) {
@@ -38,8 +35,9 @@ export function createFreshest<T>(): Freshest<T> {
         if (taken) return taken.value;
         if (ending?.error) throw ending.error;
         if (ending) return undefined;
-        bell = deferred();
-        await bell.promise;
+        const woken = Promise.withResolvers<void>();
+        wake = woken.resolve;
+        await woken.promise;
       }
     },
     dropped: () => dropped,

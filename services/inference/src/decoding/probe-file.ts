@@ -28,21 +28,29 @@ const ENTRIES =
 /** What a local MP4 or MOV file holds, asked of ffprobe under limits. Sizes are those a viewer sees, after rotation. */
 export async function probeFile(path: string, limits: { timeoutMs: number; sandbox: SandboxMode }): Promise<FileProbe> {
   const args = [
-    ...['-v', 'error', '-max_alloc', '268435456', '-protocol_whitelist', 'file', '-format_whitelist', 'mov'],
-    ...['-max_streams', '16', '-probesize', '5000000', '-analyzeduration', '5000000'],
-    ...['-threads', '1', '-select_streams', 'v', '-show_entries', ENTRIES, '-of', 'json', '-i', `file:${path}`],
-  ];
+    ['-v', 'error'],
+    ['-max_alloc', '268435456'],
+    ['-protocol_whitelist', 'file'],
+    ['-format_whitelist', 'mov'],
+    ['-max_streams', '16'],
+    ['-probesize', '5000000'],
+    ['-analyzeduration', '5000000'],
+    ['-threads', '1'],
+    ['-select_streams', 'v'],
+    ['-show_entries', ENTRIES],
+    ['-of', 'json'],
+    ['-i', `file:${path}`],
+  ].flat();
   const plan = { mode: limits.sandbox, file: path, needsNetwork: false, cpuSeconds: 10 };
   const [command, argv] = await sandboxed(plan, 'ffprobe', args);
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
-  const { stdout, isLate } = await new Promise<{ stdout: string | undefined; isLate: boolean }>((resolve) => {
-    const options = { timeout: limits.timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env } as const;
-    execFile(command, argv, options, (error, out) => {
-      resolve({ stdout: error ? undefined : out, isLate: error?.killed === true });
-    });
+  const options = { timeout: limits.timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env } as const;
+  const { promise, resolve } = Promise.withResolvers<FileProbe>();
+  execFile(command, argv, options, (error, stdout) => {
+    if (error) resolve({ isReadable: false, reason: error.killed === true ? 'timeout' : 'unreadable' });
+    else resolve(judge(stdout));
   });
-  if (stdout === undefined) return { isReadable: false, reason: isLate ? 'timeout' : 'unreadable' };
-  return judge(stdout);
+  return promise;
 }
 
 function judge(stdout: string): FileProbe {

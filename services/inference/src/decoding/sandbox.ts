@@ -16,10 +16,16 @@ export interface SandboxPlan {
 
 const run = promisify(execFile);
 const ROOT = [
-  ...['--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--symlink', 'usr/lib', '/lib'],
-  ...['--symlink', 'usr/lib64', '/lib64', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
-  ...['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache', '--tmpfs', '/tmp', '--proc', '/proc', '--dev', '/dev'],
-];
+  ['--ro-bind', '/usr', '/usr'],
+  ['--symlink', 'usr/bin', '/bin'],
+  ['--symlink', 'usr/lib', '/lib'],
+  ['--symlink', 'usr/lib64', '/lib64'],
+  ['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
+  ['--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
+  ['--tmpfs', '/tmp'],
+  ['--proc', '/proc'],
+  ['--dev', '/dev'],
+].flat();
 const LOCK = ['--unshare-all', '--die-with-parent', '--clearenv', '--setenv', 'PATH', '/usr/bin', '--cap-drop', 'ALL'];
 
 let isAvailable: Promise<boolean> | undefined;

@@ -1,22 +1,11 @@
+import { createGate } from '@vision/shared/async/gate';
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { sniffImageType } from '../domain/sniff-image-type.ts';
 import { stripPngMetadata } from '../domain/strip-png-metadata.ts';
-import { createGate } from './gate.ts';
+import { ImageRefusedError } from '../domain/image-error.ts';
+import { decodeScaled } from './decode-scaled.ts';
 import { MAX_PIXELS, sharp } from './sharp-limits.ts';
-
-export type ImageFault = 'not_an_image' | 'too_many_pixels' | 'not_decodable';
-
-/** The picture itself is at fault: another try with the same bytes fails again. */
-export class ImageRefusedError extends Error {
-  override readonly name = 'ImageRefusedError';
-  readonly reason: ImageFault;
-
-  constructor(reason: ImageFault, cause?: unknown) {
-    super(`image refused: ${reason}`, { cause });
-    this.reason = reason;
-  }
-}
 
 export interface DecodedImage {
   /** Size of the picture as a person sees it, after orientation. */
@@ -26,8 +15,6 @@ export interface DecodedImage {
 }
 
 const LARGE_PIXELS = 12_000_000;
-// Well below what callers wait, so a picture that takes for ever is refused and not taken for a failing backend.
-const DECODE_SECONDS = 10;
 // Interlaced and progressive pictures are unpacked whole (up to 400 MB at the pixel limit), so large ones take turns.
 const largeImages = createGate({ concurrency: 1, queue: 1000 });
 
@@ -56,8 +43,9 @@ export async function measureImage(sent: Uint8Array): Promise<MeasuredImage> {
 export const isLarge = ({ width, height }: ImageSize): boolean => width * height > LARGE_PIXELS;
 
 /**
- * Decodes JPEG, PNG or WebP by its leading bytes: first frame, EXIF orientation applied, transparency on white, 8-bit sRGB,
- * scaled while decoding to the size that `fit` returns for the oriented size, so memory follows the model, not the picture.
+ * Decodes JPEG, PNG or WebP by its leading bytes: first frame, EXIF orientation applied, transparency on white, 8-bit
+ * sRGB, scaled while decoding to the size that `fit` returns for the oriented size, so memory follows the model, not
+ * the picture.
  * @throws ImageRefusedError for anything that is no complete picture of these types within 50 megapixels.
  */
 export async function decodeImage(sent: Uint8Array, fit: (original: ImageSize) => ImageSize): Promise<DecodedImage> {
@@ -79,25 +67,6 @@ async function orientedSize(bytes: Uint8Array): Promise<ImageSize> {
   try {
     const { width, height, pageHeight, autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
     return { width: autoOrient.width || width, height: pageHeight ?? (autoOrient.height || height) };
-  } catch (cause) {
-    throw new ImageRefusedError('not_decodable', cause);
-  }
-}
-
-/** One measured picture, scaled to the given size. @throws ImageRefusedError `not_decodable`. */
-export async function decodeScaled(bytes: Uint8Array, { width, height }: ImageSize): Promise<RgbImage> {
-  try {
-    const data = await sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: 'error', sequentialRead: true })
-      .timeout({ seconds: DECODE_SECONDS })
-      .autoOrient()
-      .resize(width, height, { fit: 'fill', kernel: 'linear' })
-      .flatten({ background: '#ffffff' })
-      .toColourspace('srgb')
-      .removeAlpha()
-      .raw({ depth: 'uchar' })
-      .toBuffer();
-    if (data.length !== width * height * 3) throw new Error(`decoded to ${data.length} bytes`);
-    return { width, height, data };
   } catch (cause) {
     throw new ImageRefusedError('not_decodable', cause);
   }

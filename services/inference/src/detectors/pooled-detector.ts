@@ -3,13 +3,15 @@ import { placeImage } from '../domain/placement.ts';
 import { decodeMeasured, isLarge, measureImage } from './decode-image.ts';
 import type { Detector } from './detector.ts';
 import { scaleTo } from './scale-to.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import type { ThreadPool } from './thread-pool.ts';
 
-/** Longest side of pictures for the chromatic detector: it measures texture in pixels, so the scale must not vary much. */
+/**
+ * Longest side of pictures for the chromatic detector: it measures texture in pixels, so the scale must not vary much.
+ */
 const CHROMATIC_SIDE = 320;
 
 /** A detector that computes in the threads of this process. */
-export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpec, pool: WorkerPool): Detector {
+export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpec, pool: ThreadPool): Detector {
   const fit = spec.kind === 'onnx' ? fitOnnx(spec) : fitChromatic;
   const detect: Detector['detect'] = async (image, options) =>
     pool.detect({ detector: name, picture: await scaleTo(image, fit(image)), ...options });

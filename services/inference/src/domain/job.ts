@@ -1,7 +1,11 @@
+import { z } from 'zod';
 import type { Job, JobStatus } from '@vision/shared/contracts/inference';
 
-/** How a job ended. */
-export type Ending = Extract<JobStatus, 'stopped' | 'succeeded' | 'failed'>;
+/** How a job ended, and why when it failed. */
+export interface JobEnding {
+  status: Extract<JobStatus, 'stopped' | 'succeeded' | 'failed'>;
+  error?: string | undefined;
+}
 
 export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
 
@@ -27,6 +31,9 @@ export interface JobRecord {
   tracestate: string | null;
 }
 
+/** Ids are those of tasks. */
+export const isJobId = (text: string): boolean => z.uuid().safeParse(text).success;
+
 /** The form of the contract. */
 export function toJob(record: Pick<JobRecord, 'jobId' | 'status' | 'framesPublished' | 'error'>): Job {
   const { jobId, status, framesPublished, error } = record;
@@ -34,8 +41,8 @@ export function toJob(record: Pick<JobRecord, 'jobId' | 'status' | 'framesPublis
 }
 
 /**
- * What a job is, as text to be digested: two submits with the same text ask for the same thing. The pinned address is left out: it
- * says how to reach the source, and may differ between two tries.
+ * What a job is, as text to be digested: two submits with the same text ask for the same thing. The pinned address is
+ * left out: it says how to reach the source, and may differ between two tries.
  */
 export function contentOf(job: {
   scene_code: string;

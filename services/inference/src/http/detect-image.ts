@@ -1,28 +1,22 @@
 import { z } from 'zod';
+import { GateFullError } from '@vision/shared/async/gate';
 import { detection, refusal } from '@vision/shared/contracts/inference';
 import type { Refusal } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
+import { readRequestBody } from '@vision/shared/http/read-body';
 import { route } from '@vision/shared/http/route';
 import type { Reply, RouteContext } from '@vision/shared/http/route';
-import { GateFullError } from '../detectors/gate.ts';
-import type { Gate } from '../detectors/gate.ts';
-import type { Detectors, ServedScene } from '../detectors/start-detectors.ts';
+import type { PictureDeps } from '../use-cases/deps.ts';
 import { detectImage } from '../use-cases/detect-image.ts';
-import type { DetectImageDeps, DetectImageInput } from '../use-cases/detect-image.ts';
-import { readBody } from './read-body.ts';
-
-export interface DetectImageRouteDeps extends DetectImageDeps {
-  detectors: Detectors;
-  /** Places for requests, from the first byte of the body to the answer; what has no place is turned away. */
-  places: Gate;
-}
-
-type Exchange = Pick<RouteContext<unknown, unknown, unknown>, 'req' | 'res'>;
+import type { DetectImageOutcome } from '../use-cases/detect-image.ts';
 
 /** 8 MiB of picture, as the public API allows, and some slack. */
 const BODY_LIMITS = { maxBytes: 8 * 1024 * 1024 + 64 * 1024, idleMs: 10_000, totalMs: 60_000 };
 const RETRY_AFTER_S = 1;
+
+type Request = RouteContext<unknown, unknown, unknown>['req'];
+type Response = RouteContext<unknown, unknown, unknown>['res'];
 
 const share = z
   .string()
@@ -32,7 +26,7 @@ const share = z
 const query = z.object({ scene_code: z.string().min(1).max(64), min_score: share.optional() });
 const picture = z.string().meta({ format: 'binary' });
 
-export const detectImageRoute = (deps: DetectImageRouteDeps) =>
+export const detectImageRoute = (deps: PictureDeps) =>
   route(
     {
       operation: 'detectImage',
@@ -51,44 +45,26 @@ export const detectImageRoute = (deps: DetectImageRouteDeps) =>
       },
     },
     async ({ query: { scene_code: sceneCode, min_score: minScore }, req, res, signal }) => {
-      const served = deps.detectors.find(sceneCode);
-      if (!served) return { status: 404, body: { reason: 'scene_unknown' } };
+      const readAndDetect = async (): Promise<Reply | undefined> => {
+        const bytes = await readPicture(req);
+        if (bytes) return replyTo(await detectImage(deps, { sceneCode, minScore, bytes, signal }));
+        refuseEarly(req, res, { reason: 'too_large' });
+        return undefined;
+      };
       try {
-        return await deps.places.run(() => answer(deps, { req, res }, { served, minScore, signal }), signal);
+        return await deps.requestGate.run(readAndDetect, signal);
       } catch (error) {
         if (!(error instanceof GateFullError)) throw error;
         deps.signals.imageTurnedAway();
-        return busy('saturated');
+        return unavailable('saturated');
       }
     },
   );
 
-async function answer(
-  deps: DetectImageRouteDeps,
-  { req, res }: Exchange,
-  input: Omit<DetectImageInput, 'bytes'>,
-): Promise<Reply | undefined> {
-  const bytes = await readPicture(req);
-  if (!bytes) {
-    refuseEarly({ req, res }, { reason: 'too_large' });
-    return undefined;
-  }
-  const outcome = await detectImage(deps, { ...input, bytes });
-  switch (outcome.kind) {
-    case 'detected':
-      return { status: 200, body: outcome.detection };
-    case 'refused':
-      return { status: 422, body: { reason: outcome.reason } };
-    case 'unavailable':
-      noteFailure(deps, input.served, outcome);
-      return busy(outcome.reason);
-  }
-}
-
 /** Undefined when the body is larger than any picture may be. */
-async function readPicture(req: Exchange['req']): Promise<Buffer | undefined> {
+async function readPicture(req: Request): Promise<Buffer | undefined> {
   try {
-    return await readBody(req, BODY_LIMITS);
+    return await readRequestBody(req, BODY_LIMITS);
   } catch (error) {
     if (asAppError(error)?.reason === 'body_too_large') return undefined;
     throw error;
@@ -96,7 +72,7 @@ async function readPicture(req: Exchange['req']): Promise<Buffer | undefined> {
 }
 
 /** Answers while the body still arrives; the rest of it is dropped within a bound, so that the answer is read. */
-function refuseEarly({ req, res }: Exchange, body: Refusal): void {
+function refuseEarly(req: Request, res: Response, body: Refusal): void {
   const text = JSON.stringify(body);
   res
     .status(422)
@@ -105,16 +81,19 @@ function refuseEarly({ req, res }: Exchange, body: Refusal): void {
   drain(req, () => res.end());
 }
 
-function noteFailure(
-  { signals }: DetectImageRouteDeps,
-  { scene }: ServedScene,
-  { reason, cause }: { reason: string; cause: unknown },
-): void {
-  signals.detectorFailed({ scene: scene.scene_code, reason, cause });
+function replyTo(outcome: DetectImageOutcome): Reply {
+  switch (outcome.kind) {
+    case 'detected':
+      return { status: 200, body: outcome.detection };
+    case 'scene_unknown':
+      return { status: 404, body: { reason: 'scene_unknown' } };
+    case 'refused':
+      return { status: 422, body: { reason: outcome.reason } };
+    case 'unavailable':
+      return unavailable(outcome.reason);
+  }
 }
 
-const busy = (reason: string): Reply => ({
-  status: 503,
-  body: { reason },
-  headers: { 'Retry-After': String(RETRY_AFTER_S) },
-});
+function unavailable(reason: string): Reply {
+  return { status: 503, body: { reason }, headers: { 'Retry-After': String(RETRY_AFTER_S) } };
+}

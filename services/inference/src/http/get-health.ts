@@ -1,8 +1,9 @@
 import { healthReply, refusal } from '@vision/shared/contracts/inference';
 import { route } from '@vision/shared/http/route';
-import type { Detectors } from '../detectors/start-detectors.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { getHealth } from '../use-cases/get-health.ts';
 
-export const getHealthRoute = ({ detectors }: { detectors: Detectors }) =>
+export const getHealthRoute = (deps: Pick<Deps, 'detectors'>) =>
   route(
     {
       operation: 'getHealth',
@@ -17,14 +18,9 @@ export const getHealthRoute = ({ detectors }: { detectors: Detectors }) =>
       },
     },
     async () => {
-      const served = await detectors.served();
-      if (served.length === 0) return { status: 503, body: { reason: 'no_model' }, headers: { 'Retry-After': '1' } };
-      const scenes = served.map(({ scene, detector }) => ({
-        scene_code: scene.scene_code,
-        labels: scene.labels,
-        lower_bound: scene.lower_bound,
-        model: detector.model,
-      }));
-      return { status: 200, body: { status: 'ok', scenes } };
+      const scenes = await getHealth(deps);
+      return scenes.length === 0
+        ? { status: 503, body: { reason: 'no_model' }, headers: { 'Retry-After': '1' } }
+        : { status: 200, body: { status: 'ok', scenes } };
     },
   );

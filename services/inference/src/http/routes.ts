@@ -1,13 +1,15 @@
 import type { Route } from '@vision/shared/http/route';
+import type { Deps, PictureDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';
-import type { DetectImageRouteDeps } from './detect-image.ts';
 import { getHealthRoute } from './get-health.ts';
-import { jobRoutes } from './jobs.ts';
-import type { JobsRouteDeps } from './jobs.ts';
+import { getJobRoute } from './get-job.ts';
+import { listJobsRoute } from './list-jobs.ts';
+import { stopJobRoute } from './stop-job.ts';
+import { submitJobRoute } from './submit-job.ts';
 
 /** Without a database there are no video jobs. */
-export const routes = (deps: DetectImageRouteDeps, jobs: JobsRouteDeps | undefined): Route[] => [
-  getHealthRoute(deps),
-  detectImageRoute(deps),
-  ...(jobs ? jobRoutes(jobs) : []),
+export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] => [
+  getHealthRoute(pictures),
+  detectImageRoute(pictures),
+  ...(jobs ? [submitJobRoute(jobs), listJobsRoute(jobs), getJobRoute(jobs), stopJobRoute(jobs)] : []),
 ];

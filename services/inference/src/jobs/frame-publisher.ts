@@ -1,22 +1,20 @@
+import { retryUntil } from '@vision/shared/async/retry-until';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { EventProducer } from '@vision/shared/messaging/producer';
-import { persistently } from './persistently.ts';
 
 export interface FramePublisher {
   /** Takes a frame; waits while too many are not acknowledged yet. */
   add: (frame: FrameData) => Promise<void>;
   /** Waits until every frame taken is acknowledged. */
   flush: () => Promise<void>;
-  /** Frames taken and not acknowledged. */
-  waiting: () => number;
 }
 
 export interface PublisherOptions {
   producer: Pick<EventProducer, 'publishBatch'>;
   /** Called with every batch Kafka acknowledged, in order. */
   onAcknowledged: (frames: FrameData[]) => Promise<void>;
-  /** Gives up what is not acknowledged. */
+  /** Gives up what is not acknowledged; its reason is thrown then. */
   signal: AbortSignal;
 }
 
@@ -26,41 +24,39 @@ const MAX_OBJECTS = 2000;
 const MAX_WAITING = 200;
 
 /**
- * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next one, so a
- * single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
+ * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
+ * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
  */
 export function createFramePublisher({ producer, onAcknowledged, signal }: PublisherOptions): FramePublisher {
   const queue: FrameData[] = [];
-  let inFlight = 0;
   let sending: Promise<void> | undefined;
+  let hasFailed = false;
 
   const sendAll = async () => {
     while (queue.length > 0) {
       const batch = queue.splice(0, batchSize(queue));
-      inFlight = batch.length;
-      await persistently(() => producer.publishBatch(batch.map(toEvent)), signal);
-      inFlight = 0;
+      await retryUntil(() => producer.publishBatch(batch.map(toEvent)), { signal });
       await onAcknowledged(batch);
     }
+    sending = undefined;
   };
-  const start = () => {
-    sending ??= sendAll().finally(() => {
-      sending = undefined;
-    });
-    sending.catch(() => undefined);
+  const send = () => {
+    // After a failure the rejected promise stays, so nothing is sent behind a batch that is missing.
+    sending ??= sendAll();
+    // Whoever adds the next frame or flushes is told.
+    sending.catch(() => (hasFailed = true));
     return sending;
   };
   return {
     add: async (frame) => {
       signal.throwIfAborted();
       queue.push(frame);
-      const sent = start();
-      if (queue.length >= MAX_WAITING) await sent;
+      const sent = send();
+      if (hasFailed || queue.length >= MAX_WAITING) await sent;
     },
     flush: async () => {
-      while (sending !== undefined || queue.length > 0) await start();
+      while (sending !== undefined || queue.length > 0) await send();
     },
-    waiting: () => queue.length + inFlight,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies `work` to items of a source, up to `atOnce` of them at a time, and yields the results in the order of the items. The
- * source is read only as far ahead as there is room.
+ * Applies `work` to items of a source, up to `atOnce` of them at a time, and yields the results in the order of the
+ * items. The source is read only as far ahead as there is room.
  */
 export async function* inOrder<T, R>(
   source: AsyncIterable<T>,
@@ -11,6 +11,7 @@ export async function* inOrder<T, R>(
   try {
     for await (const item of source) {
       const result = work(item);
+      // It may fail before its turn; whoever waits for it then is told.
       result.catch(() => undefined);
       running.push(result);
       const [first] = running;

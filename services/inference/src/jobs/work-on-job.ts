@@ -1,75 +1,89 @@
-import type { Knex } from 'knex';
+import { retryUntil } from '@vision/shared/async/retry-until';
 import { jobEnded } from '@vision/shared/contracts/frame-events';
-import { asUnavailable } from '@vision/shared/unavailable';
 import { asAppError } from '@vision/shared/errors';
-import type { Logger } from '@vision/shared/logger';
+import { asUnavailable } from '@vision/shared/unavailable';
 import { finishJob, markRunning, recordProgress, releaseJob } from '../db/jobs.ts';
-import type { Ending, JobRecord } from '../domain/job.ts';
+import { startOf } from '../domain/job-progress.ts';
+import type { JobProgress } from '../domain/job-progress.ts';
+import type { JobEnding, JobRecord } from '../domain/job.ts';
 import { SourceError } from '../domain/source-error.ts';
-import { persistently } from './persistently.ts';
-import type { RunJobDeps } from './run-job-deps.ts';
-import { reserveFrom, runJob } from './run-job.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import type { Hold } from './hold.ts';
+import { runJob } from './run-job.ts';
+import type { RunJobDeps } from './run-job.ts';
 
-export interface WorkDeps extends Omit<RunJobDeps, 'saveProgress'> {
-  db: Knex;
-  logger: Logger;
-}
-
-export interface WorkSignals {
-  /** The caller wants the job to stop. */
-  stop: AbortSignal;
-  /** Another attempt has the job. */
-  lost: AbortSignal;
-  /** This worker goes. */
-  closing: AbortSignal;
-}
-
-interface Outcome {
-  status: Ending;
-  error?: string | undefined;
-}
+export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger'>;
 
 /**
- * One job in the hands of one worker: to its end, or until it is taken over or put down for another worker. The end-of-job message
- * goes out after the last acknowledged frame and before the row says that the job has ended, so a crash between the two
- * repeats the message and never leaves it out.
+ * One job in the hands of one worker: to its end, or until another attempt has it or this worker lets go of it. The
+ * end-of-job message goes out after the last acknowledged frame and before the row says that the job has ended, so a
+ * crash between the two repeats the message and never leaves it out.
  */
-export async function workOnJob(deps: WorkDeps, job: JobRecord, signals: WorkSignals): Promise<void> {
-  const { stop, lost, closing } = signals;
-  const current = { ...job };
-  const outcome = await run(deps, current, signals);
-  if (lost.aborted) return;
-  if (closing.aborted && !stop.aborted) {
-    await releaseJob(deps.db, job).catch(() => undefined);
-    return;
+export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
+  let progress = startOf(job);
+  const saveProgress = async (next: JobProgress) => {
+    progress = next;
+    await record(deps, job, next);
+  };
+  const ending = await run(deps, job, hold, saveProgress);
+  if (ending && (await end(deps, job, hold, { ...ending, framesPublished: progress.framesPublished }))) return;
+  if (!hold.isLost()) await release(deps, job);
+}
+
+/** How the job ended; undefined when it goes on elsewhere. */
+async function run(
+  deps: WorkDeps,
+  job: JobRecord,
+  hold: Hold,
+  saveProgress: (progress: JobProgress) => Promise<void>,
+): Promise<JobEnding | undefined> {
+  try {
+    const { reservedSeq } = startOf(job);
+    const status = await retryUntil(() => markRunning(deps.db, job, reservedSeq), { signal: hold.reading });
+    if (status === undefined) return undefined;
+    if (status === 'stopping') return { status: 'stopped' };
+    deps.signals.jobStarted(job);
+    await runJob(deps, job, hold, saveProgress);
+    if (!hold.reading.aborted) return { status: 'succeeded' };
+  } catch (error) {
+    if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
+    // Whatever breaks off when reading ends says nothing about the job.
+    deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
   }
-  const giveUp = AbortSignal.any([lost, closing]);
-  await persistently(() => deps.producer.publish([endEvent(current, outcome)]), giveUp);
-  if (await persistently(() => finishJob(deps.db, job, { error: undefined, ...outcome }), giveUp)) {
-    deps.signals.jobEnded({ jobId: job.jobId, scene: job.sceneCode, ...outcome });
+  return hold.isStopRequested() ? { status: 'stopped' } : undefined;
+}
+
+/** Tells everybody that the job has ended; false when there was no time for it. */
+async function end(
+  { db, producer, signals }: WorkDeps,
+  job: JobRecord,
+  { publishing: signal }: Hold,
+  ending: JobEnding & { framesPublished: number },
+): Promise<boolean> {
+  try {
+    await retryUntil(() => producer.publish([endEvent(job, ending)]), { signal });
+    if (await retryUntil(() => finishJob(db, job, ending), { signal })) signals.jobEnded(job, ending);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
   }
 }
 
-async function run(deps: WorkDeps, current: JobRecord, { stop, lost, closing }: WorkSignals): Promise<Outcome> {
-  const ended = AbortSignal.any([stop, closing]);
-  const fence = { jobId: current.jobId, attempt: current.attempt };
-  const saveProgress: RunJobDeps['saveProgress'] = async (_job, progress) => {
-    Object.assign(current, progress);
-    // The next batch carries the same numbers and more.
-    await recordProgress(deps.db, fence, progress).catch((error: unknown) => {
-      if (!asUnavailable(error)) throw error;
-    });
-  };
+async function record({ db }: WorkDeps, job: JobRecord, progress: JobProgress): Promise<void> {
   try {
-    if (ended.aborted) return { status: 'stopped' };
-    const isOurs = await persistently(() => markRunning(deps.db, fence, reserveFrom(current.reservedSeq)), ended);
-    if (!isOurs) return { status: 'stopped' };
-    deps.signals.jobStarted({ scene: current.sceneCode, attempt: current.attempt });
-    await runJob({ ...deps, saveProgress }, { ...current }, { stop: ended, lost });
-    return { status: stop.aborted ? 'stopped' : 'succeeded' };
+    await recordProgress(db, job, progress);
   } catch (error) {
-    if (stop.aborted || closing.aborted || lost.aborted) return { status: 'stopped' };
-    return { status: 'failed', error: reasonOf(deps, current, error) };
+    // The record of the next batch holds the same numbers and more.
+    if (!asUnavailable(error)) throw error;
+  }
+}
+
+async function release({ db, logger }: WorkDeps, job: JobRecord): Promise<void> {
+  try {
+    await releaseJob(db, job);
+  } catch (error) {
+    logger.warn({ err: error, task_id: job.jobId }, 'a job is taken up by another worker only when its lease is over');
   }
 }
 
@@ -78,11 +92,14 @@ function reasonOf({ logger }: WorkDeps, { jobId }: JobRecord, error: unknown): s
   if (error instanceof SourceError) return error.reason;
   const known = asAppError(error);
   if (known) return known.reason;
-  logger.error({ err: error, job_id: jobId }, 'a job failed for no known reason');
+  logger.error({ err: error, task_id: jobId }, 'a job failed for no known reason');
   return 'internal';
 }
 
-function endEvent({ jobId, attempt, framesPublished }: JobRecord, { status, error }: Outcome) {
+function endEvent(
+  { jobId, attempt }: JobRecord,
+  { status, error, framesPublished }: JobEnding & { framesPublished: number },
+) {
   const { type, topic } = jobEnded;
   const data = { job_id: jobId, attempt, status, frames_published: framesPublished, ...(error ? { error } : {}) };
   return { topic, type, key: jobId, source: 'inference', id: `${jobId}/end/${attempt}`, data };

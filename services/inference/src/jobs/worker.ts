@@ -1,113 +1,103 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from 'knex';
-import type { JobStatus } from '@vision/shared/contracts/inference';
+import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
-import type { Logger } from '@vision/shared/logger';
+import type { JobStatus } from '@vision/shared/contracts/inference';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { claimJobs, deleteEndedBefore, renewJobs } from '../db/jobs.ts';
 import { removeWorker, reportWorker } from '../db/workers.ts';
 import type { JobRecord } from '../domain/job.ts';
-import type { RunJobDeps } from './run-job-deps.ts';
+import { createHold } from './hold.ts';
+import type { HoldControl } from './hold.ts';
 import { workOnJob } from './work-on-job.ts';
-
-export interface WorkerOptions {
-  db: Knex;
-  logger: Logger;
-  /** Jobs run at once. */
-  capacity: number;
-  leaseMs: number;
-  /** Between two rounds of renewing leases and looking for work. */
-  pollMs: number;
-  /** How long ended jobs are remembered, so that stops stick and repeats are recognised. */
-  keepDays: number;
-}
+import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
-  /** Something to do was written: look at once. */
-  wake: () => void;
+  start: () => void;
   /** Whether the others know of this worker, so that its places count. */
   isReported: () => boolean;
   /** Puts the jobs down for others to take up. */
   stop: () => Promise<void>;
 }
 
-interface Held {
+interface HeldJob {
   job: JobRecord;
-  stop: AbortController;
-  lost: AbortController;
+  hold: HoldControl;
   done: Promise<void>;
 }
 
-type Deps = Omit<RunJobDeps, 'saveProgress'>;
+// Looks for work between two reports of this worker, and between two removals of old jobs.
+const LOOKS_PER_REPORT = 10;
+const LOOKS_PER_REMOVAL = 3600;
+// Jobs to stop do not count as work, but each of them takes a publish and a write.
+const STOPS_AT_ONCE = 20;
+// How long a worker that ends waits for the broker to take what its jobs have read.
+const LET_GO_MS = 3_000;
 
 /**
- * Runs jobs of the table: takes what nobody holds, keeps its leases alive, and drops a job as soon as the row belongs to another
- * attempt. A stop reaches the worker with the lease it renews.
+ * Runs jobs of the table: takes what nobody holds, keeps its leases alive, and drops a job as soon as the row belongs
+ * to another attempt. A stop reaches the worker with the lease it renews. `bell` wakes it.
  */
-export function startWorker(deps: Deps, options: WorkerOptions): Worker {
+export function createWorker(deps: WorkDeps, bell: Bell): Worker {
+  const { db, logger, settings } = deps;
   const id = randomUUID();
-  const held = new Map<string, Held>();
-  const closing = new AbortController();
-  let rounds = 0;
+  const held = new Map<string, HeldJob>();
+  let isStopping = false;
   let isReported = false;
+  let looks = 0;
 
   const take = (job: JobRecord) => {
-    const stop = new AbortController();
-    const lost = new AbortController();
-    if (job.status === 'stopping') stop.abort();
-    const work = withStoredTrace(job, () =>
-      workOnJob({ ...deps, ...options }, job, { stop: stop.signal, lost: lost.signal, closing: closing.signal }),
-    );
-    const done = work
+    const hold = createHold();
+    if (job.status === 'stopping') hold.requestStop();
+    // The stop came while this job was being claimed.
+    if (isStopping) hold.letGo(LET_GO_MS);
+    const done = withStoredTrace(job, () => workOnJob(deps, job, hold))
       .catch((error: unknown) => {
-        if (!lost.signal.aborted) options.logger.error({ err: error, job_id: job.jobId }, 'a job was put down');
+        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
       })
       .finally(() => held.delete(job.jobId));
-    held.set(job.jobId, { job, stop, lost, done });
+    held.set(job.jobId, { job, hold, done });
   };
 
-  const round = async (): Promise<number> => {
-    await renew(options, held);
-    if (closing.signal.aborted) return 0;
-    if (rounds % 10 === 0) await reportWorker(options.db, { id, capacity: options.capacity });
+  const look = async (): Promise<number> => {
+    await renew(deps, [...held.values()]);
+    if (isStopping) return 0;
+    if (looks % LOOKS_PER_REPORT === 0) await reportWorker(db, { id, capacity: settings.jobsPerWorker });
     isReported = true;
-    if (rounds % 3600 === 0) await deleteEndedBefore(options.db, options.keepDays);
-    rounds += 1;
-    const claim = (statuses: JobStatus[], limit: number) =>
-      limit > 0 ? claimJobs(options.db, { statuses, leaseMs: options.leaseMs, limit }) : [];
-    const claimed = [
-      ...(await claim(['stopping'], 20)),
-      ...(await claim(['queued', 'running'], options.capacity - held.size)),
-    ];
-    claimed.forEach(take);
+    if (looks % LOOKS_PER_REMOVAL === 0) await deleteEndedBefore(db, settings.keepDays);
+    looks += 1;
+    const stopping = await claim(deps, ['stopping'], STOPS_AT_ONCE);
+    const waiting = await claim(deps, ['queued', 'running'], settings.jobsPerWorker - held.size);
+    [...stopping, ...waiting].forEach(take);
     return 0;
   };
 
-  const poller = createPoller({ name: 'jobs', intervalMs: options.pollMs, run: round, logger: options.logger });
-  poller.start();
+  const poller = createPoller({ name: 'jobs', intervalMs: settings.pollMs, run: look, logger, bell });
   return {
-    wake: poller.wake,
+    start: poller.start,
     isReported: () => isReported,
     stop: async () => {
-      closing.abort();
+      isStopping = true;
+      held.forEach(({ hold }) => hold.letGo(LET_GO_MS));
       await poller.stop();
       await Promise.all([...held.values()].map(({ done }) => done));
-      await removeWorker(options.db, id).catch(() => undefined);
+      await removeWorker(db, id).catch((error: unknown) => {
+        logger.warn({ err: error }, 'this worker still counts until its silence is noticed');
+      });
     },
   };
 }
 
-async function renew({ db, leaseMs }: WorkerOptions, held: ReadonlyMap<string, Held>): Promise<void> {
-  if (held.size === 0) return;
-  const jobs = [...held.values()];
-  const statuses = await renewJobs(
-    db,
-    jobs.map(({ job }) => job),
-    leaseMs,
-  );
-  for (const { job, stop, lost } of jobs) {
+async function claim({ db, settings }: WorkDeps, statuses: JobStatus[], limit: number): Promise<JobRecord[]> {
+  return limit > 0 ? claimJobs(db, { statuses, leaseMs: settings.leaseMs, limit }) : [];
+}
+
+async function renew({ db, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
+  if (held.length === 0) return;
+  const jobs = held.map(({ job }) => job);
+  const statuses = await renewJobs(db, jobs, settings.leaseMs);
+  for (const { job, hold } of held) {
     const status = statuses.get(job.jobId);
-    if (status === undefined) lost.abort();
-    else if (status === 'stopping') stop.abort();
+    if (status === undefined) hold.lose();
+    else if (status === 'stopping') hold.requestStop();
   }
 }

@@ -1,19 +1,12 @@
 import type { Detection } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
-import { ImageRefusedError } from '../detectors/decode-image.ts';
-import type { Gate } from '../detectors/gate.ts';
-import type { ServedScene } from '../detectors/start-detectors.ts';
-import type { Signals } from '../signals.ts';
-
-export interface DetectImageDeps {
-  /** Bounds how many pictures are decoded and detected at once. */
-  work: Gate;
-  signals: Signals;
-}
+import { ImageRefusedError } from '../domain/image-error.ts';
+import type { ServedScene } from '../detectors/detectors.ts';
+import type { Deps } from './deps.ts';
 
 export interface DetectImageInput {
+  sceneCode: string;
   bytes: Uint8Array;
-  served: ServedScene;
   /** The scene's lower bound when absent. */
   minScore: number | undefined;
   signal: AbortSignal;
@@ -21,25 +14,31 @@ export interface DetectImageInput {
 
 export type DetectImageOutcome =
   | { kind: 'detected'; detection: Detection }
+  | { kind: 'scene_unknown' }
   /** The picture is at fault. */
   | { kind: 'refused'; reason: string }
   /** The backend is at fault. */
-  | { kind: 'unavailable'; reason: string; cause: unknown };
+  | { kind: 'unavailable'; reason: string };
 
 /** Decodes one picture to the size its scene's model needs and detects on it. */
-export async function detectImage(deps: DetectImageDeps, input: DetectImageInput): Promise<DetectImageOutcome> {
+export async function detectImage(
+  { detectors, detectionGate, signals }: Pick<Deps, 'detectors' | 'detectionGate' | 'signals'>,
+  input: DetectImageInput,
+): Promise<DetectImageOutcome> {
+  const served = detectors.find(input.sceneCode);
+  if (!served) return { kind: 'scene_unknown' };
+  const scene = served.scene.scene_code;
   const started = performance.now();
-  const outcome = await deps.work.run(() => decodeAndDetect(input), input.signal);
-  deps.signals.imageDetected({
-    scene: input.served.scene.scene_code,
-    outcome: outcome.kind,
-    durationMs: performance.now() - started,
-  });
+  const { cause, ...outcome } = await detectionGate.run(() => decodeAndDetect(served, input), input.signal);
+  signals.imageDetected({ scene, outcome: outcome.kind, durationMs: performance.now() - started });
+  if (outcome.kind === 'unavailable') signals.detectorFailed({ scene, reason: outcome.reason, cause });
   return outcome;
 }
 
-async function decodeAndDetect({ bytes, served, minScore, signal }: DetectImageInput): Promise<DetectImageOutcome> {
-  const { scene, detector } = served;
+async function decodeAndDetect(
+  { scene, detector }: ServedScene,
+  { bytes, minScore, signal }: DetectImageInput,
+): Promise<DetectImageOutcome & { cause?: unknown }> {
   try {
     const { original, objects } = await detector.detectPicture(bytes, {
       minScore: minScore ?? scene.lower_bound,

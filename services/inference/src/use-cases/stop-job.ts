@@ -1,15 +1,13 @@
-import type { Knex } from 'knex';
 import type { Job } from '@vision/shared/contracts/inference';
 import { findJobs, insertStopped, markStopping } from '../db/jobs.ts';
-import { toJob } from '../domain/job.ts';
-
-export interface StopJobDeps {
-  db: Knex;
-  wakeWorker: () => void;
-}
+import { isJobId, toJob } from '../domain/job.ts';
+import type { Deps } from './deps.ts';
 
 /** Stops a job; one that nobody submitted yet is recorded as stopped, so that a late submit starts nothing. */
-export async function stopJob({ db, wakeWorker }: StopJobDeps, jobId: string): Promise<Job> {
+export async function stopJob({ db, wakeWorker }: Pick<Deps, 'db' | 'wakeWorker'>, id: string): Promise<Job> {
+  // No job can have such an id, so there is nothing to remember.
+  if (!isJobId(id)) return { job_id: id, status: 'stopped', frames_published: 0 };
+  const jobId = id.toLowerCase();
   const isUnknown = await insertStopped(db, jobId);
   if (!isUnknown) await markStopping(db, jobId);
   const [stored] = await findJobs(db, [jobId]);

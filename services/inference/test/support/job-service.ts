@@ -57,10 +57,18 @@ export async function jobWorld() {
   const key = randomBytes(32).toString('base64');
   const log: string[] = [];
   const settings = (env: Record<string, string>) => ({
-    ...{ DATABASE_URL: database.url, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix },
-    ...{ S3_ENDPOINT: s3.endpoint, S3_REGION: s3.region, S3_BUCKET: s3.bucket },
-    ...{ S3_ACCESS_KEY: s3.accessKey, S3_SECRET_KEY: s3.secretKey, STREAM_URL_KEY: key },
-    ...{ STREAM_ALLOWED_CIDRS: '127.0.0.0/8', JOB_POLL_MS: '100', WORK_DIR: join(workDir, randomUUID()) },
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    S3_ENDPOINT: s3.endpoint,
+    S3_REGION: s3.region,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
+    STREAM_URL_KEY: key,
+    STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
+    JOB_POLL_MS: '100',
+    WORK_DIR: join(workDir, randomUUID()),
     ...env,
   });
   return {

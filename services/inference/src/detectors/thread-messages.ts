@@ -1,10 +1,10 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import type { ImageFault } from './decode-image.ts';
+import type { ImageFault } from '../domain/image-error.ts';
 
 /** What a worker thread is started with. */
-export interface WorkerSetup {
+export interface ThreadSetup {
   /** Threads ONNX Runtime uses for one picture. */
   intraOpThreads: number;
   detectors: Record<string, { spec: ChromaticSpec } | { spec: OnnxSpec; path: string }>;
@@ -16,7 +16,7 @@ interface EncodedPicture {
   scaled: ImageSize;
 }
 
-export interface WorkerRequest {
+export interface ThreadRequest {
   id: number;
   detector: string;
   picture: RgbImage | EncodedPicture;
@@ -24,7 +24,7 @@ export interface WorkerRequest {
   labels: readonly string[];
 }
 
-export type WorkerReply =
+export type ThreadReply =
   | { ready: true }
   | { id: number; objects: DetectedObject[] }
   /** The picture is at fault. */

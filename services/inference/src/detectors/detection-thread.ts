@@ -8,20 +8,21 @@ import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
-import { decodeScaled, ImageRefusedError } from './decode-image.ts';
-import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
+import { ImageRefusedError } from '../domain/image-error.ts';
+import { decodeScaled } from './decode-scaled.ts';
+import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
- * main thread stays free for requests. Pictures are decoded here too: unpacked pictures are then garbage of the
- * thread's own small heap. Imports only relative modules and packages: the thread starts without loader flags.
+ * main thread stays free for requests. Pictures are decoded here too: what a thread unpacks is garbage of its own small
+ * heap. The thread starts without loader flags, so it imports relative modules and packages only.
  */
 type Detect = (
   image: RgbImage,
-  options: Pick<WorkerRequest, 'minScore' | 'labels'>,
+  options: Pick<ThreadRequest, 'minScore' | 'labels'>,
 ) => Promise<DetectedObject[]> | DetectedObject[];
 
-const setup = workerData as WorkerSetup;
+const setup = workerData as ThreadSetup;
 const port = parentPort;
 if (port === null) throw new Error('started outside a worker thread');
 
@@ -30,12 +31,12 @@ for (const [name, entry] of Object.entries(setup.detectors)) {
   detectors.set(name, 'path' in entry ? await onnxDetect(entry.spec, entry.path) : chromaticDetect);
 }
 
-port.on('message', (request: WorkerRequest) => {
+port.on('message', (request: ThreadRequest) => {
   void answer(request).then((reply) => port.postMessage(reply));
 });
-port.postMessage({ ready: true } satisfies WorkerReply);
+port.postMessage({ ready: true } satisfies ThreadReply);
 
-async function answer(request: WorkerRequest): Promise<WorkerReply> {
+async function answer(request: ThreadRequest): Promise<ThreadReply> {
   try {
     const detect = detectors.get(request.detector);
     if (!detect) throw new Error(`there is no detector ${request.detector}`);
@@ -48,7 +49,7 @@ async function answer(request: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<WorkerRequest, 'minScore' | 'labels'>) {
+function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<ThreadRequest, 'minScore' | 'labels'>) {
   return detectFireAndSmoke({ image, minScore, labels });
 }
 

@@ -2,19 +2,20 @@ import { Worker } from 'node:worker_threads';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
-import { ImageRefusedError } from './decode-image.ts';
-import type { WorkerReply, WorkerRequest, WorkerSetup } from './worker-messages.ts';
+import { ImageRefusedError } from '../domain/image-error.ts';
+import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
-type Job = Omit<WorkerRequest, 'id'> & { signal?: AbortSignal | undefined };
+/** A picture for a detector. */
+type Task = Omit<ThreadRequest, 'id'> & { signal?: AbortSignal | undefined };
 
-export interface WorkerPoolOptions {
+export interface ThreadPoolOptions {
   threads: number;
-  setup: WorkerSetup;
+  setup: ThreadSetup;
   logger: Logger;
 }
 
 interface Pending {
-  job: Job;
+  task: Task;
   resolve: (objects: DetectedObject[]) => void;
   reject: (error: unknown) => void;
 }
@@ -28,11 +29,14 @@ interface Thread {
 
 const RESTART_MS = 1000;
 // Sources run in development and in tests, compiled files in production; the extension of this module tells which.
-const script = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+const script = new URL(
+  import.meta.url.endsWith('.ts') ? './detection-thread.ts' : './detection-thread.js',
+  import.meta.url,
+);
 
 /** Threads that detect, each with its own copy of the models; one that dies is replaced. */
-export class WorkerPool {
-  readonly #options: WorkerPoolOptions;
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #idle: Thread[] = [];
   readonly #queue: Pending[] = [];
@@ -40,7 +44,7 @@ export class WorkerPool {
   #stopped = false;
   #starting: Promise<void> = Promise.resolve();
 
-  constructor(options: WorkerPoolOptions) {
+  constructor(options: ThreadPoolOptions) {
     this.#options = options;
   }
 
@@ -58,10 +62,10 @@ export class WorkerPool {
    * Runs on the next free thread, first come first served. @throws AppError of kind unavailable when
    * detection failed, ImageRefusedError.
    */
-  detect(job: Job): Promise<DetectedObject[]> {
+  detect(task: Task): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
-      this.#queue.push({ job, resolve, reject });
+      this.#queue.push({ task, resolve, reject });
       this.#pump();
     });
   }
@@ -84,20 +88,20 @@ export class WorkerPool {
 
   #pump(): void {
     while (this.#idle.length > 0 && this.#queue.length > 0) {
-      const { job, resolve, reject } = this.#queue.shift() as Pending;
-      const { signal, ...request } = job;
+      const { task, resolve, reject } = this.#queue.shift() as Pending;
+      const { signal, ...request } = task;
       if (signal?.aborted) {
         reject(signal.reason);
         continue;
       }
       const thread = this.#idle.shift() as Thread;
       this.#lastId += 1;
-      thread.current = { job, resolve, reject, id: this.#lastId };
-      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies WorkerRequest, handedOver(request.picture));
+      thread.current = { task, resolve, reject, id: this.#lastId };
+      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies ThreadRequest, handedOver(request.picture));
     }
   }
 
-  #finish(thread: Thread, reply: WorkerReply): void {
+  #finish(thread: Thread, reply: ThreadReply): void {
     const { current } = thread;
     if ('ready' in reply || current?.id !== reply.id) return;
     thread.current = undefined;
@@ -131,10 +135,10 @@ export class WorkerPool {
 
   async #add(): Promise<void> {
     if (this.#stopped) return;
-    const worker = await startWorker(this.#options.setup);
+    const worker = await startThread(this.#options.setup);
     const thread: Thread = { worker };
     this.#threads.add(thread);
-    worker.on('message', (reply: WorkerReply) => this.#finish(thread, reply));
+    worker.on('message', (reply: ThreadReply) => this.#finish(thread, reply));
     worker.on('error', (error) => this.#lose(thread, error));
     worker.on('exit', (code) => this.#lose(thread, new Error(`exit code ${code}`)));
     this.#idle.push(thread);
@@ -147,14 +151,14 @@ export class WorkerPool {
 }
 
 /** Bytes that own their memory are transferred to the thread without a copy. */
-function handedOver(picture: WorkerRequest['picture']): ArrayBuffer[] {
+function handedOver(picture: ThreadRequest['picture']): ArrayBuffer[] {
   if (!('scaled' in picture)) return [];
   const { buffer, byteLength } = picture.bytes;
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
-async function startWorker(setup: WorkerSetup): Promise<Worker> {
-  // Without its own flags the thread would run the telemetry preload of the process again.
+// Without its own flags the thread would run the telemetry preload of the process again.
+async function startThread(setup: ThreadSetup): Promise<Worker> {
   const worker = new Worker(script, { workerData: setup, execArgv: [] });
   await new Promise<void>((resolve, reject) => {
     const onExit = (code: number) => settle(() => reject(new Error(`the detection thread ended with code ${code}`)));

@@ -5,8 +5,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { ConfigError } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
-import { startDetectors } from '../src/detectors/start-detectors.ts';
-import type { Detectors } from '../src/detectors/start-detectors.ts';
+import { createDetectors } from '../src/detectors/detectors.ts';
+import type { Detectors } from '../src/detectors/detectors.ts';
 
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
 const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
@@ -21,7 +21,8 @@ afterEach(async () => {
 });
 
 async function start(modelsDir: string): Promise<Detectors> {
-  running = await startDetectors({ scenes, modelsDir, threads: 2, intraOpThreads: 1, logger });
+  running = createDetectors({ scenes, modelsDir, threads: 2, intraOpThreads: 1, logger });
+  await running.start();
   return running;
 }
 

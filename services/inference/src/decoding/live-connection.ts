@@ -1,0 +1,87 @@
+import { isFatal, SourceError, sourceReasonOf } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
+import type { LiveInput } from '../inputs/live-input.ts';
+import { startDecoder } from './decoder.ts';
+import type { DecodedFrame, Decoder } from './decoder.ts';
+import { liveArguments } from './ffmpeg-arguments.ts';
+import type { LiveSampling } from './ffmpeg-arguments.ts';
+import { watchQuiet } from './quiet-time.ts';
+import type { SandboxMode } from './sandbox.ts';
+
+export interface ConnectionSettings {
+  sampling: LiveSampling;
+  sandbox: SandboxMode;
+  /** A connection without a frame for this long is given up and built anew. */
+  noFrameMs: number;
+  killGraceMs: number;
+}
+
+export interface ConnectionUse {
+  onFrame: (frame: DecodedFrame) => void;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads one connection to a live source from open to end.
+ *
+ * @returns why it ended; undefined when the source came to its own end or the signal aborted
+ */
+export async function readConnection(
+  open: () => Promise<LiveInput>,
+  settings: ConnectionSettings,
+  use: ConnectionUse,
+): Promise<SourceReason | undefined> {
+  let input: LiveInput | undefined;
+  try {
+    input = await open();
+    const decoder = await startDecoder(liveArguments(input.args, settings.sampling), {
+      sandbox: { mode: settings.sandbox, needsNetwork: input.needsNetwork },
+      isSizeFixed: false,
+      killGraceMs: settings.killGraceMs,
+    });
+    return await decode(input, decoder, settings.noFrameMs, use);
+  } catch (error) {
+    return error instanceof SourceError ? error.reason : weightiest([input?.failure(), sourceReasonOf(error)]);
+  } finally {
+    input?.close();
+  }
+}
+
+async function decode(
+  input: LiveInput,
+  decoder: Decoder,
+  noFrameMs: number,
+  { onFrame, signal }: ConnectionUse,
+): Promise<SourceReason | undefined> {
+  const stop = () => {
+    input.close();
+    void decoder.stop();
+  };
+  const silence = watchQuiet(noFrameMs, stop);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) return undefined;
+    input.feed(decoder.stdin);
+    for await (const frame of decoder.frames()) {
+      silence.heard();
+      onFrame(frame);
+    }
+    if (silence.isOver()) return 'timeout';
+    const reason = await decoder.outcome;
+    return input.isFinished() && reason === undefined ? undefined : weightiest([input.failure(), reason]);
+  } finally {
+    silence.stop();
+    signal.removeEventListener('abort', stop);
+    await decoder.stop();
+  }
+}
+
+/**
+ * Each side sees the other one leave, so the one that knows why speaks: our own patience at its end, a reason that is
+ * final, else the first.
+ */
+function weightiest(reasons: (SourceReason | undefined)[]): SourceReason {
+  const known = reasons.filter((reason) => reason !== undefined);
+  if (known.includes('timeout')) return 'timeout';
+  return known.find((reason) => isFatal(reason, false)) ?? known[0] ?? 'stream_ended';
+}

@@ -1,0 +1,98 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { DetectorSpec, SceneEntry } from '@vision/shared/contracts/scenes';
+import { ConfigError } from '@vision/shared/config';
+import type { Logger } from '@vision/shared/logger';
+import type { Scenes } from '@vision/shared/scenes';
+import { isModelReady } from '../clients/infer.ts';
+import type { Detector } from './detector.ts';
+import { createKserveDetector } from './kserve-detector.ts';
+import { createPooledDetector } from './pooled-detector.ts';
+import type { ThreadSetup } from './thread-messages.ts';
+import { ThreadPool } from './thread-pool.ts';
+
+/** A scene that can be detected, with what detects it. */
+export interface ServedScene {
+  scene: SceneEntry;
+  detector: Detector;
+}
+
+export interface Detectors {
+  /** Loads every model that an enabled scene uses. @throws ConfigError when one is missing or cannot be loaded. */
+  start(): Promise<void>;
+  /** Undefined for scenes that do not exist or are not enabled. */
+  find(sceneCode: string): ServedScene | undefined;
+  /** Enabled scenes whose model can answer now. */
+  served(): Promise<ServedScene[]>;
+  /** Whether this process can do its part; model servers are not asked. */
+  isAlive(): boolean;
+  stop(): Promise<void>;
+}
+
+export interface DetectorOptions {
+  scenes: Scenes;
+  modelsDir: string;
+  /** Threads that detect, each with one picture at a time. */
+  threads: number;
+  /** Threads ONNX Runtime uses within each of them. */
+  intraOpThreads: number;
+  logger: Logger;
+}
+
+/** What detects the enabled scenes of the registry. */
+export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, logger }: DetectorOptions): Detectors {
+  const enabled = scenes.entries.filter((scene) => scene.enabled && scene.detector !== undefined);
+  const specs = new Map(enabled.flatMap(({ detector: name = '' }) => specNamed(scenes, name)));
+  const setup: ThreadSetup = { intraOpThreads, detectors: detectorsInThreads(specs, modelsDir) };
+  const needsThreads = Object.keys(setup.detectors).length > 0;
+  const pool = new ThreadPool({ threads: needsThreads ? threads : 0, setup, logger });
+  const detectors = new Map([...specs].map(([name, spec]) => [name, createDetector(name, spec, pool)]));
+
+  const serve = (scene: SceneEntry | undefined): ServedScene | undefined => {
+    const detector = detectors.get(scene?.detector ?? '');
+    return scene && detector && { scene, detector };
+  };
+  const isReady = async (spec: DetectorSpec) => (spec.kind === 'kserve' ? isModelReady(spec) : pool.alive > 0);
+  return {
+    start: async () => {
+      for (const entry of Object.values(setup.detectors)) if ('path' in entry) checkReadable(entry.path);
+      await pool.start().catch((cause: unknown) => {
+        throw new ConfigError('A detection model cannot be loaded', { cause });
+      });
+    },
+    find: (sceneCode) => serve(enabled.find((scene) => scene.scene_code === sceneCode)),
+    served: async () => {
+      const entries = await Promise.all([...specs].map(async ([name, spec]) => [name, await isReady(spec)] as const));
+      const ready = new Map(entries);
+      return enabled.flatMap((scene) => (ready.get(scene.detector ?? '') ? (serve(scene) ?? []) : []));
+    },
+    isAlive: () => pool.alive > 0 || !needsThreads,
+    stop: () => pool.stop(),
+  };
+}
+
+function specNamed({ detectors }: Scenes, name: string): [string, DetectorSpec][] {
+  const spec = detectors[name];
+  return spec ? [[name, spec]] : [];
+}
+
+function createDetector(name: string, spec: DetectorSpec, pool: ThreadPool): Detector {
+  return spec.kind === 'kserve' ? createKserveDetector(spec) : createPooledDetector(name, spec, pool);
+}
+
+function detectorsInThreads(specs: ReadonlyMap<string, DetectorSpec>, modelsDir: string): ThreadSetup['detectors'] {
+  const detectors: ThreadSetup['detectors'] = {};
+  for (const [name, spec] of specs) {
+    if (spec.kind === 'chromatic') detectors[name] = { spec };
+    if (spec.kind === 'onnx') detectors[name] = { spec, path: join(modelsDir, spec.file) };
+  }
+  return detectors;
+}
+
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw new ConfigError(`The model ${path} cannot be read`, { cause });
+  }
+}

@@ -1,0 +1,13 @@
+/** Why a picture is refused. */
+export type ImageFault = 'not_an_image' | 'too_many_pixels' | 'not_decodable';
+
+/** The picture itself is at fault: another try with the same bytes fails again. */
+export class ImageRefusedError extends Error {
+  override readonly name = 'ImageRefusedError';
+  readonly reason: ImageFault;
+
+  constructor(reason: ImageFault, cause?: unknown) {
+    super(`image refused: ${reason}`, { cause });
+    this.reason = reason;
+  }
+}

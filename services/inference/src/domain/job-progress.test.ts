@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { acknowledge, startOf } from './job-progress.ts';
+import type { JobRecord } from './job.ts';
+
+const job: JobRecord = {
+  jobId: 'a',
+  fingerprint: undefined,
+  sceneCode: 'ship',
+  lowerBound: 0.3,
+  source: { kind: 'object', key: 'k' },
+  status: 'running',
+  attempt: 2,
+  framesPublished: 40,
+  lastSeq: 39,
+  lastTimeMs: 7800,
+  reservedSeq: 100,
+  error: undefined,
+  traceparent: null,
+  tracestate: null,
+};
+const frames = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ seq: from + index, frame_time_ms: (from + index) * 200 }));
+
+test('an attempt begins where the one before it ended', () => {
+  expect(startOf(job)).toMatchObject({ framesPublished: 40, lastSeq: 39, lastTimeMs: 7800 });
+});
+
+test('samples of a file count once, also when a taken-over job repeats some', () => {
+  const again = acknowledge(startOf(job), 'object', frames(38, 5));
+  expect(again).toMatchObject({ framesPublished: 43, lastSeq: 42, lastTimeMs: 8400 });
+});
+
+test('live frames are counted one by one, whatever their numbers', () => {
+  expect(acknowledge(startOf(job), 'stream', frames(5000, 3)).framesPublished).toBe(43);
+});
+
+test('numbers are reserved before they can be used', () => {
+  let progress = startOf(job);
+  for (let seq = job.reservedSeq; seq < 10_000; seq += 50) {
+    expect(progress.reservedSeq).toBeGreaterThan(seq + 50);
+    progress = acknowledge(progress, 'stream', frames(seq, 50));
+  }
+});
+
+test('no frames change nothing', () => {
+  const progress = startOf(job);
+  expect(acknowledge(progress, 'stream', [])).toEqual(progress);
+});

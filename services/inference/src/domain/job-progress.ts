@@ -1,0 +1,42 @@
+import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { JobRecord } from './job.ts';
+
+/** How far a job is; only what Kafka acknowledged counts. */
+export interface JobProgress {
+  framesPublished: number;
+  lastSeq: number;
+  lastTimeMs: number;
+  /** Live jobs: numbers below it may have been used. */
+  reservedSeq: number;
+}
+
+// More numbers than a live job uses between two records of its progress.
+const RESERVED = 2000;
+
+/** Where the attempt that just took the job begins. Live numbers go on where no attempt before it can have been. */
+export function startOf(job: JobRecord): JobProgress {
+  return {
+    framesPublished: job.framesPublished,
+    lastSeq: job.lastSeq,
+    lastTimeMs: job.lastTimeMs ?? 0,
+    reservedSeq: job.reservedSeq + RESERVED,
+  };
+}
+
+/** The progress after a batch of frames was acknowledged. */
+export function acknowledge(
+  progress: JobProgress,
+  kind: JobRecord['source']['kind'],
+  frames: readonly Pick<FrameData, 'seq' | 'frame_time_ms'>[],
+): JobProgress {
+  const last = frames.at(-1);
+  if (!last) return progress;
+  const isReserveLow = last.seq > progress.reservedSeq - RESERVED / 2;
+  return {
+    // Samples of a file are numbered from 0 without a gap, so one that is repeated is not counted twice.
+    framesPublished: kind === 'object' ? last.seq + 1 : progress.framesPublished + frames.length,
+    lastSeq: last.seq,
+    lastTimeMs: last.frame_time_ms,
+    reservedSeq: isReserveLow ? last.seq + RESERVED : progress.reservedSeq,
+  };
+}

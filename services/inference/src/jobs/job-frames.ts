@@ -1,0 +1,100 @@
+import { retryUntil } from '@vision/shared/async/retry-until';
+import type { ImageSize } from '@vision/shared/contracts/detection';
+import { readFileFrames } from '../decoding/file-frames.ts';
+import { watchLive } from '../decoding/live-frames.ts';
+import { probeFile } from '../decoding/probe-file.ts';
+import type { ServedScene } from '../detectors/detectors.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
+import { SourceError } from '../domain/source-error.ts';
+import { openLiveInput } from '../inputs/open-live-input.ts';
+import type { Deps } from '../use-cases/deps.ts';
+
+const PROBE_MS = 10_000;
+
+/** A frame on its way through a job. */
+export interface JobFrame {
+  seq: number;
+  timeMs: number;
+  image: ImageSize;
+  pixels: RgbImage;
+}
+
+export type FrameDeps = Pick<Deps, 'addresses' | 'box' | 'certificates' | 'files' | 'settings' | 'signals'>;
+
+export interface FramesWanted {
+  job: JobRecord;
+  served: ServedScene;
+  /** Ends the frames. */
+  signal: AbortSignal;
+}
+
+/** The frames of a job's source that this attempt has to see. @throws SourceError when the source gives none. */
+export function framesOf(deps: FrameDeps, wanted: FramesWanted): AsyncGenerator<JobFrame, void> {
+  const { source } = wanted.job;
+  return source.kind === 'object' ? framesOfFile(deps, source, wanted) : framesOfStream(deps, source, wanted);
+}
+
+type ObjectSource = Extract<JobRecord['source'], { kind: 'object' }>;
+type StreamSource = Extract<JobRecord['source'], { kind: 'stream' }>;
+
+/** Every sample of an uploaded video after the last one that was published. */
+async function* framesOfFile(
+  { files, settings }: FrameDeps,
+  { key }: ObjectSource,
+  { job, served, signal }: FramesWanted,
+): AsyncGenerator<JobFrame, void> {
+  const { sandbox, fileNoFrameMs, live } = settings;
+  const file = await retryUntil(() => files.open(key, signal), { signal });
+  try {
+    const probe = await probeFile(file.path, { timeoutMs: PROBE_MS, sandbox });
+    if (!probe.isReadable) throw new SourceError(probe.reason);
+    const image = { width: probe.width, height: probe.height };
+    yield* readFileFrames(file.path, {
+      sampling: { fps: live.sampling.fps, scaled: served.detector.fit(image) },
+      image,
+      after: job.lastSeq < 0 ? undefined : { seq: job.lastSeq, timeMs: job.lastTimeMs ?? 0 },
+      noFrameMs: fileNoFrameMs,
+      killGraceMs: live.killGraceMs,
+      sandbox,
+      signal,
+    });
+  } finally {
+    file.release();
+  }
+}
+
+/** The freshest frame of a live stream at each pull. Numbers go on where no worker before this one can have been. */
+async function* framesOfStream(
+  { addresses, box, certificates, settings, signals }: FrameDeps,
+  source: StreamSource,
+  { job, signal }: FramesWanted,
+): AsyncGenerator<JobFrame, void> {
+  const opening = { addresses, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
+  const address = {
+    url: box.open(source.sealedUrl, job.jobId),
+    // It was checked when the job was created. Who takes the job over later resolves anew.
+    pinnedAddress: job.attempt === 1 ? source.pinnedAddress : undefined,
+  };
+  const watch = watchLive(
+    {
+      openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
+      onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
+    },
+    settings.live,
+    signal,
+  );
+  const endWatch = signals.sourceWatched(() => watch.health().state);
+  let seq = job.reservedSeq;
+  let dropped = 0;
+  try {
+    for await (const { timeMs, image, pixels } of watch.frames) {
+      yield { seq, timeMs, image, pixels };
+      seq += 1;
+      signals.framesDropped(job, watch.health().dropped - dropped);
+      dropped = watch.health().dropped;
+    }
+  } finally {
+    endWatch();
+  }
+}

@@ -1,0 +1,59 @@
+import type { Knex } from 'knex';
+import type { Gate } from '@vision/shared/async/gate';
+import type { Logger } from '@vision/shared/logger';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { SecretBox } from '@vision/shared/secret-box';
+import type { VideoFiles } from '../clients/video-files.ts';
+import type { LiveSettings } from '../decoding/live-frames.ts';
+import type { SandboxMode } from '../decoding/sandbox.ts';
+import type { Detectors } from '../detectors/detectors.ts';
+import type { SourceAddresses } from '../inputs/source-addresses.ts';
+import type { Signals } from '../signals.ts';
+
+/** Everything that use cases and jobs work with; each names the few it needs. */
+export interface Deps {
+  db: Knex;
+  logger: Logger;
+  signals: Signals;
+  detectors: Detectors;
+  /** Places for requests with a picture, from the first byte of the body to the answer. */
+  requestGate: Gate;
+  /** Pictures of requests that are decoded and detected at once. */
+  detectionGate: Gate;
+  box: SecretBox;
+  addresses: SourceAddresses;
+  /** Certificates to trust for https streams instead of the system's. */
+  certificates: string | undefined;
+  files: VideoFiles;
+  producer: EventProducer;
+  /** A job was stored or is to stop: the worker looks at once. */
+  wakeWorker: () => void;
+  settings: Settings;
+}
+
+/** What detection in single pictures works with: all that is there without a database. */
+export type PictureDeps = Pick<Deps, 'logger' | 'signals' | 'detectors' | 'requestGate' | 'detectionGate'>;
+
+/** Settings of video jobs. */
+export interface Settings {
+  /** Bucket of the uploaded videos. */
+  bucket: string;
+  sandbox: SandboxMode;
+  /** Longest look at an uploaded file before a job is accepted. */
+  fileLookMs: number;
+  /** Longest time ffmpeg may work on one sample of a file. */
+  fileNoFrameMs: number;
+  /** Longest wait for a connection to a live source, and for each answer of a handshake. */
+  sourceOpenMs: number;
+  live: LiveSettings;
+  /** Frames of one file that are detected at once. */
+  framesAtOnce: number;
+  jobsPerWorker: number;
+  leaseMs: number;
+  /** Between two looks for work. */
+  pollMs: number;
+  /** How long ended jobs are remembered, so that stops stick and repeats are recognised. */
+  keepDays: number;
+  /** A worker that was silent for longer has no places to give. */
+  workerSeenMs: number;
+}

@@ -1,0 +1,46 @@
+import type { JobSource } from '@vision/shared/contracts/inference';
+import { asAppError } from '@vision/shared/errors';
+import { probeFile } from '../decoding/probe-file.ts';
+import { SourceError } from '../domain/source-error.ts';
+import type { Deps } from './deps.ts';
+
+export type SourceRefusal =
+  /** For good. */
+  | { kind: 'rejected'; reason: string }
+  /** For now. */
+  | { kind: 'no_capacity'; reason: string };
+
+type LookDeps = Pick<Deps, 'addresses' | 'files' | 'settings'>;
+
+/** What can be told of a source within the time of an answer; the rest shows when the job runs. */
+export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<SourceRefusal | undefined> {
+  try {
+    if (source.kind === 'stream') deps.addresses.parse(source.url);
+    else if (source.bucket !== deps.settings.bucket) return { kind: 'rejected', reason: 'bucket_unknown' };
+    else await lookAtFile(deps, source.key);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SourceError) return { kind: 'rejected', reason: error.reason };
+    if (asAppError(error)?.kind === 'unavailable') return { kind: 'no_capacity', reason: 'object_store_unavailable' };
+    throw error;
+  }
+}
+
+/** @throws SourceError when the file surely is no video; AppError of kind `unavailable` when the store is away. */
+async function lookAtFile({ files, settings: { fileLookMs, sandbox } }: LookDeps, key: string): Promise<void> {
+  const until = performance.now() + fileLookMs;
+  const deadline = AbortSignal.timeout(fileLookMs);
+  try {
+    const file = await files.open(key, deadline);
+    try {
+      const timeoutMs = Math.max(1, Math.round(until - performance.now()));
+      const probe = await probeFile(file.path, { timeoutMs, sandbox });
+      if (!probe.isReadable && probe.reason !== 'timeout') throw new SourceError(probe.reason);
+    } finally {
+      file.release();
+    }
+  } catch (error) {
+    // Time is up before anything was seen: the job will tell.
+    if (!deadline.aborted || error instanceof SourceError) throw error;
+  }
+}

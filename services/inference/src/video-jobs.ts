@@ -1,0 +1,106 @@
+import { createBell } from '@vision/shared/async/bell';
+import { createDb } from '@vision/shared/db/knex';
+import { schemaReadiness } from '@vision/shared/db/migrate';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { streamCertificates } from '@vision/shared/net/stream-certificates';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createSecretBox } from '@vision/shared/secret-box';
+import { createVideoFiles } from './clients/video-files.ts';
+import type { VideoConfig } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
+import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
+import { createSourceAddresses } from './inputs/source-addresses.ts';
+import { createWorker } from './jobs/worker.ts';
+import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
+
+// Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
+const FRAMES_IN_RESERVE = 1;
+
+/** The part of the service that runs video jobs. */
+export interface VideoJobs {
+  deps: Deps;
+  isReady: () => Promise<boolean>;
+  start: () => Promise<void>;
+  /** Puts the jobs down for other workers. */
+  stopWorker: () => Promise<void>;
+  stopClients: () => Promise<void>;
+}
+
+/** Stores, sources and the worker of video jobs, beside what detects in pictures. */
+export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, threads: number): VideoJobs {
+  const { logger } = pictures;
+  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'inference' });
+  const brokers = { brokers: config.KAFKA_BROKERS, topicPrefix: config.TOPIC_PREFIX };
+  const producer = createProducer(createKafka({ ...brokers, clientId: 'inference', logger }));
+  const store = createObjectStore({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    bucket: config.S3_BUCKET,
+    accessKey: config.S3_ACCESS_KEY,
+    secretKey: config.S3_SECRET_KEY,
+  });
+  const files = createVideoFiles({
+    store,
+    directory: config.WORK_DIR,
+    maxBytes: config.FILE_MAX_BYTES,
+    keepMs: 30_000,
+  });
+  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
+  const workerBell = createBell();
+  const deps: Deps = {
+    ...pictures,
+    db,
+    producer,
+    files,
+    box: createSecretBox(config.STREAM_URL_KEY),
+    addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
+    certificates: streamCertificates(config.STREAM_CA_FILE),
+    wakeWorker: workerBell.ring,
+    settings: settingsOf(config, threads),
+  };
+  const worker = createWorker(deps, workerBell);
+  const schemaIsReady = schemaReadiness(db, migrations);
+  return {
+    deps,
+    isReady: async () => worker.isReported() && (await schemaIsReady()),
+    start: async () => {
+      await files.start();
+      worker.start();
+    },
+    stopWorker: () => worker.stop(),
+    stopClients: async () => {
+      await producer.stop();
+      await files.stop();
+      store.close();
+      await db.destroy();
+    },
+  };
+}
+
+/** The settings of video jobs by their names in the code. */
+function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
+  return {
+    bucket: config.S3_BUCKET,
+    sandbox: config.SANDBOX,
+    fileLookMs: config.FILE_LOOK_MS,
+    fileNoFrameMs: config.FILE_NO_FRAME_MS,
+    sourceOpenMs: config.SOURCE_OPEN_MS,
+    live: {
+      ...LIVE_DEFAULTS,
+      sampling: { fps: config.SAMPLE_FPS, maxSide: config.DECODE_MAX_SIDE },
+      sandbox: config.SANDBOX,
+      noFrameMs: config.SOURCE_NO_FRAME_MS,
+      giveUpMs: config.SOURCE_GIVE_UP_MS,
+      backoff: { minMs: config.SOURCE_BACKOFF_MIN_MS, maxMs: config.SOURCE_BACKOFF_MAX_MS },
+      killGraceMs: config.FFMPEG_KILL_GRACE_MS,
+    },
+    framesAtOnce: detectionThreads + FRAMES_IN_RESERVE,
+    jobsPerWorker: config.JOBS_PER_WORKER,
+    leaseMs: config.JOB_LEASE_MS,
+    pollMs: config.JOB_POLL_MS,
+    keepDays: config.JOB_KEEP_DAYS,
+    workerSeenMs: 2 * config.JOB_LEASE_MS,
+  };
+}

@@ -138,9 +138,12 @@ test.each([
   ],
   ['a signed length', ['POST /v1/vision/tasks HTTP/1.1', 'Host: x', 'Content-Length: +5']],
   ['headers beyond the limit', ['GET /v1/vision/tasks HTTP/1.1', 'Host: x', `X-Long: ${'x'.repeat(20_000)}`]],
-])('a request with %s is answered 400 and the connection closed', async (_what, lines) => {
+])('a request with %s is answered 400 under a trace id, and the connection closed', async (_what, lines) => {
   const { ended } = await wire(gateway.url, ...lines);
-  expect(await ended).toMatch(/^HTTP\/1.1 400 /);
+  const answer = await ended;
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  const [, traceId = 'none'] = /^X-Trace-Id: ([0-9a-f]{32})\r$/m.exec(answer) ?? [];
+  expect(answer).toContain(`"trace_id":"${traceId}"`);
   expect(gateway.upstream.seen).toHaveLength(0);
 });
 

@@ -30,6 +30,9 @@ export function createComponents(registry: OpenAPIRegistry): Components {
     checked: (example, schema, operation) => {
       const parsed = schema.safeParse(example);
       if (!parsed.success) throw new Error(`${operation}: its example does not fit: ${parsed.error.message}`);
+      if (!isDeepStrictEqual(parsed.data, example)) {
+        throw new Error(`${operation}: its example holds what the schema does not name: ${JSON.stringify(example)}`);
+      }
       return example;
     },
     header: (name) => {

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { until } from '@vision/shared/testing/until';
 
 /** A TCP server of the test's own making; counts who comes. */
-export async function tcpServer(onConnection: (socket: Socket) => void) {
+export async function tcpServer(onConnection: (socket: Socket) => void, host = '127.0.0.1') {
   const sockets = new Set<Socket>();
   const seen = { connections: 0 };
   const server = createServer((socket) => {
@@ -16,7 +16,7 @@ export async function tcpServer(onConnection: (socket: Socket) => void) {
     socket.on('error', () => undefined);
     onConnection(socket);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import { createFlvVideo } from './flv-video.ts';
+
+const SPS = '6742c01eda0280bfe5c0440000030004000003';
+const PPS = '68ce3c80';
+const avcC = Buffer.from(`0142c01effe10013${SPS}010004${PPS}`, 'hex');
+const configuration = Buffer.concat([Buffer.from([0x17, 0, 0, 0, 0]), avcC]);
+const tag = (head: number[], ...unit: number[]) => Buffer.from([...head, 0, 0, 0, unit.length, ...unit]);
+const key = tag([0x17, 1, 0, 0, 0], 0x65, 1, 2);
+const delta = tag([0x27, 1, 0, 0, 80], 0x41, 3);
+
+/** Times of the pictures that came out, relative to the first. */
+function times(out: Buffer[]): number[] {
+  const clusters = out.filter((piece) => piece.toString('hex', 0, 4) === '1f43b675');
+  const all = clusters.map((piece) => Number(piece.readBigUInt64BE(21)));
+  return all.map((time) => time - (all[0] ?? 0));
+}
+
+test('pictures carry the time of their message and their offset', () => {
+  const take = createFlvVideo();
+  const out = [
+    take(0, configuration),
+    take(1000, key),
+    take(1040, delta),
+    take(1080, tag([0x27, 1, 0xff, 0xff, 0xd8], 0x41)),
+  ];
+  expect(times(out.flat())).toEqual([0, 120, 40]);
+});
+
+test('times go on across the wrap', () => {
+  const take = createFlvVideo();
+  take(0xffffffff - 100, configuration);
+  expect(times([take(0xffffffff, key), take(39, tag([0x27, 1, 0, 0, 0], 0x41))].flat())).toEqual([0, 40]);
+});
+
+test('pictures before a description, ends, commands and metadata are passed over', () => {
+  const take = createFlvVideo();
+  expect(take(0, key)).toEqual([]);
+  expect(take(0, Buffer.from([0x57, 0]))).toEqual([]);
+  expect(take(0, Buffer.from([0x17, 2, 0, 0, 0]))).toEqual([]);
+  expect(take(0, Buffer.from('9468766331ff', 'hex'))).toEqual([]);
+  take(0, configuration);
+  expect(times(take(0, key))).toEqual([0]);
+});
+
+test('enhanced RTMP names the codec, with and without an offset', () => {
+  const take = createFlvVideo();
+  const head = (packet: number) => [0x90 | packet, ...Buffer.from('avc1')];
+  take(0, Buffer.concat([Buffer.from(head(0)), avcC]));
+  expect(times([take(0, tag([...head(1), 0, 0, 40], 0x65, 1)), take(80, tag(head(3), 0x65, 1))].flat())).toEqual([
+    0, 40,
+  ]);
+});
+
+test.each([
+  ['codec_unsupported', 'Sorenson H.263', Buffer.from([0x12, 0, 0])],
+  ['codec_unsupported', 'AV1', Buffer.from('9061763031', 'hex')],
+  ['codec_unsupported', 'several tracks', Buffer.from('9668766331', 'hex')],
+  ['unreadable', 'a description of another version', Buffer.from('17000000000242c01effe1', 'hex')],
+  ['unreadable', 'a description that is cut off', configuration.subarray(0, 20)],
+  ['unreadable', 'lengths of three bytes', Buffer.from('17000000000142c01efee100', 'hex')],
+  ['unreadable', 'half a head', Buffer.from([0x17, 1, 0])],
+  ['unreadable', 'sets without an end of H.265', Buffer.from(`1c00000000${'01'.repeat(22)}ffa0ffff0001`, 'hex')],
+])('%s: %s', (reason, _name, body) => {
+  expect(() => createFlvVideo()(0, body)).toThrow(reason);
+});
+
+test.each([
+  ['a unit that leads beyond the end', Buffer.from('170100000000000010ff', 'hex')],
+  ['a length that is cut off', Buffer.from('17010000000000', 'hex')],
+])('%s is no picture', (_name, body) => {
+  const take = createFlvVideo();
+  take(0, configuration);
+  expect(() => take(0, body)).toThrow('unreadable');
+});
+
+test('another codec in the middle is another format', () => {
+  const take = createFlvVideo();
+  take(0, configuration);
+  expect(() => take(0, Buffer.from([0x1c, 0, 0, 0, 0]))).toThrow('format_changed');
+});

@@ -44,7 +44,7 @@ export async function scriptedRtmp(script: RtmpScript, hello = (): Buffer => Buf
         }
         const values = readAmf(message.payload);
         commands.push(values);
-        const name = String(values[0] as string);
+        const name = values[0] as string;
         (script[name] ?? HONEST[name])?.(viewer, values);
       }
     });

@@ -8,6 +8,7 @@ import type { Credentials } from '@vision/shared/net/digest-auth';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
+import { withinTime } from './within-time.ts';
 
 export interface PinnedResponse {
   body: Dispatcher.ResponseData['body'];
@@ -51,8 +52,8 @@ export async function getPinned(
     bodyTimeout: 0,
     pipelining: 0,
   });
-  const get = (authorization?: string) =>
-    dispatcher.request({
+  const get = (authorization?: string) => {
+    const answer = dispatcher.request({
       origin: `${url.scheme}://${url.authority}`,
       // As it was sent, dots included: the answer to a Digest challenge covers it.
       path: url.pathAndQuery,
@@ -60,6 +61,9 @@ export async function getPinned(
       signal,
       headers: { accept: '*/*', 'user-agent': 'vision', ...(authorization === undefined ? {} : { authorization }) },
     });
+    // Interim answers (1xx) begin the time for headers anew, so the whole has a time of its own: connection and answer.
+    return withinTime(answer, 2 * openTimeoutMs, () => void dispatcher.destroy());
+  };
   let response: Dispatcher.ResponseData;
   try {
     response = await get(credentials && answerChallenge(['Basic'], credentials, { method: 'GET', uri: '' }));
@@ -70,7 +74,7 @@ export async function getPinned(
     }
   } catch (error) {
     await dispatcher.destroy();
-    throw new SourceError(reasonOfConnection(error));
+    throw error instanceof SourceError ? error : new SourceError(reasonOfConnection(error));
   }
   response.body.once('close', () => void dispatcher.destroy());
   const reason = reasonOfStatus(response.statusCode);

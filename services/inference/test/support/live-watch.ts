@@ -26,15 +26,20 @@ afterEach(async () => {
 
 type Frames = Pick<ReturnType<typeof watchLive>, 'frames'>;
 
-const policy = createAddressPolicy(['127.0.0.0/8']);
+interface OpenerOptions {
+  resolve?: SourceAddresses['resolve'];
+  openTimeoutMs?: number;
+  ca?: string | undefined;
+  /** The addresses that may be reached; names of hosts are then looked up as they are in production. */
+  allowed?: readonly string[];
+}
 
 /** Opens a source of this machine; names resolve to themselves unless the test says otherwise. */
-export function opener(
-  url: string,
-  options: { resolve?: SourceAddresses['resolve']; openTimeoutMs?: number; ca?: string | undefined } = {},
-): LiveDeps['openInput'] {
-  const { resolve = async (host: string) => host, openTimeoutMs = 2000, ca } = options;
-  const addresses = { ...createSourceAddresses(policy, { deadlineMs: openTimeoutMs }), resolve };
+export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
+  const { allowed, openTimeoutMs = 2000, ca } = options;
+  const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
+  const { resolve = allowed ? rules.resolve : async (host: string) => host } = options;
+  const addresses = { ...rules, resolve };
   return (isFirst, signal) => openLiveInput({ addresses, openTimeoutMs, ca }, { url }, { isFirst, signal });
 }
 

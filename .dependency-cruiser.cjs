@@ -3,28 +3,28 @@
  * is handed to another as a dependency: see `typesOf`.
  */
 const layers = {
-  main: { values: ['config', 'service'], typesOf: [] },
-  telemetry: { values: [], typesOf: [] },
-  config: { values: ['domain'], typesOf: [] },
-  http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals'] },
-  consumers: { values: ['use-cases', 'domain'], typesOf: ['signals'] },
+  'main.ts': { values: ['config.ts', 'service.ts'], typesOf: [] },
+  'telemetry.ts': { values: [], typesOf: [] },
+  'config.ts': { values: ['domain'], typesOf: [] },
+  http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals.ts'] },
+  consumers: { values: ['use-cases', 'domain'], typesOf: ['signals.ts'] },
   jobs: {
     values: ['inputs', 'decoding', 'tracking', 'domain', 'db'],
     typesOf: ['use-cases', 'detectors'],
   },
-  'use-cases': { values: ['decoding', 'domain', 'db'], typesOf: ['clients', 'detectors', 'inputs', 'signals'] },
+  'use-cases': { values: ['decoding', 'domain', 'db'], typesOf: ['clients', 'detectors', 'inputs', 'signals.ts'] },
   detectors: { values: ['clients', 'domain'], typesOf: [] },
   decoding: { values: ['inputs', 'domain'], typesOf: [] },
   inputs: { values: ['domain'], typesOf: [] },
   tracking: { values: ['domain'], typesOf: [] },
-  signals: { values: ['domain'], typesOf: [] },
-  clients: { values: ['domain', 'signals'], typesOf: [] },
+  'signals.ts': { values: ['domain'], typesOf: [] },
+  clients: { values: ['domain', 'signals.ts'], typesOf: [] },
   db: { values: ['domain'], typesOf: [] },
   domain: { values: [], typesOf: [] },
 };
 
-/** The files that put a service together: they may import every part of it. */
-const ROOTS = '(service|background|video-jobs)';
+/** The files that put a service together, service.ts and what it is divided into: they may import every part of it. */
+const ROOTS = '/src/(service|background|clients|servers|video-jobs)\\.ts$';
 
 /** Files that do not keep to the layers yet. */
 const exceptions = [
@@ -37,20 +37,23 @@ const exceptions = [
   'services/tasks/src/use-cases/create-stream-task.ts',
 ];
 
-const part = (names) => `^services/([^/]+)/src/(${names.join('|')})(/|\\.ts$)`;
-const ownPart = (names) => `^services/$1/src/(${names.join('|')})(/|\\.ts$)`;
+/** Paths of parts: `config.ts` is a file, everything else a folder. */
+const pathsOf = (names) =>
+  names.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`)).join('|');
+const part = (names) => `^services/([^/]+)/src/(${pathsOf(names)})`;
+const ownPart = (names) => `^services/$1/src/(${pathsOf(names)})`;
 
 const layerRules = Object.entries(layers).flatMap(([name, { values, typesOf }]) => {
   const from = { path: part([name]), pathNot: ['\\.test\\.ts$', ...exceptions] };
   const direction = {
-    name: `${name}-keeps-its-direction`,
+    name: `${name.replace('.ts', '')}-keeps-its-direction`,
     comment: `Allowed: ${[...values, ...typesOf.map((other) => `types of ${other}`)].join(', ') || 'nothing of its service'}.`,
     severity: 'error',
     from,
     to: { path: '^services/$1/src/', pathNot: ownPart([name, ...values, ...typesOf]) },
   };
   const typesOnly = {
-    name: `${name}-is-given-what-it-uses`,
+    name: `${name.replace('.ts', '')}-is-given-what-it-uses`,
     comment: 'Clients, detectors and signals are constructed once and handed over; only their types are imported.',
     severity: 'error',
     from,
@@ -95,18 +98,17 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: [part(Object.keys(layers)), `/src/${ROOTS}\\.ts$`, '\\.test\\.ts$'],
+        pathNot: [part(Object.keys(layers)), ROOTS, '\\.test\\.ts$'],
       },
       to: {},
     },
     {
       name: 'service-constructs-the-clients',
-      comment:
-        'service.ts, and background.ts or video-jobs.ts where a service has one, construct everything; clients construct what is inside them.',
+      comment: 'service.ts and what it is divided into construct everything; clients construct what is inside them.',
       severity: 'error',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: [`/src/(${ROOTS}|config)\\.ts$`, '/src/clients/', '\\.test\\.ts$', ...exceptions],
+        pathNot: [ROOTS, '/src/config\\.ts$', '/src/clients/', '\\.test\\.ts$', ...exceptions],
       },
       to: { path: CONSTRUCTORS.map((name) => shared([`${name}\\.ts$`])), dependencyTypesNot: ['type-only'] },
     },

@@ -23,33 +23,33 @@ export function createSignals(logger: Logger) {
     callFinished: (call: ImageCall, seconds: number) => {
       calls.add(1, { outcome: 'finished' });
       duration.record(seconds);
-      const { taskId, subject, sceneCode, imagesTotal, imagesSucceeded } = call;
-      logger.info({ taskId, subject, sceneCode, imagesTotal, imagesSucceeded, seconds }, 'image call finished');
+      logger.info({ ...factsOf(call), seconds }, 'image call finished');
     },
     callReplayed: () => calls.add(1, { outcome: 'replayed' }),
     callUndone: (taskId: string, reason: string) => {
       calls.add(1, { outcome: 'undone' });
-      logger.warn({ taskId, reason }, 'image call undone');
+      logger.warn({ task_id: taskId, reason }, 'image call undone');
     },
     callTakenOver: (taskId: string) => {
-      logger.warn({ taskId }, 'the process that worked on this call is gone; undoing it');
+      logger.warn({ task_id: taskId }, 'the process that worked on this call is gone; undoing it');
     },
     imageSucceeded: () => images.add(1, { outcome: 'succeeded' }),
-    imageFailed: (fault: { taskId: string; seq: number; code: ImageFault; cause: unknown }) => {
-      images.add(1, { outcome: fault.code });
-      const { taskId, seq, code, cause } = fault;
-      if (code === 'OP-TASK-REQUEST-INVALID') logger.info({ taskId, seq, code }, 'image cannot be decoded');
-      else logger.warn({ taskId, seq, code, err: cause }, 'image failed');
+    imageFailed: ({ taskId, seq, code, cause }: { taskId: string; seq: number; code: ImageFault; cause: unknown }) => {
+      images.add(1, { outcome: code });
+      const facts = { task_id: taskId, seq, code };
+      if (code === 'OP-TASK-REQUEST-INVALID') logger.info(facts, 'image cannot be decoded');
+      else logger.warn({ ...facts, err: cause }, 'image failed');
     },
-    courtesyFailed: (taskId: string, call: 'settle' | 'refund', cause: unknown) => {
+    quotaNotTold: (taskId: string, call: 'settle' | 'refund', cause: unknown) => {
       late.add(1, { call });
-      logger.warn({ taskId, call, err: cause }, 'quota did not answer; the event will tell it');
+      logger.warn({ task_id: taskId, call, err: cause }, 'quota did not answer; the event will tell it');
     },
-    leftBehind: (taskId: string, cause: unknown) => {
-      logger.warn({ taskId, err: cause }, 'pictures of an undone call could not be removed; the sweep will');
+    picturesLeftBehind: (taskId: string, cause: unknown) => {
+      const facts = { task_id: taskId, err: cause };
+      logger.warn(facts, 'pictures of an undone call could not be removed; the sweep will');
     },
-    releaseFailed: (taskId: string, cause: unknown) => {
-      logger.warn({ taskId, err: cause }, 'a call could not be undone now; recovery will');
+    undoFailed: (taskId: string, cause: unknown) => {
+      logger.warn({ task_id: taskId, err: cause }, 'a call could not be undone now; recovery will');
     },
     picturesRemoved: (count: number, reason: 'expired' | 'orphaned') => {
       removed.add(count, { reason });
@@ -57,3 +57,11 @@ export function createSignals(logger: Logger) {
     },
   };
 }
+
+const factsOf = (call: ImageCall) => ({
+  task_id: call.taskId,
+  subject: call.subject,
+  scene_code: call.sceneCode,
+  images_total: call.imagesTotal,
+  images_succeeded: call.imagesSucceeded,
+});

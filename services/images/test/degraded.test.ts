@@ -183,10 +183,7 @@ test('while the image of another call tries, a call that was let in before is re
     return refused ? undefined : { req, answer };
   };
   const slow = await until(openSlow);
-  let decide: () => void = () => undefined;
-  const decided = new Promise<void>((resolve) => {
-    decide = resolve;
-  });
+  const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
   const tries = it.inference.seen.length + 1;
   it.inference.answer = async () => {
     await decided;

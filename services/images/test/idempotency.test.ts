@@ -5,7 +5,6 @@ import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
 import type { Fault } from './support/fake-quota.ts';
 import { file, files, picture, scene } from './support/form.ts';
-import { createGate } from './support/gate.ts';
 import { startImages, startReplica } from './support/start-images.ts';
 import type { TestImages } from './support/start-images.ts';
 
@@ -44,18 +43,18 @@ test('fifty identical calls at once are one call that takes the last of the day:
 
 test('a call that was admitted too late to find units left is still a replay of the one that took them', async () => {
   const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 1 } };
-  const [firstAsked, secondAsked] = [createGate(), createGate()];
+  const [firstAsked, secondAsked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let asked = 0;
   images.quota.fault = async (what): Promise<Fault> => {
-    if (what === 'usage') await (asked++ === 0 ? firstAsked : secondAsked).opened;
+    if (what === 'usage') await (asked++ === 0 ? firstAsked : secondAsked).promise;
     return 'none';
   };
   const key = randomUUID();
   const calls = [0, 1].map(() => images.detect(files(picture('last')), { key, caller }));
   await until(() => asked === 2);
-  firstAsked.open();
+  firstAsked.resolve();
   await until(async () => (await keyRows(key))[0]?.state === 'done');
-  secondAsked.open();
+  secondAsked.resolve();
   expect((await Promise.all(calls)).map(({ status }) => status).sort()).toEqual([200, 201]);
 });
 
@@ -107,41 +106,41 @@ test('the same key of another subject is another call', async () => {
 });
 
 test('while the first call runs another meaning is refused at once and the same one waits for its outcome', async () => {
-  const gate = createGate();
-  images.inference.answer = () => gate.opened.then(() => detected());
+  const gate = Promise.withResolvers<void>();
+  images.inference.answer = () => gate.promise.then(() => detected());
   const key = randomUUID();
   const first = images.detect(files(picture('slow')), { key });
   await until(async () => (await keyRows(key)).length === 1);
   expect((await images.detect(files(picture('other')), { key })).body.details['reason']).toBe('idempotency_key_reused');
   const second = images.detect(files(picture('slow')), { key });
-  gate.open();
+  gate.resolve();
   expect((await first).status).toBe(201);
   expect(await second).toEqual({ status: 200, body: { ...(await first).body, replayed: true } });
 });
 
 test('when the first call fails the second does the work itself', async () => {
-  const gate = createGate();
+  const gate = Promise.withResolvers<void>();
   let asked = 0;
   images.quota.fault = async (what) => {
     if (what !== 'reserve') return 'none';
     asked += 1;
     const turn = asked;
-    await gate.opened;
+    await gate.promise;
     return turn <= 2 ? 'refuse' : 'none';
   };
   const key = randomUUID();
   const first = images.detect(files(picture('turns')), { key });
   await until(() => asked === 1);
   const second = images.detect(files(picture('turns')), { key });
-  gate.open();
+  gate.resolve();
   const answers = await Promise.all([first, second]);
   expect(answers.map(({ status }) => status)).toEqual([503, 201]);
   expect(answers[0].body).toMatchObject({ code: 'OP-SYS-UNAVAILABLE', retryable: true });
 });
 
 test('waiting ends with 503 and Retry-After, and holds no connection of the pool', async () => {
-  const gate = createGate();
-  images.inference.answer = () => gate.opened.then(() => detected());
+  const gate = Promise.withResolvers<void>();
+  images.inference.answer = () => gate.promise.then(() => detected());
   const replica = await startReplica(images, { KEY_WAIT_MS: '600', DATABASE_POOL: '2' });
   const key = randomUUID();
   const first = replica.detect(files(picture('held')), { key });
@@ -156,14 +155,14 @@ test('waiting ends with 503 and Retry-After, and holds no connection of the pool
       details: { reason: 'first_call_still_running' },
     });
   }
-  gate.open();
+  gate.resolve();
   expect((await first).status).toBe(201);
   await replica.stop();
 });
 
 test('a call keeps its lease for as long as it works, and nobody takes it over', async () => {
-  const gate = createGate();
-  images.inference.answer = () => gate.opened.then(() => detected());
+  const gate = Promise.withResolvers<void>();
+  images.inference.answer = () => gate.promise.then(() => detected());
   const replica = await startReplica(images, { LEASE_MS: '3000', RECOVERY_INTERVAL_MS: '100' });
   const key = randomUUID();
   const leases = () => images.database.db('idempotency_keys').where({ key }).select<Lease[]>('lease_until', 'attempt');
@@ -172,7 +171,7 @@ test('a call keeps its lease for as long as it works, and nobody takes it over',
   const lastsOn = async () => Number((await leases())[0]?.lease_until) >= Number(first?.lease_until) + 3000;
   await until(lastsOn, { timeoutMs: 10_000 });
   expect((await leases()).map(({ attempt }) => attempt)).toEqual([1]);
-  gate.open();
+  gate.resolve();
   expect((await call).status).toBe(201);
   await replica.stop();
 }, 30_000);
@@ -195,15 +194,15 @@ test('a key that names a video task is refused for an image call', async () => {
 });
 
 test('a client that leaves after its upload finds the result under its key', async () => {
-  const gate = createGate();
-  images.inference.answer = () => gate.opened.then(() => detected());
+  const gate = Promise.withResolvers<void>();
+  images.inference.answer = () => gate.promise.then(() => detected());
   const key = randomUUID();
   const leaving = new AbortController();
   const first = images.post(files(picture('left')), { key, signal: leaving.signal });
   await until(() => images.inference.seen.includes('left'));
   leaving.abort();
   await expect(first).rejects.toThrow();
-  gate.open();
+  gate.resolve();
   await until(async () => (await keyRows(key))[0]?.state === 'done');
   expect((await images.detect(files(picture('left')), { key })).status).toBe(200);
 });

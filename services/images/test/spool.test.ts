@@ -13,7 +13,7 @@ let spool: Spool;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'spool-'));
-  spool = createSpool(folder, { ofOne: 100, ofAll: 150 });
+  spool = createSpool(folder, { perFileBytes: 100, totalBytes: 150 });
   await spool.prepare();
 });
 afterEach(() => spool.remove());

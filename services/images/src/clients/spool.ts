@@ -30,17 +30,17 @@ export interface Spool {
   remove: () => Promise<void>;
 }
 
-/** What may wait in memory, in bytes: of one upload, and of all uploads of the process together. */
+/** What may wait in memory: of one file, and of all uploads of the process together. */
 export interface SpoolMemory {
-  ofOne: number;
-  ofAll: number;
+  perFileBytes: number;
+  totalBytes: number;
 }
 
 // Most pictures that people send fit; ten of the largest ones in each of many calls would not.
-const MEMORY: SpoolMemory = { ofOne: 1024 * 1024, ofAll: 16 * 1024 * 1024 };
+const MEMORY: SpoolMemory = { perFileBytes: 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
 
 export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool {
-  const room = { ofOne: memory.ofOne, left: memory.ofAll };
+  const room = { perFileBytes: memory.perFileBytes, freeBytes: memory.totalBytes };
   const folder = join(parent, `${PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
   return {
     prepare: async () => {
@@ -73,21 +73,21 @@ function isAlive(pid: number): boolean {
 }
 
 interface Room {
-  ofOne: number;
-  left: number;
+  perFileBytes: number;
+  freeBytes: number;
 }
 
 function openSession(folder: string, room: Room): SpoolSession {
   const handles: Promise<FileHandle>[] = [];
   let held = 0;
   const take = (bytes: number): boolean => {
-    if (room.left < bytes) return false;
-    room.left -= bytes;
+    if (room.freeBytes < bytes) return false;
+    room.freeBytes -= bytes;
     held += bytes;
     return true;
   };
   const giveBack = (bytes: number): void => {
-    room.left += bytes;
+    room.freeBytes += bytes;
     held -= bytes;
   };
   return {
@@ -106,7 +106,7 @@ function openSession(folder: string, room: Room): SpoolSession {
       };
       return {
         append: async (chunk) => {
-          if (!handle && bytes + chunk.length <= room.ofOne && take(chunk.length)) chunks.push(chunk);
+          if (!handle && bytes + chunk.length <= room.perFileBytes && take(chunk.length)) chunks.push(chunk);
           else await (handle ??= await moveToDisk().catch(unavailable)).writeFile(chunk).catch(unavailable);
           bytes += chunk.length;
         },

@@ -1,8 +1,17 @@
 import type { Knex } from 'knex';
 import { claimDue, renewLease } from '@vision/shared/db/leases';
+import type { Claim, KeyHolder, KeyId } from '../domain/image-call.ts';
 
-/** A call that is being worked on or done, under its key. */
-export interface KeyRow {
+export interface NewKey extends KeyId {
+  taskId: string;
+  requestId: string;
+  fingerprint: string;
+  sceneCode: string;
+  imagesTotal: number;
+  reservationId: string;
+}
+
+interface KeyRow {
   subject: string;
   key: string;
   task_id: string;
@@ -16,66 +25,39 @@ export interface KeyRow {
   created_at: Date;
 }
 
-/** Right to write the outcome of a call: valid while nobody has raised the attempt. */
-export type Claim = KeyRow;
-
-export interface NewKey {
-  subject: string;
-  key: string;
-  taskId: string;
-  requestId: string;
-  fingerprint: string;
-  sceneCode: string;
-  imagesTotal: number;
-  reservationId: string;
-}
-
-/** What may differ from the plain database clock: tests look at days that have not come. */
-export interface Clock {
-  /** An interval of PostgreSQL, `0 seconds` in use. */
-  offset: string;
-}
-
 const TABLE = 'idempotency_keys';
 
-/** The row of a key; keys past their time are as if they had never been. `isDead`: its worker has let the lease run out. */
-export async function findKey(
-  db: Knex,
-  clock: Clock,
-  { subject, key }: Pick<KeyRow, 'subject' | 'key'>,
-): Promise<(KeyRow & { isDead: boolean }) | undefined> {
-  const { rows } = await db.raw<{ rows: (KeyRow & { isDead: boolean })[] }>(
-    `select k.*, k.state <> 'done' and k.lease_until <= now() as "isDead"
+/** The call that holds a key; a key past its time is as if it had never been. */
+export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHolder | undefined> {
+  const { rows } = await db.raw<{ rows: KeyHolder[] }>(
+    `select k.task_id as "taskId", k.fingerprint, k.state,
+            k.state <> 'done' and k.lease_until <= now() as "isDead"
        from idempotency_keys k
       where k.subject = :subject and k.key = :key
-        and (k.expires_at is null or k.expires_at > now() + :offset::interval)`,
-    { subject, key, offset: clock.offset },
+        and (k.expires_at is null or k.expires_at > vision_now())`,
+    { subject, key },
   );
   return rows[0];
 }
 
 /** Takes a key that nobody holds; undefined when somebody does. An expired row under it makes room. */
-export async function claimKey(
-  db: Knex,
-  clock: Clock,
-  { input, leaseMs }: { input: NewKey; leaseMs: number },
-): Promise<Claim | undefined> {
-  const { rows } = await db.raw<{ rows: Claim[] }>(
+export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promise<Claim | undefined> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `insert into idempotency_keys as k
        (subject, key, task_id, request_id, fingerprint, scene_code, images_total, reservation_id,
         state, attempt, lease_until, created_at)
      values (:subject, :key, :taskId, :requestId, :fingerprint, :sceneCode, :imagesTotal, :reservationId,
-             'working', 1, now() + make_interval(secs => :leaseS), now() + :offset::interval)
+             'working', 1, now() + make_interval(secs => :leaseS), vision_now())
      on conflict on constraint idempotency_keys_pkey do update
        set task_id = excluded.task_id, request_id = excluded.request_id, fingerprint = excluded.fingerprint,
            scene_code = excluded.scene_code, images_total = excluded.images_total,
            reservation_id = excluded.reservation_id, state = 'working', attempt = 1,
            lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = null
-       where k.expires_at <= now() + :offset::interval
+       where k.expires_at <= vision_now()
      returning k.*`,
-    { ...input, leaseS: leaseMs / 1000, offset: clock.offset },
+    { ...newKey, leaseS: leaseMs / 1000 },
   );
-  return rows[0];
+  return rows[0] && toClaim(rows[0]);
 }
 
 /** Takes over calls whose worker died: all due ones, or the one named. */
@@ -85,45 +67,40 @@ export async function claimDead(
 ): Promise<Claim[]> {
   const where =
     taskId === undefined ? db.raw(`due.state <> 'done'`) : db.raw(`due.state <> 'done' and due.task_id = ?`, [taskId]);
-  return claimDue<Claim>(db, { table: TABLE, key: 'task_id', leaseMs, limit, where });
+  const rows = await claimDue<KeyRow>(db, { table: TABLE, key: 'task_id', leaseMs, limit, where });
+  return rows.map(toClaim);
 }
 
 /** False when somebody else has taken the call over. */
-export async function renewClaim(db: Knex, claim: Claim, leaseMs: number): Promise<boolean> {
-  return renewLease(db, { table: TABLE, key: 'task_id', leaseMs }, { id: claim.task_id, attempt: claim.attempt });
+export async function renewClaim(db: Knex, { taskId, attempt }: Claim, leaseMs: number): Promise<boolean> {
+  return renewLease(db, { table: TABLE, key: 'task_id', leaseMs }, { id: taskId, attempt });
 }
 
 /** Ends the work on a key with a result that lives for `retentionDays`; undefined when the claim is no longer ours. */
 export async function markDone(
   tx: Knex.Transaction,
-  clock: Clock,
-  { claim, retentionDays }: { claim: Claim; retentionDays: number },
+  { taskId, attempt }: Claim,
+  retentionDays: number,
 ): Promise<{ updatedAt: Date; expiresAt: Date } | undefined> {
   const { rows } = await tx.raw<{ rows: { updatedAt: Date; expiresAt: Date }[] }>(
     `update idempotency_keys
-        set state = 'done', expires_at = created_at + make_interval(days => :days)
+        set state = 'done', expires_at = created_at + make_interval(days => :retentionDays)
       where task_id = :taskId and attempt = :attempt and state = 'working'
-      returning now() + :offset::interval as "updatedAt", expires_at as "expiresAt"`,
-    { taskId: claim.task_id, attempt: claim.attempt, days: retentionDays, offset: clock.offset },
+      returning vision_now() as "updatedAt", expires_at as "expiresAt"`,
+    { taskId, attempt, retentionDays },
   );
   return rows[0];
 }
 
 /** Decides that a call did not happen; false when its result is stored or the claim is no longer ours. */
 export async function markUndoing(db: Knex, claim: Claim): Promise<boolean> {
-  const changed = await db(TABLE)
-    .where({ task_id: claim.task_id, attempt: claim.attempt })
-    .whereNot('state', 'done')
-    .update({ state: 'undoing' });
+  const changed = await unfinished(db, claim).update({ state: 'undoing' });
   return changed === 1;
 }
 
-/** Frees a key whose call did not happen; false when the claim is no longer ours. */
+/** Frees a key whose call did not happen; false when its result is stored or the claim is no longer ours. */
 export async function releaseKey(db: Knex, claim: Claim): Promise<boolean> {
-  const removed = await db(TABLE)
-    .where({ task_id: claim.task_id, attempt: claim.attempt })
-    .whereNot('state', 'done')
-    .delete();
+  const removed = await unfinished(db, claim).delete();
   return removed === 1;
 }
 
@@ -134,4 +111,22 @@ export async function findUnfinished(db: Knex, taskIds: string[]): Promise<strin
     .whereIn('task_id', taskIds)
     .select<{ task_id: string }[]>('task_id');
   return rows.map((row) => row.task_id);
+}
+
+function unfinished(db: Knex, { taskId, attempt }: Claim) {
+  return db(TABLE).where({ task_id: taskId, attempt }).whereNot('state', 'done');
+}
+
+function toClaim(row: KeyRow): Claim {
+  return {
+    subject: row.subject,
+    key: row.key,
+    taskId: row.task_id,
+    requestId: row.request_id,
+    sceneCode: row.scene_code,
+    imagesTotal: row.images_total,
+    reservationId: row.reservation_id,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+  };
 }

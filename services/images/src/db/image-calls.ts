@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { ImageCall, ImageEntry, ImageFault } from '../domain/image-call.ts';
 import type { ImageType } from '../domain/image-type.ts';
-import type { Clock } from './idempotency-keys.ts';
 
 interface CallRow {
   task_id: string;
@@ -47,12 +46,11 @@ export async function insertImageCall(tx: Knex.Transaction, call: ImageCall, ent
 /** A call of this subject that has not expired. */
 export async function findImageCall(
   db: Knex,
-  clock: Clock,
   { subject, taskId }: { subject: string; taskId: string },
 ): Promise<ImageCall | undefined> {
   const row = await db('image_calls')
     .where({ subject, task_id: taskId })
-    .where('result_expires_at', '>', db.raw('now() + ?::interval', [clock.offset]))
+    .where('result_expires_at', '>', db.raw('vision_now()'))
     .first<CallRow | undefined>();
   return row && fromRow(row);
 }
@@ -79,16 +77,12 @@ export async function findStored(db: Knex, taskIds: string[]): Promise<string[]>
 }
 
 /** Calls that have expired, oldest first. */
-export async function findExpired(
-  db: Knex,
-  clock: Clock,
-  limit: number,
-): Promise<{ task_id: string; images_total: number }[]> {
+export async function findExpired(db: Knex, limit: number): Promise<{ taskId: string; imagesTotal: number }[]> {
   return db('image_calls')
-    .where('result_expires_at', '<=', db.raw('now() + ?::interval', [clock.offset]))
+    .where('result_expires_at', '<=', db.raw('vision_now()'))
     .orderBy('result_expires_at')
     .limit(limit)
-    .select<{ task_id: string; images_total: number }[]>('task_id', 'images_total');
+    .select({ taskId: 'task_id', imagesTotal: 'images_total' });
 }
 
 /** Removes calls, their images and their keys. */

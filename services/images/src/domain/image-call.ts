@@ -26,6 +26,33 @@ export interface ImageEntry {
   outcome: ImageOutcome;
 }
 
+/** What callers name a call by. */
+export interface KeyId {
+  subject: string;
+  /** Lower-case Idempotency-Key. */
+  key: string;
+}
+
+/** The call that a key stands for now. */
+export interface KeyHolder {
+  taskId: string;
+  fingerprint: string;
+  state: 'working' | 'undoing' | 'done';
+  /** Nobody works on it any more although it is not done: its process has let the lease run out. */
+  isDead: boolean;
+}
+
+/** The right to write the outcome of a call: valid while nobody has raised the attempt. */
+export interface Claim extends KeyId {
+  taskId: string;
+  requestId: string;
+  sceneCode: string;
+  imagesTotal: number;
+  reservationId: string;
+  attempt: number;
+  createdAt: Date;
+}
+
 /** The record of one finished call. */
 export interface ImageCall {
   taskId: string;

@@ -6,6 +6,11 @@ export function pictureKey(taskId: string, seq: number): string {
   return `${dayPrefix(new Date(timeOf(taskId)))}${taskId}/${seq}`;
 }
 
+/** Object keys of all pictures of a call. */
+export function pictureKeys(taskId: string, imagesTotal: number): string[] {
+  return Array.from({ length: imagesTotal }, (_, seq) => pictureKey(taskId, seq));
+}
+
 /** Prefix of the pictures whose task ids were made on this UTC day. */
 export function dayPrefix(day: Date): string {
   return `pictures/${day.toISOString().slice(0, 10)}/`;

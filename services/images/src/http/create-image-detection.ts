@@ -1,29 +1,19 @@
+import { GateFullError } from '@vision/shared/async/gate';
 import { fail } from '@vision/shared/errors';
-import { defaultLimits } from '@vision/shared/contracts/limits';
 import { idempotencyHeaders, idempotencyKeyRefusals, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
-import { requireMultipart } from '@vision/shared/http/multipart/read-form';
+import { readForm, requireMultipart } from '@vision/shared/http/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
-import type { Spool } from '../clients/spool.ts';
-import { DEFAULT_SCENE, MAX_BODY_BYTES } from '../domain/upload-rules.ts';
-import { admitImageCall } from '../use-cases/admit-image-call.ts';
-import type { AdmissionDeps } from '../use-cases/admit-image-call.ts';
+import { DEFAULT_SCENE } from '../domain/upload-rules.ts';
 import { createImageDetection } from '../use-cases/create-image-detection.ts';
 import type { CreateDeps } from '../use-cases/create-image-detection.ts';
-import type { CallGate } from './call-gate.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { exampleDetection, form, imageDetection, toReply } from './image-detection-view.ts';
-import { imageFormRefusals } from './image-form.ts';
-import { receiveUpload } from './receive-upload.ts';
+import { imageForm, imageFormRefusals } from './image-form.ts';
 
-export type CreateRouteDeps = CreateDeps &
-  AdmissionDeps & {
-    spool: Spool;
-    calls: CallGate;
-    bodyIdleMs: number;
-    bodyTotalMs: number;
-  };
+type RouteDeps = CreateDeps & Pick<Deps, 'spool' | 'callGate'>;
 
-export const createImageDetectionRoute = (deps: CreateRouteDeps) =>
+export const createImageDetectionRoute = (deps: RouteDeps) =>
   route(
     {
       operation: 'createImageDetection',
@@ -61,28 +51,25 @@ export const createImageDetectionRoute = (deps: CreateRouteDeps) =>
         fail.sysUnavailable('first_call_still_running'),
       ],
     },
-    (context) => deps.calls.run(() => handle(deps, context)),
+    async (context) => {
+      try {
+        return await deps.callGate.run(() => handle(deps, context));
+      } catch (error) {
+        throw error instanceof GateFullError ? fail.sysUnavailable('too_many_calls', error, 1) : error;
+      }
+    },
   );
 
-async function handle(deps: CreateRouteDeps, { req, caller, signal }: RouteContext<unknown, unknown, unknown>) {
-  const { key, sent } = readIdempotencyKey(req);
+async function handle(deps: RouteDeps, { req, caller, signal }: RouteContext<unknown, unknown, unknown>) {
+  const idempotencyKey = readIdempotencyKey(req);
   requireMultipart(req);
-  const admission = await admitImageCall(deps, caller, key);
   const session = deps.spool.openSession();
   try {
-    const limits = { maxBytes: MAX_BODY_BYTES, idleMs: deps.bodyIdleMs, totalMs: deps.bodyTotalMs };
-    const { images, sceneCode } = await receiveUpload(req, { session, limits, admission });
-    const finished = await createImageDetection(deps, {
-      subject: caller.subject,
-      dailyLimit: (caller.limits ?? defaultLimits).images_per_day,
-      key,
-      requestId: sent,
-      sceneCode: sceneCode ?? DEFAULT_SCENE,
-      images,
-      assertAccepting: admission.assertAccepting,
-      signal,
-    });
-    return toReply(finished);
+    const readUpload = async (giveUp?: AbortSignal) => {
+      const { files, values } = await readForm(req, imageForm(session, deps.settings), giveUp);
+      return { images: files, sceneCode: values.get('scene_code') ?? DEFAULT_SCENE };
+    };
+    return toReply(await createImageDetection(deps, { caller, idempotencyKey, readUpload, signal }));
   } finally {
     await session.close();
   }

@@ -1,11 +1,10 @@
-import type { Knex } from 'knex';
 import { getImageCall as question } from '@vision/shared/contracts/images';
 import { route } from '@vision/shared/http/route';
-import type { Clock } from '../db/idempotency-keys.ts';
 import { toSnapshot } from '../domain/image-call.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { getImageCall } from '../use-cases/get-image-call.ts';
 
-export const getImageCallRoute = (deps: { db: Knex; clock: Clock }) =>
+export const getImageCallRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
       ...question,

@@ -1,16 +1,19 @@
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
-import type { BodyLimits } from '@vision/shared/http/body-guard';
 import type { Form } from '@vision/shared/http/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
-import { MAX_IMAGE_BYTES, MAX_IMAGES } from '../domain/upload-rules.ts';
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_IMAGES } from '../domain/upload-rules.ts';
+import type { Settings } from '../use-cases/deps.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
 import { receiveImage, refuseType } from './receive-image.ts';
 
 const field = 'files';
 
 /** The form of an image call: `files` 1 to 10 times and `scene_code` at most once. */
-export function imageForm(session: SpoolSession, limits: BodyLimits): Form<ReceivedImage, 'scene_code'> {
+export function imageForm(
+  session: SpoolSession,
+  { bodyIdleMs, bodyTotalMs }: Pick<Settings, 'bodyIdleMs' | 'bodyTotalMs'>,
+): Form<ReceivedImage, 'scene_code'> {
   return {
     files: {
       field,
@@ -22,7 +25,7 @@ export function imageForm(session: SpoolSession, limits: BodyLimits): Form<Recei
       refuseTooLarge: refuseSize,
     },
     values: ['scene_code'],
-    limits,
+    limits: { maxBytes: MAX_BODY_BYTES, idleMs: bodyIdleMs, totalMs: bodyTotalMs },
   };
 }
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
-import type { RetentionDeps } from '../use-cases/run-retention.ts';
 
 const removed = z.object({ image_calls: z.int(), pictures: z.int() });
 
-export const runRetentionRoute = (deps: RetentionDeps) =>
+export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'store' | 'signals'>) =>
   route(
     {
       ...question,

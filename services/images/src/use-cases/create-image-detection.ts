@@ -1,34 +1,34 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { fail } from '@vision/shared/errors';
-import type { Scenes } from '@vision/shared/scenes';
+import type { Caller } from '@vision/shared/http/caller';
+import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { claimKey, findKey } from '../db/idempotency-keys.ts';
-import type { KeyRow } from '../db/idempotency-keys.ts';
+import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall, findImages } from '../db/image-calls.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
 import { reservationId } from '../domain/image-call.ts';
-import type { ImageCall, ImageEntry } from '../domain/image-call.ts';
-import { takeOverDeadCall } from './recover-dead-calls.ts';
+import type { ImageCall, ImageEntry, KeyId } from '../domain/image-call.ts';
+import { assertAccepting, assertUnitsLeft, unlessReplay } from './admit-image-call.ts';
+import type { Deps } from './deps.ts';
+import type { ReceivedImage } from './process-image.ts';
 import { runImageCall } from './run-image-call.ts';
-import type { ReceivedImage, RunDeps } from './run-image-call.ts';
+import type { RunDeps } from './run-image-call.ts';
+import { waitForHolder } from './wait-for-holder.ts';
 
-export type CreateDeps = RunDeps & {
-  scenes: Pick<Scenes, 'findEnabled'>;
-  /** Longest wait for another call with the same key, in milliseconds. */
-  keyWaitMs: number;
-};
+export type CreateDeps = RunDeps & Pick<Deps, 'scenes'>;
 
-export interface CreateImageDetection {
-  subject: string;
-  /** Images a day that the subject may have detected. */
-  dailyLimit: number;
-  /** Lower-case Idempotency-Key, and as it was sent. */
-  key: string;
-  requestId: string;
+interface Upload {
   sceneCode: string;
   images: ReceivedImage[];
-  /** Throws when no new work is taken; not asked for replays. */
-  assertAccepting: () => void;
+}
+
+export interface CreateImageDetection {
+  caller: Caller;
+  idempotencyKey: IdempotencyKey;
+  /** Reads the body. Rejects when nothing is written any more: with its first fault, or with the reason of `giveUp`. */
+  readUpload: (giveUp?: AbortSignal) => Promise<Upload>;
   /** Ends the wait for another call; work that has begun is finished. */
   signal: AbortSignal;
 }
@@ -40,65 +40,72 @@ export interface FinishedCall {
 }
 
 /**
- * One image call under its idempotency key: the first with a key does the work, the others get its outcome. While another
- * call works on the key this one looks again and again, without holding a connection; when that call fails, the key is free
- * and this one works itself.
+ * One image call under its idempotency key: the first with a key does the work, the others get its outcome. A call whose key
+ * is known is no new work: it passes maintenance, an open breaker and a day that is used up.
  */
 export async function createImageDetection(deps: CreateDeps, input: CreateImageDetection): Promise<FinishedCall> {
-  const fingerprint = fingerprintOf(input.sceneCode, input.images);
-  const deadline = performance.now() + deps.keyWaitMs;
-  for (let round = 0; ; round += 1) {
-    const known = await findKey(deps.db, deps.clock, input);
-    if (!known) {
-      const finished = await workUnderNewKey(deps, input, fingerprint);
-      if (finished) return finished;
-    } else if (known.isDead) {
-      await takeOverDeadCall(deps, known.task_id);
-    } else if (known.fingerprint !== fingerprint) {
-      throw fail.keyReused();
-    } else if (known.state === 'done') {
-      return replay(deps, known);
-    } else {
-      if (performance.now() >= deadline) throw fail.sysUnavailable('first_call_still_running', undefined, 5);
-      await delay(Math.min(25 * 2 ** round, 200) * (0.75 + Math.random() / 2), undefined, { signal: input.signal });
-    }
+  const { caller, idempotencyKey, signal } = input;
+  const id = { subject: caller.subject, key: idempotencyKey.key };
+  let holder = await findKey(deps.db, id);
+  const upload = holder ? await input.readUpload() : await readNewUpload(deps, id, input);
+  const fingerprint = fingerprintOf(upload.sceneCode, upload.images);
+  const dailyLimit = (caller.limits ?? defaultLimits).images_per_day;
+  const deadline = performance.now() + deps.settings.keyWaitMs;
+  for (;;) {
+    const done = await waitForHolder(deps, holder, { id, fingerprint, deadline, signal });
+    if (done) return replay(deps, id, done.taskId);
+    const scene = await unlessReplay(deps, id, () => acceptNewCall(deps, caller, upload));
+    const claim = scene && (await claimKey(deps.db, newKey(input, upload, fingerprint), deps.settings.leaseMs));
+    if (claim) return { ...(await runImageCall(deps, claim, { ...upload, scene, dailyLimit })), replayed: false };
+    holder = await findKey(deps.db, id);
   }
 }
 
-/** Undefined when another call took the key first. */
-async function workUnderNewKey(
+/**
+ * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day. A refusal ends the
+ * reading and comes before any fault of the body; a body that is there first does not wait for the answer.
+ */
+async function readNewUpload(
   deps: CreateDeps,
-  input: CreateImageDetection,
-  fingerprint: string,
-): Promise<FinishedCall | undefined> {
-  const scene = deps.scenes.findEnabled(input.sceneCode);
-  if (!scene) throw fail.sceneUnavailable(input.sceneCode.slice(0, 64));
-  input.assertAccepting();
-  const taskId = uuidv7();
-  const claim = await claimKey(deps.db, deps.clock, {
-    leaseMs: deps.leaseMs,
-    input: {
-      subject: input.subject,
-      key: input.key,
-      taskId,
-      requestId: input.requestId,
-      fingerprint,
-      sceneCode: scene.scene_code,
-      imagesTotal: input.images.length,
-      reservationId: reservationId(taskId, 1),
-    },
-  });
-  if (!claim) return undefined;
-  const { images, dailyLimit } = input;
-  return { ...(await runImageCall(deps, claim, { images, dailyLimit, scene })), replayed: false };
+  id: KeyId,
+  { caller, readUpload }: CreateImageDetection,
+): Promise<Upload> {
+  assertAccepting(deps, caller);
+  const refused = new AbortController();
+  const admission = unlessReplay(deps, id, () => assertUnitsLeft(deps, caller));
+  admission.catch((refusal: unknown) => refused.abort(refusal));
+  try {
+    return await readUpload(refused.signal);
+  } catch (fault) {
+    await admission;
+    throw fault;
+  }
 }
 
-async function replay(deps: CreateDeps, known: KeyRow): Promise<FinishedCall> {
-  const taskId = known.task_id;
-  const [call, entries] = await Promise.all([
-    findImageCall(deps.db, deps.clock, { subject: known.subject, taskId }),
-    findImages(deps.db, taskId),
-  ]);
+/** The scene of a call that may begin now. */
+function acceptNewCall(deps: CreateDeps, caller: Caller, { sceneCode }: Upload): SceneEntry {
+  const scene = deps.scenes.findEnabled(sceneCode);
+  if (!scene) throw fail.sceneUnavailable(sceneCode.slice(0, 64));
+  assertAccepting(deps, caller);
+  return scene;
+}
+
+function newKey({ caller, idempotencyKey }: CreateImageDetection, upload: Upload, fingerprint: string): NewKey {
+  const taskId = uuidv7();
+  return {
+    taskId,
+    subject: caller.subject,
+    key: idempotencyKey.key,
+    requestId: idempotencyKey.sent,
+    fingerprint,
+    sceneCode: upload.sceneCode,
+    imagesTotal: upload.images.length,
+    reservationId: reservationId(taskId, 1),
+  };
+}
+
+async function replay(deps: CreateDeps, { subject }: KeyId, taskId: string): Promise<FinishedCall> {
+  const [call, entries] = await Promise.all([findImageCall(deps.db, { subject, taskId }), findImages(deps.db, taskId)]);
   if (!call) throw fail.sysUnavailable('result_expiring');
   deps.signals.callReplayed();
   return { call, entries, replayed: true };

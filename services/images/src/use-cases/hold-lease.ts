@@ -1,7 +1,7 @@
-import type { Knex } from 'knex';
 import { fail } from '@vision/shared/errors';
 import { renewClaim } from '../db/idempotency-keys.ts';
-import type { Claim } from '../db/idempotency-keys.ts';
+import type { Claim } from '../domain/image-call.ts';
+import type { Deps } from './deps.ts';
 
 export interface HeldLease {
   /** Aborted when another process has taken the call over. */
@@ -13,15 +13,15 @@ export interface HeldLease {
  * Renews the lease of a claim while the work goes on. A database that is away for a moment does not end the work: writing
  * the outcome checks the claim once more.
  */
-export function holdLease({ db, leaseMs }: { db: Knex; leaseMs: number }, claim: Claim): HeldLease {
+export function holdLease({ db, settings }: Pick<Deps, 'db' | 'settings'>, claim: Claim): HeldLease {
   const controller = new AbortController();
   const timer = setInterval(() => {
-    renewClaim(db, claim, leaseMs).then(
+    renewClaim(db, claim, settings.leaseMs).then(
       (held) => {
         if (!held) controller.abort(fail.sysUnavailable('call_taken_over'));
       },
       () => undefined,
     );
-  }, leaseMs / 3);
+  }, settings.leaseMs / 3);
   return { lost: controller.signal, release: () => clearInterval(timer) };
 }

@@ -2,18 +2,13 @@ import type { Readable } from 'node:stream';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { CallError } from '@vision/shared/http/call';
-import type { InferenceClient } from '@vision/shared/inference-client';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import type { Claim } from '../db/idempotency-keys.ts';
 import { imageFaultOf } from '../domain/image-call.ts';
-import type { ImageEntry, ImageOutcome } from '../domain/image-call.ts';
+import type { Claim, ImageEntry, ImageOutcome } from '../domain/image-call.ts';
 import type { ImageType } from '../domain/image-type.ts';
 import { pictureKey } from '../domain/picture-key.ts';
-import { createSlots } from '../domain/slots.ts';
-import type { Slots } from '../domain/slots.ts';
-import type { Signals } from '../signals.ts';
+import type { Deps } from './deps.ts';
 
-/** An uploaded image that waits on disk. */
+/** An uploaded image that waits in the spool. */
 export interface ReceivedImage {
   sha256: string;
   bytes: number;
@@ -21,90 +16,45 @@ export interface ReceivedImage {
   read: () => Readable;
 }
 
-export interface ProcessDeps {
-  store: Pick<ObjectStore, 'put' | 'remove'>;
-  inference: Pick<InferenceClient, 'detect' | 'assertAccepting' | 'breakerState'>;
-  signals: Signals;
-  /** Images that are worked on at once, shared by all calls of the process. */
-  slots: Slots;
-  imagesPerCallAtOnce: number;
-}
-
-export interface ImageWork {
+/** What the images of one call have in common. */
+export interface CallWork {
   claim: Claim;
   scene: SceneEntry;
-  images: ReceivedImage[];
   /** Ends the work on all images; its reason is thrown. */
   signal: AbortSignal;
+  /** Aborted once store or backend did not answer in time: images that have not begun would wait as long for nothing. */
+  stalled: AbortController;
 }
 
-/** What the images of one call have in common. `silence` is aborted once store or backend left one of them without an answer. */
-interface CallWork extends ImageWork {
-  silence: AbortController;
+interface NumberedImage {
+  seq: number;
+  image: ReceivedImage;
 }
 
-/**
- * Relays and detects the images of one call, some at a time; every image has its own outcome.
- * @throws AppError OP-TASK-BREAKER-OPEN when the backend is not asked at all.
- */
-export async function processImages(deps: ProcessDeps, input: ImageWork): Promise<ImageEntry[]> {
-  const work = { ...input, silence: new AbortController() };
-  const tried = await tryBackend(deps, work);
-  const ofCall = createSlots(deps.imagesPerCallAtOnce);
-  const others = work.images.slice(tried.length).map((_image, index) => index + tried.length);
-  const settled = await Promise.allSettled(
-    others.map((seq) => ofCall.run(() => deps.slots.run(() => processImage(deps, work, seq)))),
-  );
+type ImageDeps = Pick<Deps, 'store' | 'inference' | 'signals'>;
+
+/** Relays and detects one image. Faults of store, backend or picture are its outcome; anything else is thrown. */
+export async function processImage(deps: ImageDeps, work: CallWork, numbered: NumberedImage): Promise<ImageEntry> {
   work.signal.throwIfAborted();
-  return [...tried, ...settled.map(entryOf)];
-}
-
-/**
- * While the breaker is half-open one image tries and would have the others of its call refused: they follow when it is decided.
- * Where another call is trying already, this one is refused as a whole.
- */
-async function tryBackend(deps: ProcessDeps, work: CallWork): Promise<ImageEntry[]> {
-  const { inference, slots } = deps;
-  const entries: ImageEntry[] = [];
-  while (inference.breakerState('detect') !== 'closed' && entries.length < work.images.length) {
-    if (entries.length > 0 && inference.breakerState('detect') === 'open') break;
-    const entry = await slots.run(() => {
-      if (entries.length === 0) inference.assertAccepting('detect');
-      return processImage(deps, work, entries.length);
-    });
-    entries.push(entry);
-  }
-  return entries;
-}
-
-function entryOf(result: PromiseSettledResult<ImageEntry>): ImageEntry {
-  if (result.status === 'rejected') throw result.reason;
-  return result.value;
+  const { seq, image } = numbered;
+  const outcome = work.stalled.signal.aborted
+    ? failedOutcome(deps, { work, seq }, { cause: work.stalled.signal.reason, objectKey: undefined })
+    : await relayAndDetect(deps, work, numbered);
+  return { seq, sha256: image.sha256, bytes: image.bytes, contentType: image.contentType, outcome };
 }
 
 /**
  * The picture goes to the store and to the backend at the same time. Without a stored picture there is no result, so
  * a failed relay ends the detection.
  */
-async function processImage(deps: ProcessDeps, work: CallWork, seq: number): Promise<ImageEntry> {
-  const { claim, scene, images, signal, silence } = work;
-  const image = images[seq] as ReceivedImage;
-  signal.throwIfAborted();
+async function relayAndDetect(deps: ImageDeps, work: CallWork, { seq, image }: NumberedImage): Promise<ImageOutcome> {
+  const { claim, scene, signal, stalled } = work;
   const { sha256, bytes, contentType } = image;
-  const entry = (outcome: ImageOutcome): ImageEntry => ({ seq, sha256, bytes, contentType, outcome });
-  if (silence.signal.aborted) {
-    const cause = silence.signal.reason as unknown;
-    return entry(failedOutcome(deps, { claim, seq }, { cause, objectKey: undefined }));
-  }
-  const objectKey = pictureKey(claim.task_id, seq);
+  const objectKey = pictureKey(claim.taskId, seq);
   const relayFailed = new AbortController();
   const relay = deps.store
     .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal })
     .then(() => crashPoint('images.picture_stored'));
-  relay.catch((error: unknown) => {
-    if (isSilence(error)) silence.abort(error);
-    relayFailed.abort(error);
-  });
   const detection = deps.inference.detect({
     sceneCode: scene.scene_code,
     minScore: scene.lower_bound,
@@ -112,37 +62,40 @@ async function processImage(deps: ProcessDeps, work: CallWork, seq: number): Pro
     contentType,
     signal: AbortSignal.any([signal, relayFailed.signal]),
   });
-  detection.catch((error: unknown) => {
-    if (isSilence(error)) silence.abort(error);
-  });
+  const noteStall = (error: unknown) => {
+    if (isStall(error)) stalled.abort(error);
+  };
+  relay.catch(noteStall);
+  relay.catch((error: unknown) => relayFailed.abort(error));
+  detection.catch(noteStall);
   const [stored, detected] = await Promise.allSettled([relay, detection]);
   signal.throwIfAborted();
-  const failed = [stored, detected].find((result) => result.status === 'rejected');
-  if (failed) return entry(failedOutcome(deps, { claim, seq }, { cause: failed.reason, objectKey: keptKey(stored) }));
-  const { image: size, objects } = (detected as PromiseFulfilledResult<Awaited<typeof detection>>).value;
-  deps.signals.imageSucceeded();
-  const kept = objects.filter(({ score }) => score >= scene.lower_bound).sort((a, b) => b.score - a.score);
-  return entry({ status: 'succeeded', objectKey, size, objects: kept });
-
-  function keptKey({ status }: PromiseSettledResult<void>): string | undefined {
-    return status === 'fulfilled' ? objectKey : undefined;
+  if (stored.status === 'rejected') {
+    return failedOutcome(deps, { work, seq }, { cause: stored.reason, objectKey: undefined });
   }
+  if (detected.status === 'rejected') {
+    return failedOutcome(deps, { work, seq }, { cause: detected.reason, objectKey });
+  }
+  deps.signals.imageSucceeded();
+  const { image: size, objects } = detected.value;
+  const kept = objects.filter(({ score }) => score >= scene.lower_bound).sort((a, b) => b.score - a.score);
+  return { status: 'succeeded', objectKey, size, objects: kept };
 }
 
-/** The next image would wait as long for nothing; a refusal is known at once and may be of this picture only. */
-function isSilence(error: unknown): boolean {
+/** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */
+function isStall(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof CallError) return cause.reason === 'timeout';
   return cause instanceof Error && 'code' in cause && cause.code === 'ETIMEDOUT';
 }
 
 function failedOutcome(
-  { signals }: ProcessDeps,
-  { claim, seq }: { claim: Claim; seq: number },
+  { signals }: ImageDeps,
+  { work, seq }: { work: CallWork; seq: number },
   { cause, objectKey }: { cause: unknown; objectKey: string | undefined },
 ): ImageOutcome {
   const errorCode = imageFaultOf(cause);
   if (errorCode === undefined) throw cause;
-  signals.imageFailed({ taskId: claim.task_id, seq, code: errorCode, cause });
+  signals.imageFailed({ taskId: work.claim.taskId, seq, code: errorCode, cause });
   return { status: 'failed', objectKey, errorCode };
 }

@@ -1,11 +1,11 @@
 import { fail } from '@vision/shared/errors';
 import { claimDead } from '../db/idempotency-keys.ts';
+import type { Claim } from '../domain/image-call.ts';
+import type { Deps } from './deps.ts';
 import { undoImageCall } from './undo-image-call.ts';
 import type { UndoDeps } from './undo-image-call.ts';
 
-export interface RecoverDeps extends UndoDeps {
-  leaseMs: number;
-}
+export type RecoverDeps = UndoDeps & Pick<Deps, 'settings'>;
 
 const BATCH = 20;
 
@@ -14,20 +14,18 @@ const BATCH = 20;
  * Returns how many there were.
  */
 export async function recoverDeadCalls(deps: RecoverDeps): Promise<number> {
-  const dead = await claimDead(deps.db, { leaseMs: deps.leaseMs, limit: BATCH });
-  for (const claim of dead) {
-    deps.signals.callTakenOver(claim.task_id);
-    await undoImageCall(deps, claim, { hadEffects: true, reason: workerDied() });
-  }
+  const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: BATCH });
+  for (const claim of dead) await undoDeadCall(deps, claim);
   return dead.length;
 }
 
 /** The same at once for the call that somebody waits for; does nothing when another process is at it. */
 export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promise<void> {
-  const [claim] = await claimDead(deps.db, { leaseMs: deps.leaseMs, limit: 1, taskId });
-  if (!claim) return;
-  deps.signals.callTakenOver(claim.task_id);
-  await undoImageCall(deps, claim, { hadEffects: true, reason: workerDied() });
+  const [claim] = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: 1, taskId });
+  if (claim) await undoDeadCall(deps, claim);
 }
 
-const workerDied = () => fail.sysUnavailable('worker_died');
+async function undoDeadCall(deps: RecoverDeps, claim: Claim): Promise<void> {
+  deps.signals.callTakenOver(claim.taskId);
+  await undoImageCall(deps, claim, { hadEffects: true, reason: fail.sysUnavailable('worker_died') });
+}

@@ -2,21 +2,19 @@ import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
-import type { Claim } from '../db/idempotency-keys.ts';
 import { findImageCall } from '../db/image-calls.ts';
 import { failedAsAWhole } from '../domain/image-call.ts';
-import type { ImageCall, ImageEntry } from '../domain/image-call.ts';
+import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
+import type { Deps } from './deps.ts';
 import { finishImageCall } from './finish-image-call.ts';
-import type { FinishDeps } from './finish-image-call.ts';
 import { holdLease } from './hold-lease.ts';
-import { processImages } from './process-image.ts';
-import type { ProcessDeps, ReceivedImage } from './process-image.ts';
+import type { ReceivedImage } from './process-image.ts';
+import { processImages } from './process-images.ts';
+import type { ProcessDeps } from './process-images.ts';
 import { undoImageCall } from './undo-image-call.ts';
 import type { UndoDeps } from './undo-image-call.ts';
 
-export type { ReceivedImage } from './process-image.ts';
-
-export type RunDeps = ProcessDeps & FinishDeps & UndoDeps & { leaseMs: number };
+export type RunDeps = ProcessDeps & UndoDeps & Pick<Deps, 'settings'>;
 
 export interface Work {
   images: ReceivedImage[];
@@ -60,7 +58,7 @@ export async function runImageCall(
 
 /** Takes one unit per image; returns the refusal when quota says that none were taken. */
 async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }: Work): Promise<AppError | undefined> {
-  const reply = await deps.quota.reserve(claim.reservation_id, claim.subject, {
+  const reply = await deps.quota.reserve(claim.reservationId, claim.subject, {
     idempotency_key: claim.key,
     kind: 'image',
     units: images.length,
@@ -84,7 +82,7 @@ async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): P
   try {
     return await finishImageCall(deps, claim, entries);
   } catch (error) {
-    const stored = await findImageCall(deps.db, deps.clock, { subject: claim.subject, taskId: claim.task_id });
+    const stored = await findImageCall(deps.db, { subject: claim.subject, taskId: claim.taskId });
     if (!stored) throw error;
     return stored;
   }
@@ -96,6 +94,6 @@ async function settle({ quota, signals }: RunDeps, call: ImageCall): Promise<voi
   try {
     await quota.settle(call.reservationId, call.subject, call.imagesSucceeded);
   } catch (error) {
-    signals.courtesyFailed(call.taskId, 'settle', error);
+    signals.quotaNotTold(call.taskId, 'settle', error);
   }
 }

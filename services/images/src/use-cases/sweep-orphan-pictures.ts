@@ -1,17 +1,11 @@
-import type { Knex } from 'knex';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import { databaseNow } from '@vision/shared/db/clock';
 import { findUnfinished } from '../db/idempotency-keys.ts';
 import { findStored } from '../db/image-calls.ts';
 import { dayPrefix, parsePictureKey } from '../domain/picture-key.ts';
-import type { Signals } from '../signals.ts';
+import type { Deps, Settings } from './deps.ts';
 
-export interface SweepDeps {
-  db: Knex;
-  store: Pick<ObjectStore, 'list' | 'remove'>;
-  signals: Signals;
-  /** Younger pictures may belong to a call that has not stored its result yet; milliseconds. */
-  orphanAgeMs: number;
-  retentionDays: number;
+export interface SweepDeps extends Pick<Deps, 'db' | 'store' | 'signals'> {
+  settings: Pick<Settings, 'orphanAgeMs' | 'retentionDays'>;
 }
 
 const DAY_MS = 86_400_000;
@@ -23,12 +17,14 @@ const PAGE = 500;
  * stored although the answer to it was lost, so that its image failed. Looks at the last week and at the week that has just
  * expired, so a sweep that did not run for long loses nothing. Returns how many were removed.
  */
-export async function sweepOrphanPictures(deps: SweepDeps, now: Date): Promise<number> {
+export async function sweepOrphanPictures(deps: SweepDeps): Promise<number> {
+  const { orphanAgeMs, retentionDays } = deps.settings;
+  const now = (await databaseNow(deps.db)).getTime();
   let removed = 0;
-  for (const back of [...WEEK, ...WEEK.map((day) => deps.retentionDays + 2 + day)]) {
+  for (const back of [...WEEK, ...WEEK.map((day) => retentionDays + 2 + day)]) {
     let page: string[] = [];
-    for await (const { key, modifiedAt } of deps.store.list(dayPrefix(new Date(now.getTime() - back * DAY_MS)))) {
-      if (now.getTime() - modifiedAt.getTime() >= deps.orphanAgeMs) page.push(key);
+    for await (const { key, modifiedAt } of deps.store.list(dayPrefix(new Date(now - back * DAY_MS)))) {
+      if (now - modifiedAt.getTime() >= orphanAgeMs) page.push(key);
       if (page.length === PAGE) {
         removed += await removeOrphans(deps, page);
         page = [];

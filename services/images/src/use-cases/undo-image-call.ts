@@ -1,27 +1,17 @@
-import type { Knex } from 'knex';
 import { atMost } from '@vision/shared/async/at-most';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError } from '@vision/shared/errors';
 import { appendEvent } from '@vision/shared/messaging/outbox';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import type { QuotaClient } from '@vision/shared/quota-client';
 import { markUndoing, releaseKey } from '../db/idempotency-keys.ts';
-import type { Claim } from '../db/idempotency-keys.ts';
 import { findFinished } from '../db/image-calls.ts';
 import { toSnapshot } from '../domain/image-call.ts';
-import { pictureKey } from '../domain/picture-key.ts';
-import type { Signals } from '../signals.ts';
+import type { Claim, ImageCall } from '../domain/image-call.ts';
+import { pictureKeys } from '../domain/picture-key.ts';
+import type { Deps } from './deps.ts';
 
-export interface UndoDeps {
-  db: Knex;
-  quota: QuotaClient;
-  store: Pick<ObjectStore, 'remove'>;
-  signals: Signals;
-  retentionDays: number;
-  published: () => void;
-}
+export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
 
 export interface Undo {
   /** false when it is certain that no unit was taken and no picture stored. */
@@ -31,7 +21,7 @@ export interface Undo {
 }
 
 const DAY_MS = 86_400_000;
-/** Pictures that take longer to remove are removed while nobody waits, at the latest by the sweep. */
+/** A removal that takes longer continues in the background; what it leaves the sweep removes. */
 const REMOVAL_WAIT_MS = 2_000;
 
 /**
@@ -53,56 +43,56 @@ export async function undoImageCall(deps: UndoDeps, claim: Claim, { hadEffects, 
     }
     if (!(await release(deps, claim, hadEffects))) return;
     crashPoint('images.key_released');
-    deps.signals.callUndone(claim.task_id, asAppError(reason)?.reason ?? 'unexpected');
+    deps.signals.callUndone(claim.taskId, asAppError(reason)?.reason ?? 'unexpected');
   } catch (error) {
-    deps.signals.releaseFailed(claim.task_id, error);
+    deps.signals.undoFailed(claim.taskId, error);
   }
 }
 
 async function refund({ quota, signals }: UndoDeps, claim: Claim): Promise<void> {
   try {
-    await quota.refund(claim.reservation_id, claim.subject);
+    await quota.refund(claim.reservationId, claim.subject);
   } catch (error) {
-    signals.courtesyFailed(claim.task_id, 'refund', error);
+    signals.quotaNotTold(claim.taskId, 'refund', error);
   }
 }
 
 async function removePictures({ store, signals }: UndoDeps, claim: Claim): Promise<void> {
   try {
-    await store.remove(Array.from({ length: claim.images_total }, (_, seq) => pictureKey(claim.task_id, seq)));
+    await store.remove(pictureKeys(claim.taskId, claim.imagesTotal));
   } catch (error) {
-    signals.leftBehind(claim.task_id, error);
+    signals.picturesLeftBehind(claim.taskId, error);
   }
 }
 
 /** Whoever took the call over has removed what was stored until then; what this process stored since is still there. */
 async function removeLatePictures(deps: UndoDeps, claim: Claim): Promise<void> {
-  const finished = await findFinished(deps.db, [claim.task_id]);
+  const finished = await findFinished(deps.db, [claim.taskId]);
   if (finished.length === 0) await removePictures(deps, claim);
 }
 
 async function release(deps: UndoDeps, claim: Claim, hadEffects: boolean): Promise<boolean> {
   const released = await inTransaction(deps.db, async (tx) => {
     if (!(await releaseKey(tx, claim))) return false;
-    if (hadEffects) await appendEvent(tx, undoneEvent(claim, deps.retentionDays));
+    if (hadEffects) await appendEvent(tx, undoneEvent(claim, deps.settings.retentionDays));
     return true;
   });
-  deps.published();
+  deps.wakeRelay();
   return released;
 }
 
 function undoneEvent(claim: Claim, retentionDays: number) {
-  const call = {
-    taskId: claim.task_id,
+  const call: ImageCall = {
+    taskId: claim.taskId,
     subject: claim.subject,
-    requestId: claim.request_id,
-    sceneCode: claim.scene_code,
-    imagesTotal: claim.images_total,
+    requestId: claim.requestId,
+    sceneCode: claim.sceneCode,
+    imagesTotal: claim.imagesTotal,
     imagesSucceeded: 0,
-    reservationId: claim.reservation_id,
-    createdAt: claim.created_at,
-    updatedAt: claim.created_at,
-    resultExpiresAt: new Date(claim.created_at.getTime() + retentionDays * DAY_MS),
+    reservationId: claim.reservationId,
+    createdAt: claim.createdAt,
+    updatedAt: claim.createdAt,
+    resultExpiresAt: new Date(claim.createdAt.getTime() + retentionDays * DAY_MS),
   };
-  return { ...imageCallFinished, key: claim.task_id, source: 'images', data: toSnapshot(call, 'refunded') };
+  return { ...imageCallFinished, key: claim.taskId, source: 'images', data: toSnapshot(call, 'refunded') };
 }

@@ -1,5 +1,6 @@
+import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { imageCalls } from './0001-image-calls.ts';
 
-export const migrations: Migration[] = [imageCalls, outboxMigration];
+export const migrations: Migration[] = [imageCalls, outboxMigration, clockMigration];

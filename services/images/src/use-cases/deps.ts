@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import type { Gate } from '@vision/shared/async/gate';
+import type { InferenceClient } from '@vision/shared/inference-client';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import type { QuotaClient } from '@vision/shared/quota-client';
+import type { Scenes } from '@vision/shared/scenes';
+import type { Spool } from '../clients/spool.ts';
+import type { Signals } from '../signals.ts';
+
+/** Everything that use cases and routes work with; each function names the few it needs. */
+export interface Deps {
+  db: Knex;
+  signals: Signals;
+  scenes: Scenes;
+  quota: QuotaClient;
+  inference: InferenceClient;
+  store: ObjectStore;
+  spool: Spool;
+  /** Bounds the calls of this process; those beyond it are refused. */
+  callGate: Gate;
+  /** Bounds the images that all calls of this process work on at once; the others wait. */
+  imageGate: Gate;
+  /** Events were appended: the relay looks at once. */
+  wakeRelay: () => void;
+  settings: Settings;
+}
+
+/** Numbers from configuration. */
+export interface Settings {
+  imagesPerCallAtOnce: number;
+  leaseMs: number;
+  /** Longest wait for another call with the same key. */
+  keyWaitMs: number;
+  bodyIdleMs: number;
+  bodyTotalMs: number;
+  retentionDays: number;
+  /** Younger pictures may belong to a call that has not stored its result yet. */
+  orphanAgeMs: number;
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fail } from '@vision/shared/errors';
+import { findKey } from '../db/idempotency-keys.ts';
+import type { KeyHolder, KeyId } from '../domain/image-call.ts';
+import { takeOverDeadCall } from './recover-dead-calls.ts';
+import type { RecoverDeps } from './recover-dead-calls.ts';
+
+export interface Wait {
+  id: KeyId;
+  /** What the waiting call means; a holder that means something else refuses it at once. */
+  fingerprint: string;
+  /** By `performance.now()`. */
+  deadline: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Waits while another call works on the key, looking again and again without holding a connection. Gives the holder once its
+ * call is done, undefined once the key is free. A call whose process died is undone at once.
+ * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after the deadline.
+ */
+export async function waitForHolder(
+  deps: RecoverDeps,
+  first: KeyHolder | undefined,
+  { id, fingerprint, deadline, signal }: Wait,
+): Promise<KeyHolder | undefined> {
+  let holder = first;
+  for (let round = 0; holder; round += 1) {
+    if (holder.isDead) {
+      await takeOverDeadCall(deps, holder.taskId);
+    } else if (holder.fingerprint !== fingerprint) {
+      throw fail.keyReused();
+    } else if (holder.state === 'done') {
+      return holder;
+    } else {
+      if (performance.now() >= deadline) throw fail.sysUnavailable('first_call_still_running', undefined, 5);
+      await delay(pauseMs(round), undefined, { signal });
+    }
+    holder = await findKey(deps.db, id);
+  }
+  return undefined;
+}
+
+/** From 25 ms to 200 ms, a quarter up or down. */
+function pauseMs(round: number): number {
+  return Math.min(25 * 2 ** round, 200) * (0.75 + Math.random() / 2);
+}

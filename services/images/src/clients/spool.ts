@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 
 /**
- * A small upload stays in memory while there is room. Anything else is a file that has no name: it is unlinked as soon as it is
- * open, so the system takes it back when the process ends.
+ * A small upload stays in memory while there is room. Anything else is a file that has no name: it is unlinked as soon
+ * as it is open, so the system takes it back when the process ends.
  */
 interface SpoolFile {
   append: (chunk: Buffer) => Promise<void>;
@@ -22,7 +22,7 @@ export interface SpoolSession {
   close: () => Promise<void>;
 }
 
-/** Where uploads wait until it is known what they mean; their size is memory only within a bound. */
+/** Where uploads wait until they are whole: within a bound in memory, beyond it on disk. */
 export interface Spool {
   /** Makes the folder of this process and removes those of dead ones. */
   prepare: () => Promise<void>;
@@ -58,7 +58,7 @@ async function removeDead(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-[0-9a-f]{8}$`).exec(name)?.[1];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    // Somebody else's folder is somebody else's business.
+    // The folder of another user cannot be removed and is left alone.
     await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -122,7 +122,7 @@ function openSession(folder: string, room: Room): SpoolSession {
 
 async function openUnnamed(path: string): Promise<FileHandle> {
   const handle = await open(path, 'wx+', 0o600).catch(async (error: unknown) => {
-    // Something that tidies up old temporary folders has been here.
+    // A job that tidies up temporary folders has removed ours.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     return open(path, 'wx+', 0o600);

@@ -5,8 +5,8 @@ export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp';
 export const SNIFF_BYTES = 12;
 
 /**
- * The format that the first bytes of a file claim, by the signatures of the formats; undefined for anything else. It
- * says nothing about whether the rest can be decoded.
+ * The format by the signature at the beginning of a file; undefined for anything else. Whether the rest can be decoded
+ * is not looked at.
  */
 export function sniffImageType(head: Buffer): ImageType | undefined {
   if (head.subarray(0, 3).equals(JPEG)) return 'image/jpeg';
@@ -15,10 +15,7 @@ export function sniffImageType(head: Buffer): ImageType | undefined {
   return undefined;
 }
 
-/**
- * Whether the Content-Type of a part names an accepted format. The bytes decide which one it is, because clients often
- * declare a wrong type.
- */
+/** Whether the Content-Type of a part names any accepted format. Which one it is, the bytes decide. */
 export function isDeclaredImage(contentType: string): boolean {
   return DECLARED.has((contentType.split(';')[0] ?? '').trim().toLowerCase());
 }

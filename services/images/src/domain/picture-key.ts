@@ -1,6 +1,6 @@
 /**
- * Object key of one picture: `pictures/<UTC day of the task id>/<task_id>/<seq>`. The day comes from the time inside the
- * UUIDv7 (RFC 9562, section 5.7), so the key of a picture follows from its task id alone.
+ * Object key of one picture: `pictures/<UTC day of the task id>/<task_id>/<seq>`. The day comes from the time inside
+ * the UUIDv7 (RFC 9562, section 5.7), so the key of a picture follows from its task id alone.
  */
 export function pictureKey(taskId: string, seq: number): string {
   return `${dayPrefix(new Date(timeOf(taskId)))}${taskId}/${seq}`;

@@ -7,7 +7,8 @@ import type { Deps } from './deps.ts';
 
 /**
  * What keeps new calls out, as far as this process knows.
- * @throws AppError OP-TASK-BREAKER-OPEN under maintenance or with the breaker open, OP-SYS-UNAVAILABLE without a backend.
+ * @throws AppError OP-TASK-BREAKER-OPEN under maintenance or with the breaker open, OP-SYS-UNAVAILABLE without a
+ * backend.
  */
 export function assertAccepting({ inference }: Pick<Deps, 'inference'>, { maintenance }: Caller): void {
   if (maintenance) throw fail.maintenance();
@@ -24,8 +25,8 @@ export async function assertUnitsLeft({ quota }: Pick<Deps, 'quota'>, { subject,
 }
 
 /**
- * Checks a new call. A refusal does not count when the key is known by now: the same call has begun elsewhere meanwhile, perhaps
- * with the last units of the day, and this one is its replay. Undefined then.
+ * Checks a new call. A refusal does not count when the key is known by now: the same call has begun elsewhere
+ * meanwhile, perhaps with the last units of the day, and this one is its replay. Undefined then.
  */
 export async function unlessReplay<T>(
   { db }: Pick<Deps, 'db'>,

@@ -40,8 +40,8 @@ export interface FinishedCall {
 }
 
 /**
- * One image call under its idempotency key: the first with a key does the work, the others get its outcome. A call whose key
- * is known is no new work: it passes maintenance, an open breaker and a day that is used up.
+ * One image call under its idempotency key: the first with a key does the work, the others get its outcome. A call
+ * whose key is known is no new work: it passes maintenance, an open breaker and a day that is used up.
  */
 export async function createImageDetection(deps: CreateDeps, input: CreateImageDetection): Promise<FinishedCall> {
   const { caller, idempotencyKey, signal } = input;
@@ -62,8 +62,8 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
 }
 
 /**
- * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day. A refusal ends the
- * reading and comes before any fault of the body; a body that is there first does not wait for the answer.
+ * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day. A refusal ends
+ * the reading and comes before any fault of the body; a body that is there first does not wait for the answer.
  */
 async function readNewUpload(
   deps: CreateDeps,

@@ -10,8 +10,8 @@ export interface HeldLease {
 }
 
 /**
- * Renews the lease of a claim while the work goes on. A database that is away for a moment does not end the work: writing
- * the outcome checks the claim once more.
+ * Renews the lease of a claim while the work goes on. A database that is away for a moment does not end the work:
+ * writing the outcome checks the claim once more.
  */
 export function holdLease({ db, settings }: Pick<Deps, 'db' | 'settings'>, claim: Claim): HeldLease {
   const controller = new AbortController();

@@ -22,7 +22,7 @@ export interface CallWork {
   scene: SceneEntry;
   /** Ends the work on all images; its reason is thrown. */
   signal: AbortSignal;
-  /** Aborted once store or backend did not answer in time: images that have not begun would wait as long for nothing. */
+  /** Aborted once store or backend did not answer in time: images that have not begun fail with it at once. */
   stalled: AbortController;
 }
 

@@ -35,8 +35,8 @@ export async function processImages(deps: ProcessDeps, { images, ...call }: Imag
 }
 
 /**
- * While the breaker is half-open it lets one image through and would refuse the others of its call: they follow when it is
- * decided. Where the image of another call is the one let through, this call is refused as a whole.
+ * While the breaker is half-open it lets one image through and would refuse the others of its call: they follow when it
+ * is decided. Where the image of another call is the one let through, this call is refused as a whole.
  */
 async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ImageEntry[]> {
   const { inference, imageGate } = deps;

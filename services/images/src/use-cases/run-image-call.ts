@@ -23,8 +23,8 @@ export interface Work {
 }
 
 /**
- * The work on a claimed key: reserve → relay and detect → store the result → settle. Whatever fails before the result is
- * stored is undone, so the key is free again and nothing is charged; a process that dies on the way is followed by recovery.
+ * The work on a claimed key: reserve → relay and detect → store the result → settle. Whatever fails before the result
+ * is stored is undone, so the key is free again and nothing is charged; recovery does the same for a process that died.
  */
 export async function runImageCall(
   deps: RunDeps,
@@ -77,7 +77,7 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
   }
 }
 
-/** When the answer to the commit is lost, the record tells whether it took place. */
+/** Stores the outcome. When the answer to the commit is lost, the record tells whether it took place. */
 async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): Promise<ImageCall> {
   try {
     return await finishImageCall(deps, claim, entries);

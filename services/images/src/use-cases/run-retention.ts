@@ -12,8 +12,8 @@ export interface Removed {
 const BATCH = 100;
 
 /**
- * Removes calls that have expired, batch by batch: pictures first, then rows and keys. A run that is cut short is picked up
- * by the next one, because a row is only gone when its pictures are. Reads have hidden them since they expired.
+ * Removes calls that have expired, batch by batch: pictures first, then rows and keys, so that the next run continues
+ * one that was cut short. Reads have hidden the calls since they expired.
  */
 export async function runRetention(
   { db, store, signals }: Pick<Deps, 'db' | 'store' | 'signals'>,

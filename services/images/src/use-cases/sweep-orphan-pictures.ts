@@ -13,9 +13,9 @@ const WEEK = [0, 1, 2, 3, 4, 5, 6, 7];
 const PAGE = 500;
 
 /**
- * Removes pictures that no call names: what a call put after it had been undone, what could not be removed then, and what was
- * stored although the answer to it was lost, so that its image failed. Looks at the last week and at the week that has just
- * expired, so a sweep that did not run for long loses nothing. Returns how many were removed.
+ * Removes pictures that no call names: stored after the call had been undone, or stored although the answer was lost.
+ * Looks at the last week and at the week that has just expired, so a pause of the sweep loses nothing. Returns how many
+ * were removed.
  */
 export async function sweepOrphanPictures(deps: SweepDeps): Promise<number> {
   const { orphanAgeMs, retentionDays } = deps.settings;
@@ -37,7 +37,7 @@ export async function sweepOrphanPictures(deps: SweepDeps): Promise<number> {
 }
 
 async function removeOrphans({ db, store }: SweepDeps, keys: string[]): Promise<number> {
-  // A store that was killed may leave a file of its own behind, under a name that is no picture's: no row names that either.
+  // A store that was killed may leave a file of its own behind; its name is no picture's, so no row names it.
   const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
   const taskIds = [...new Set(keys.map(taskOf))].filter((taskId) => taskId !== '');
   // Unfinished first: the pictures of a call that finishes in between are then found among the stored ones.

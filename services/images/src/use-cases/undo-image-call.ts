@@ -25,10 +25,10 @@ const DAY_MS = 86_400_000;
 const REMOVAL_WAIT_MS = 2_000;
 
 /**
- * Takes back what a call has left: units, pictures, at last the key. Nothing is touched before the key row says `undoing`:
- * a call whose result was stored after all, or that somebody else has taken over, stays as it is. Every step may be repeated.
- * The key goes together with the event that guarantees the refund, so quota and the store may be away; when the database is,
- * recovery comes back to it.
+ * Gives back what a call holds: units, pictures, at last the key. Every step may be repeated. It begins by setting the
+ * key row to `undoing`, which fails when the result was stored after all or the call was taken over.
+ * The key is removed together with the event that guarantees the refund, so quota and the store may be away. When the
+ * database is away, recovery undoes the call later.
  */
 export async function undoImageCall(deps: UndoDeps, claim: Claim, { hadEffects, reason }: Undo): Promise<void> {
   try {

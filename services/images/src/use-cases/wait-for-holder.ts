@@ -15,8 +15,8 @@ export interface Wait {
 }
 
 /**
- * Waits while another call works on the key, looking again and again without holding a connection. Gives the holder once its
- * call is done, undefined once the key is free. A call whose process died is undone at once.
+ * Waits while another call works on the key, looking again and again without holding a connection. Gives the holder
+ * once its call is done, undefined once the key is free. A call whose process died is undone at once.
  * @throws AppError OP-TASK-REQUEST-INVALID `idempotency_key_reused`; OP-SYS-UNAVAILABLE after the deadline.
  */
 export async function waitForHolder(

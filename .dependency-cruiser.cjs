@@ -30,7 +30,6 @@ const ROOTS = '/src/(service|background|clients|servers|video-jobs)\\.ts$';
 const exceptions = [
   'services/gateway/src/clients/owners.ts',
   'services/gateway/src/http/(public-server|admin/(keys|schemas|subjects|upkeep)).ts',
-  'services/images/src/http/get-image-call.ts',
   'services/quota/src/signals.ts',
   'services/results/src/(clients/task-owners|consumers/subscriptions|http/get-stored-frames).ts',
   'services/tasks/src/(consumers/subscriptions|http/(receive-video|create-stream-task|create-upload-task|internal-tasks)).ts',

@@ -1,3 +1,4 @@
+import { createGate } from '@vision/shared/async/gate';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
@@ -8,11 +9,14 @@ import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { loadScenes } from '@vision/shared/scenes';
 import { createBackground } from './background.ts';
+import { createClients } from './clients.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
-import { createDeps } from './deps.ts';
 import { routes } from './http/routes.ts';
+import { createSignals } from './signals.ts';
+import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface ImagesService extends RunningService {
   /** Known after `start`. */
@@ -22,46 +26,59 @@ export interface ImagesService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
-  const { DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
+  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
   const db = createDb({ url, poolMax, applicationName: 'images', clockOffset });
   const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
   const producer = createProducer(createKafka({ brokers, clientId: 'images', logger, topicPrefix }));
   const relay = createRelay({ db, producer, logger });
-  const deps = createDeps({ config, logger, db, wakeRelay: relay.wake });
+  const clients = createClients(config, logger);
+
+  const deps: Deps = {
+    ...clients,
+    db,
+    signals: createSignals(logger),
+    scenes: loadScenes(config.SCENES_FILE),
+    callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0 }),
+    imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE }),
+    wakeRelay: relay.wake,
+    settings: settingsOf(config),
+  };
   const background = createBackground(deps, config, logger);
+
   const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'images');
   const app = createApp({ routes: routes(deps), authenticate, logger });
-  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(healthListener({ ready: schemaReadiness(db, migrations) }), {
-    host: config.HOST,
-    port: config.HEALTH_PORT,
-  });
+  const server = createHttpServer(app, { host, port: config.PORT });
+  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations) });
+  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+
+  const stopEvents = async () => {
+    await relay.stop();
+    await producer.stop();
+  };
+  const closeClients = async () => {
+    clients.inference.close();
+    clients.store.close();
+    await Promise.all([db.destroy(), clients.spool.remove()]);
+  };
+  const graceMs = config.SHUTDOWN_GRACE_MS;
   const service: ImagesService = {
     port: config.PORT,
     healthPort: config.HEALTH_PORT,
     start: async () => {
-      await deps.spool.prepare();
+      await clients.spool.prepare();
       service.healthPort = await health.start();
       relay.start();
       background.start();
       service.port = await server.start();
     },
     stopPhases: [
-      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(config.SHUTDOWN_GRACE_MS - 1_000) },
+      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
       // Calls whose client has left are finished too.
-      { name: 'calls', timeoutMs: 10_000, stop: () => deps.callGate.idle() },
-      { name: 'background', timeoutMs: 10_000, stop: () => background.stop() },
-      { name: 'events', timeoutMs: 10_000, stop: () => relay.stop().then(() => producer.stop()) },
+      { name: 'calls', timeoutMs: 10_000, stop: deps.callGate.idle },
+      { name: 'background', timeoutMs: 10_000, stop: background.stop },
+      { name: 'events', timeoutMs: 10_000, stop: stopEvents },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      {
-        name: 'clients',
-        timeoutMs: 5_000,
-        stop: async () => {
-          deps.inference.close();
-          deps.store.close();
-          await Promise.all([db.destroy(), deps.spool.remove()]);
-        },
-      },
+      { name: 'clients', timeoutMs: 5_000, stop: closeClients },
     ],
   };
   return service;
@@ -70,3 +87,13 @@ export async function createService(config: Config, { logger }: ServiceContext):
 /** Brings the database of this service up to date. */
 export const migrateDatabase = (config: Config): Promise<void> =>
   migrateOnce(config.DATABASE_URL, 'images', migrations);
+
+const settingsOf = (config: Config): Settings => ({
+  imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
+  leaseMs: config.LEASE_MS,
+  keyWaitMs: config.KEY_WAIT_MS,
+  bodyIdleMs: config.BODY_IDLE_MS,
+  bodyTotalMs: config.BODY_TOTAL_MS,
+  retentionDays: config.RETENTION_DAYS,
+  orphanAgeMs: config.ORPHAN_AGE_MS,
+});

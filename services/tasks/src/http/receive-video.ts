@@ -27,8 +27,8 @@ export interface ReceivedVideo extends VideoFacts {
 }
 
 /**
- * Reads the whole body and stores its video on the way, a few MiB at a time. Refuses as early as a fault shows, and has
- * stopped writing when it rejects.
+ * Reads the whole body and stores its video on the way, a few MiB at a time; slows the client down when the store is slow.
+ * Refuses as early as a fault shows, and has stopped writing when it rejects.
  */
 export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions): Promise<ReceivedVideo> {
   const { files, values } = await readForm(req, videoForm(options));
@@ -60,7 +60,7 @@ const refuseNone = () => fail.requestInvalid('file_missing', 'Send one video in 
 /** One of each refusal of its own. */
 export const videoFormRefusals = (): AppError[] => [refuseNone(), tooLarge(MAX_VIDEO_BYTES), unsupported()];
 
-/** The file flows through the meter into the store, which is asked only once the beginning is that of a video. */
+/** The file flows through the meter into the store. The store hears of it only once its beginning is that of a video. */
 async function storeVideo(
   file: Readable,
   { objects, objectKey }: ReceiveOptions,

@@ -1,29 +1,16 @@
-import type { Knex } from 'knex';
-import { createGate } from '@vision/shared/async/gate';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { createQuotaClient } from '@vision/shared/quota-client';
-import { loadScenes } from '@vision/shared/scenes';
 import { createSpool } from './clients/spool.ts';
 import type { Config } from './config.ts';
-import { createSignals } from './signals.ts';
 import type { Deps } from './use-cases/deps.ts';
 
-export interface DepsInput {
-  config: Config;
-  logger: Logger;
-  db: Knex;
-  wakeRelay: () => void;
-}
+export type Clients = Pick<Deps, 'quota' | 'inference' | 'store' | 'spool'>;
 
-/** The clients of the neighbours, and all else that use cases work with. */
-export function createDeps({ config, logger, db, wakeRelay }: DepsInput): Deps {
+/** Builds what speaks to everything outside of the service but its database and Kafka. */
+export function createClients(config: Config, logger: Logger): Clients {
   return {
-    db,
-    wakeRelay,
-    signals: createSignals(logger),
-    scenes: loadScenes(config.SCENES_FILE),
     quota: createQuotaClient({
       baseUrl: config.QUOTA_URL,
       issuer: 'images',
@@ -46,16 +33,5 @@ export function createDeps({ config, logger, db, wakeRelay }: DepsInput): Deps {
       idleMs: config.S3_IDLE_MS,
     }),
     spool: createSpool(config.SPOOL_DIR),
-    callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0 }),
-    imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE }),
-    settings: {
-      imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
-      leaseMs: config.LEASE_MS,
-      keyWaitMs: config.KEY_WAIT_MS,
-      bodyIdleMs: config.BODY_IDLE_MS,
-      bodyTotalMs: config.BODY_TOTAL_MS,
-      retentionDays: config.RETENTION_DAYS,
-      orphanAgeMs: config.ORPHAN_AGE_MS,
-    },
   };
 }

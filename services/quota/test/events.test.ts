@@ -101,6 +101,21 @@ test('a refunded task gives its unit back once, however often and in whatever or
   expect(used).toEqual({ used: 0 });
 });
 
+test('a task that was shown and refunded keeps its key, a create that was undone leaves it free', async () => {
+  const [shown, undone, fromBefore] = [await reserved(), await reserved(), await reserved()];
+  await deliver(
+    { task: task(shown, { version: 2, status: 'refunded', keeps_key: true }) },
+    { task: task(undone, { version: 2, status: 'refunded', keeps_key: false }) },
+    { task: task(fromBefore, { version: 2, status: 'refunded' }) },
+  );
+  const asImage = ({ subject, idempotencyKey }: Reservation) =>
+    reserveUnits(quota.database.db, newReservation({ subject, idempotencyKey, kind: 'image' }));
+  expect(await asImage(shown)).toMatchObject({ outcome: 'conflict' });
+  expect(await asImage(undone)).toMatchObject({ outcome: 'granted' });
+  expect(await asImage(fromBefore)).toMatchObject({ outcome: 'granted' });
+  expect((await stateOf(shown)).charged).toBe(0);
+});
+
 test('resolving keeps the unit; an end keeps it for good', async () => {
   const one = await reserved();
   await deliver({ task: task(one, { version: 2, status: 'resolving' }) });

@@ -122,6 +122,20 @@ test('a refusal of the backend gives a refunded task and the unit back', async (
   expect(await world.quota.used(subject)).toBe(0);
 });
 
+test('the key of a refunded task names that task for good: no image call gets it', async () => {
+  world.backend.onSubmit = () => 'refuse';
+  const [subject, key] = [randomUUID(), randomUUID()];
+  const refunded = await tasks.create({ subject, key });
+  expect(refunded.body.status).toBe('refunded');
+  expect(await world.quota.reserveImages(subject, key)).toBe('conflict');
+  expect((await tasks.create({ subject, key })).body).toMatchObject({ task_id: refunded.body.task_id });
+  const events = await world.database.db('outbox').where({ key: refunded.body.task_id }).select('payload');
+  expect(events.map(({ payload }) => payload as object)).toEqual([
+    expect.objectContaining({ status: 'submitting', keeps_key: true }),
+    expect.objectContaining({ status: 'refunded', keeps_key: true }),
+  ]);
+});
+
 test('a backend without room leaves no task, no charge and a free key', async () => {
   world.backend.onSubmit = () => 'no_capacity';
   const subject = randomUUID();
@@ -130,6 +144,8 @@ test('a backend without room leaves no task, no charge and a free key', async ()
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-UPSTREAM-DOWN']);
   expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(await world.quota.used(subject)).toBe(0);
+  const events = await world.database.db('outbox').whereRaw(`payload::jsonb->>'subject' = ?`, [subject]).orderBy('id');
+  expect((events.at(-1) as { payload: object }).payload).toMatchObject({ status: 'refunded', keeps_key: false });
   world.backend.onSubmit = () => 'accept';
   expect((await tasks.create({ subject, key })).status).toBe(201);
   expect(await world.quota.used(subject)).toBe(1);

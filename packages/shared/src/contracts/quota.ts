@@ -52,7 +52,7 @@ export const closeReply = z.object({ charged: z.int().min(0) }).meta({ id: 'Rese
 
 export const settleRequest = z.object({ units: z.int().min(0).max(1000) }).meta({ id: 'Settlement' });
 
-/** Keep `units`, give the rest back. */
+/** Keep `units`, give the rest back: the request was accepted, so its idempotency key stays taken, also with 0 units. */
 export const settleReservation = defineQuestion({
   method: 'post',
   path: '/internal/v1/reservations/{reservation_id}/settlement',
@@ -61,7 +61,10 @@ export const settleReservation = defineQuestion({
   reply: closeReply,
 });
 
-/** Give all units back to the day they were taken from; also closes an id that was never reserved. */
+/**
+ * Give all units back to the day they were taken from: the request was undone, so its idempotency key is free.
+ * Also closes an id that was never reserved.
+ */
 export const refundReservation = defineQuestion({
   method: 'post',
   path: '/internal/v1/reservations/{reservation_id}/refund',

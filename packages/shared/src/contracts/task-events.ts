@@ -29,6 +29,10 @@ const taskSnapshot = z.object({
   default_min_score: z.number().describe('Business threshold, frozen at creation'),
   attempt: z.int().min(1),
   reservation_id: z.string().describe('<task_id>/<attempt>'),
+  keeps_key: z
+    .boolean()
+    .optional()
+    .describe('false: the create was undone; no task is to be seen and the Idempotency-Key names nothing'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   ended_at: z.iso.datetime().optional(),
@@ -56,6 +60,7 @@ export const taskChanged = defineEvent({
       default_min_score: 0.8,
       attempt: 1,
       reservation_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/1',
+      keeps_key: true,
       created_at: '2026-03-15T08:30:00.000Z',
       updated_at: '2026-03-15T08:30:01.250Z',
       result_expires_at: '2026-06-13T08:30:00.000Z',

@@ -5,14 +5,15 @@ import type { LedgerDeps } from '../use-cases/reserve.ts';
 const UNITS_PER_TASK = 1;
 
 /**
- * The guarantee behind the HTTP refund. An ended task keeps its charge; settling says that nothing can change any more, so the
- * reservation may leave the ledger by age. Any other state decides nothing: `resolving` holds its unit however long it takes.
+ * The guarantee behind what tasks says over HTTP. A task that callers can see is settled when it ends, a refunded one with
+ * nothing, so its key stays taken; only a create that was undone is refunded. Any other state decides nothing:
+ * `resolving` holds its unit however long it takes.
  */
 export async function applyTask(deps: LedgerDeps, task: TaskSnapshot): Promise<void> {
   const reservation = { id: task.reservation_id, subject: task.subject };
   switch (task.status) {
     case 'refunded':
-      await closeOnce(deps, reservation, { state: 'refunded', units: 0 });
+      await closeOnce(deps, reservation, { state: task.keeps_key === true ? 'settled' : 'refunded', units: 0 });
       break;
     case 'stopped':
     case 'succeeded':

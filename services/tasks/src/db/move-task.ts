@@ -60,8 +60,17 @@ export async function moveTask(
 }
 
 /** Publishes the task as it is; it must be in a public state. */
-export async function tellChange(tx: Knex.Transaction, task: Task): Promise<void> {
+async function tellChange(tx: Knex.Transaction, task: Task): Promise<void> {
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data: toSnapshot(task) });
+}
+
+/**
+ * Publishes, as a last word, that a task of which the others have heard was not created after all: it is refunded, callers
+ * never see it, and its key is free.
+ */
+export async function tellUndone(tx: Knex.Transaction, task: Task): Promise<void> {
+  const data = { ...toSnapshot({ ...task, status: 'refunded' }), keeps_key: false };
+  await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data });
 }
 
 /** What other services hear of a task: never where its stream comes from. */
@@ -78,6 +87,7 @@ function toSnapshot(task: Task): TaskSnapshot {
     default_min_score: task.defaultMinScore,
     attempt: task.attempt,
     reservation_id: task.reservationId,
+    keeps_key: true,
     created_at: task.createdAt.toISOString(),
     updated_at: task.updatedAt.toISOString(),
     ...(task.endedAt === null ? {} : { ended_at: task.endedAt.toISOString() }),

@@ -3,7 +3,7 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
 import type { SubmitOutcome } from '@vision/shared/inference-client';
 import { freeKey } from '../db/idempotency-keys.ts';
-import { moveTask, tellChange, TaskMovedError } from '../db/move-task.ts';
+import { moveTask, TaskMovedError, tellUndone } from '../db/move-task.ts';
 import { findAnyTask, leaseUntil } from '../db/tasks.ts';
 import type { Move, Task } from '../domain/task.ts';
 import { releaseRefunded } from './release-refunded.ts';
@@ -64,7 +64,7 @@ async function takeBack(deps: SubmitDeps, task: Task): Promise<void> {
     const patch = { lease_until: leaseUntil(tx, deps.limits.leaseMs), check_at: null };
     const moved = await moveTask(tx, { task, move: 'take_back', clock: deps.clock }, { patch });
     await freeKey(tx, task.taskId);
-    await tellChange(tx, { ...moved, status: 'refunded' });
+    await tellUndone(tx, moved);
     return moved;
   });
   deps.signals.moved('take_back');

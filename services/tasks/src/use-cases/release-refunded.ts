@@ -10,14 +10,15 @@ const REMOVAL_WAIT_MS = 2_000;
 
 /**
  * Gives back at once what a refunded task held, so that the unit is free before the caller's next request. Should that fail,
- * the event gives the unit back and the recovery removes the video.
+ * the event gives the unit back and the recovery removes the video. To the ledger it is a request that was accepted and
+ * charges nothing: a settlement, not a refund, so that the task keeps its key.
  */
 export async function releaseRefunded(deps: ReleaseDeps, task: Task): Promise<void> {
   const left = (error: unknown) => {
     deps.logger.warn({ err: error, task_id: task.taskId }, 'left to the event and the recovery');
   };
   await Promise.all([
-    deps.quota.refund(task.reservationId, task.subject).catch(left),
+    deps.quota.settle(task.reservationId, task.subject, 0).catch(left),
     atMost(REMOVAL_WAIT_MS, removeVideo(deps, { task_id: task.taskId, object_key: task.objectKey }).catch(left)),
   ]);
 }

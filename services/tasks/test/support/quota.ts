@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@vision/shared/logger';
+import { createQuotaClient } from '@vision/shared/quota-client';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import type { TestKafka } from '@vision/shared/testing/kafka';
@@ -9,9 +12,11 @@ export interface RealQuota {
   url: string;
   database: TestDatabase;
   /** Reservations of a subject with what became of them. */
-  reservations: (subject: string) => Promise<{ id: string; state: string; units: number }[]>;
+  reservations: (subject: string) => Promise<{ id: string; state: string; charged: number }[]>;
   /** Units that the counters of a subject say are used, over all days. */
   used: (subject: string) => Promise<number>;
+  /** Asks for units of an image call under a key, as the images service does; returns what the ledger says. */
+  reserveImages: (subject: string, key: string) => Promise<string>;
   start: () => Promise<void>;
   kill: () => Promise<void>;
   stop: () => Promise<void>;
@@ -31,6 +36,7 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
     INTERNAL_TOKEN_KEY: tokenKey,
     LOG_LEVEL: 'info',
   };
+  const url = `http://127.0.0.1:${port}`;
   await migrateProcess('quota', env);
   let running: RunningProcess | undefined;
   const start = async () => {
@@ -39,12 +45,24 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
   };
   await start();
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     database,
-    reservations: (subject) => database.db('reservations').where({ subject }).select('id', 'state', 'units'),
+    reservations: (subject) => database.db('reservations').where({ subject }).select('id', 'state', 'charged'),
     used: async (subject) => {
       const rows: { used: number }[] = await database.db('quota_days').where({ subject, kind: 'video' }).select('used');
       return rows.reduce((sum, row) => sum + row.used, 0);
+    },
+    reserveImages: async (subject, key) => {
+      const timeoutMs = 5_000;
+      const quota = createQuotaClient({
+        baseUrl: url,
+        issuer: 'images',
+        tokenKey,
+        timeoutMs,
+        logger: createLogger('test'),
+      });
+      const request = { idempotency_key: key, kind: 'image' as const, units: 1, limit: 100 };
+      return (await quota.reserve(`${randomUUID()}/1`, subject, request)).outcome;
     },
     start,
     kill: async () => {

@@ -53,6 +53,16 @@ export const configSchema = z.object({
 
 export type Config = z.output<typeof configSchema>;
 
+/** Addresses of the services behind the gateway. */
+export function ownerUrls(config: Config) {
+  return {
+    tasks: config.TASKS_URL,
+    images: config.IMAGES_URL,
+    results: config.RESULTS_URL,
+    quota: config.QUOTA_URL,
+  };
+}
+
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
 }

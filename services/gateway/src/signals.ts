@@ -1,5 +1,7 @@
 import { meter } from '@vision/shared/telemetry';
 import type { Logger } from '@vision/shared/logger';
+import type { ApiKey } from './domain/api-key.ts';
+import type { Maintenance } from './domain/maintenance.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
@@ -16,6 +18,57 @@ export interface ServedRequest {
 
 /** Everything the gateway tells an operator, in one place. Labels are few and never ids. */
 export function createSignals(logger: Logger) {
+  const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, operatorActs, upstreamErrors } =
+    createInstruments();
+  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  fallbacks.add(0);
+  keyStoreErrors.add(0);
+  for (const upstream of ['tasks', 'images', 'results', 'quota']) upstreamErrors.add(0, { upstream });
+  return {
+    served: (request: ServedRequest) => {
+      const { operation, status, durationMs } = request;
+      const statusClass = request.isCut ? 'cut' : `${Math.floor(status / 100)}xx`;
+      requests.add(1, { operation, status: statusClass });
+      duration.record(durationMs, { operation });
+      logger.info(request, 'request');
+    },
+    limitDecided: (limit: string, decision: 'allowed' | 'refused', subject: string) => {
+      decisions.add(1, { limit, decision });
+      if (decision === 'refused') logger.info({ limit, subject }, 'a caller has reached a limit');
+    },
+    redisAway: (error: unknown, isFirst: boolean) => {
+      fallbacks.add(1);
+      if (isFirst) logger.warn({ err: error }, 'redis is away, local limits are in force');
+    },
+    redisBack: () => logger.info('redis is back'),
+    keyStoreAway: (error: unknown) => {
+      keyStoreErrors.add(1);
+      logger.warn({ err: error }, 'a key could not be checked');
+    },
+    refused: (reason: string) => {
+      refusals.add(1, { reason });
+      logger.info({ reason }, 'credentials were refused');
+    },
+    upstreamFailed: (upstream: string, error: unknown) => {
+      upstreamErrors.add(1, { upstream });
+      logger.warn({ upstream, err: error }, 'a service gave no answer');
+    },
+    keyCreated: ({ key_id, subject }: ApiKey, actor: string) => {
+      operatorActs.add(1, { action: 'key.create' });
+      logger.info({ key_id, subject, actor }, 'key created');
+    },
+    keyRevoked: (keyId: string, actor: string) => {
+      operatorActs.add(1, { action: 'key.revoke' });
+      logger.info({ key_id: keyId, actor }, 'key revoked');
+    },
+    maintenanceSet: ({ enabled, reason }: Maintenance, actor: string) => {
+      operatorActs.add(1, { action: 'maintenance.set' });
+      logger.info({ enabled, reason, actor }, 'maintenance switched');
+    },
+  };
+}
+
+function createInstruments() {
   const metrics = meter('gateway');
   const requests = metrics.createCounter('vision.gateway.requests', {
     description: 'Requests by operation and status',
@@ -34,32 +87,11 @@ export function createSignals(logger: Logger) {
     description: 'Keys that could not be checked because the database was away',
   });
   const refusals = metrics.createCounter('vision.gateway.auth.refusals', { description: 'Refused credentials' });
+  const operatorActs = metrics.createCounter('vision.gateway.operator.acts', {
+    description: 'Keys created and revoked, maintenance switched',
+  });
   const upstreamErrors = metrics.createCounter('vision.gateway.upstream.errors', {
     description: 'Calls to a service that gave no answer',
   });
-  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
-  fallbacks.add(0);
-  keyStoreErrors.add(0);
-  for (const upstream of ['tasks', 'images', 'results', 'quota']) upstreamErrors.add(0, { upstream });
-  return {
-    served: (request: ServedRequest) => {
-      const { operation, status, durationMs } = request;
-      const statusClass = request.isCut ? 'cut' : `${Math.floor(status / 100)}xx`;
-      requests.add(1, { operation, status: statusClass });
-      duration.record(durationMs, { operation });
-      logger.info(request, 'request');
-    },
-    limitDecided: (limit: string, decision: 'allowed' | 'refused') => decisions.add(1, { limit, decision }),
-    redisAway: (error: unknown, isFirst: boolean) => {
-      fallbacks.add(1);
-      if (isFirst) logger.warn({ err: error }, 'redis is away, local limits are in force');
-    },
-    redisBack: () => logger.info('redis is back'),
-    keyStoreAway: () => keyStoreErrors.add(1),
-    refused: (reason: string) => refusals.add(1, { reason }),
-    upstreamFailed: (upstream: string) => upstreamErrors.add(1, { upstream }),
-    keyCreated: (keyId: string, subject: string) => logger.info({ key_id: keyId, subject }, 'key created'),
-    keyRevoked: (keyId: string) => logger.info({ key_id: keyId }, 'key revoked'),
-    maintenanceSet: (enabled: boolean, reason: string) => logger.info({ enabled, reason }, 'maintenance switched'),
-  };
+  return { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, operatorActs, upstreamErrors };
 }

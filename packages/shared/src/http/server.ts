@@ -7,6 +7,8 @@ export interface HttpServer {
   start(): Promise<number>;
   /** Stops accepting, lets running requests finish within the grace, then cuts them. */
   stop(graceMs: number): Promise<void>;
+  /** The port in use; before the start the one that was asked for. */
+  readonly port: number;
   readonly server: Server;
 }
 
@@ -49,6 +51,9 @@ export function createHttpServer(
   });
   return {
     server,
+    get port() {
+      return (server.address() as AddressInfo | null)?.port ?? port;
+    },
     start: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject);

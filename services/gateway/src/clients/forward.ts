@@ -2,17 +2,27 @@ import http, { Agent } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
+import type { Caller } from '@vision/shared/http/caller';
 import { drain } from '@vision/shared/http/drain';
+import { mintServiceToken } from '@vision/shared/http/service-token';
 import { requestHeaders, responseHeaders } from './forward-headers.ts';
+import type { Owner } from './owners.ts';
 
+/** Where a request goes on, and for whom. */
 interface ForwardTarget {
-  /** Name of the service, for errors. */
-  name: string;
+  owner: Owner;
+  /** Path and query. */
+  path: string;
+  caller: Caller;
+}
+
+interface Upstream {
+  owner: Owner;
   url: string;
   token: string;
 }
 
-export interface ForwardLimits {
+interface ForwardLimits {
   connectTimeoutMs: number;
   /** Longest time in which neither side moves a byte. */
   idleMs: number;
@@ -22,20 +32,34 @@ export interface ForwardLimits {
 
 export type Forward = (req: IncomingMessage, res: ServerResponse, target: ForwardTarget) => Promise<void>;
 
+export interface ForwardOptions extends ForwardLimits {
+  urls: Record<Owner, string>;
+  /** Signs the tokens of the next hop. */
+  tokenKey: string;
+}
+
+export interface Forwarder {
+  forward: Forward;
+  stop: () => void;
+}
+
 /**
- * Passes requests on as streams: bodies are never collected, an answer reaches the client while it still uploads, and
- * whoever goes away takes the other side along.
+ * Passes requests on as streams, each with a fresh token: bodies are never collected, an answer reaches the client while it
+ * still uploads, and whoever goes away takes the other side along.
  */
-export function createForward(limits: ForwardLimits): { forward: Forward; close: () => void } {
+export function createForwarder({ urls, tokenKey, ...limits }: ForwardOptions): Forwarder {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   return {
-    forward: (req, res, target) => new Exchange(req, res, { target, limits, agent }).run(),
-    close: () => agent.destroy(),
+    forward: async (req, res, { owner, path, caller }) => {
+      const token = await mintServiceToken(caller, { key: tokenKey, audience: owner });
+      await new Exchange(req, res, { target: { owner, url: urls[owner] + path, token }, limits, agent }).run();
+    },
+    stop: () => agent.destroy(),
   };
 }
 
 interface ExchangeOptions {
-  target: ForwardTarget;
+  target: Upstream;
   limits: ForwardLimits;
   agent: Agent;
 }
@@ -187,7 +211,7 @@ class Exchange {
     }
     this.#isOver = true;
     this.#leaveUpload();
-    this.#settle(unavailable(this.#options.target.name, reason, cause));
+    this.#settle(unavailable(this.#options.target.owner, reason, cause));
   }
 
   #leaveUpload(): void {

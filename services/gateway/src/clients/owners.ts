@@ -1,33 +1,16 @@
 import { createServiceClient } from '@vision/shared/http/service-client';
-import type { ServiceClient } from '@vision/shared/http/service-client';
-import type { Logger } from '@vision/shared/logger';
-import type { Config } from '../config.ts';
+import type { ServiceClient, ServiceClientOptions } from '@vision/shared/http/service-client';
 
-/** The services that own what an operator asks for. */
+/** The services behind the gateway. */
 export type Owner = 'tasks' | 'images' | 'results' | 'quota';
+/** Asks them what operators want to know. */
 export type Owners = Record<Owner, ServiceClient>;
 
-export function ownerUrls(config: Config): Record<Owner, string> {
-  return {
-    tasks: config.TASKS_URL,
-    images: config.IMAGES_URL,
-    results: config.RESULTS_URL,
-    quota: config.QUOTA_URL,
-  };
-}
-
-export function createOwners(config: Config, logger: Logger): Owners {
-  const client = ([audience, baseUrl]: [string, string]) =>
-    [
-      audience,
-      createServiceClient({
-        baseUrl,
-        issuer: 'gateway',
-        audience,
-        tokenKey: config.INTERNAL_TOKEN_KEY,
-        logger,
-        timeoutMs: config.ADMIN_CALL_TIMEOUT_MS,
-      }),
-    ] as const;
-  return Object.fromEntries(Object.entries(ownerUrls(config)).map(client)) as Owners;
+export function createOwners(
+  urls: Record<Owner, string>,
+  options: Pick<ServiceClientOptions, 'tokenKey' | 'timeoutMs' | 'logger'>,
+): Owners {
+  const client = (audience: Owner) =>
+    createServiceClient({ ...options, baseUrl: urls[audience], issuer: 'gateway', audience });
+  return { tasks: client('tasks'), images: client('images'), results: client('results'), quota: client('quota') };
 }

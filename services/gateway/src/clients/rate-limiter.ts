@@ -18,14 +18,14 @@ export interface RateLimiter {
  * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. While Redis is
  * away each replica counts for itself, so the limit then holds per replica.
  */
-export function createRateLimiter(guard: RedisGuard): RateLimiter {
+export function createRateLimiter(redis: RedisGuard): RateLimiter {
   const pairs = new Map<string, LimiterPair>();
   return {
     take: async (subject, { requests_per_second: rate, burst }) => {
       if (burst < 1) return { isAllowed: false, remaining: 0, waitMs: CLOSED_MS };
       const pair = pairOf(pairs, rate, burst);
-      const shared = await guard.attempt(async (redis) => {
-        pair.shared ??= sharedLimiter(redis, rate, burst);
+      const shared = await redis.attempt(async (client) => {
+        pair.shared ??= sharedLimiter(client, rate, burst);
         return decide(pair.shared, subject, { customDuration: Math.max(1, Math.ceil(burst / rate)) });
       });
       return shared ?? decide(pair.local, subject, {});
@@ -53,9 +53,9 @@ function pairOf(pairs: Map<string, LimiterPair>, rate: number, burst: number): L
   return pair;
 }
 
-function sharedLimiter(redis: Redis, rate: number, burst: number): RateLimiterRedis {
+function sharedLimiter(client: Redis, rate: number, burst: number): RateLimiterRedis {
   return new RateLimiterRedis({
-    storeClient: redis,
+    storeClient: client,
     keyPrefix: 'rate',
     points: burst,
     duration: burst / rate,

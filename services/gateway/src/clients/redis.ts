@@ -3,8 +3,9 @@ import type { Signals } from '../signals.ts';
 
 export interface RedisGuard {
   /** Runs a command; undefined when Redis is away, failed within the deadline or failed a moment ago. */
-  attempt: <T>(command: (redis: Redis) => Promise<T>) => Promise<T | undefined>;
-  close: () => Promise<void>;
+  attempt: <T>(command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
+  start: () => void;
+  stop: () => void;
 }
 
 export interface RedisOptions {
@@ -14,16 +15,15 @@ export interface RedisOptions {
   /** Time without Redis after a failure, so that not every request waits for the deadline. */
   cooldownMs: number;
   signals: Signals;
-  /** Reads the clock, in milliseconds. */
-  now?: () => number;
 }
 
 /**
  * Redis as something that may be away: commands never queue while it is disconnected and never outlive the deadline, and
  * every decision that had to be made without it is counted.
  */
-export function createRedisGuard({ url, timeoutMs, cooldownMs, signals, now = Date.now }: RedisOptions): RedisGuard {
-  const redis = new Redis(url, {
+export function createRedisGuard({ url, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
+  const client = new Redis(url, {
+    lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -32,22 +32,22 @@ export function createRedisGuard({ url, timeoutMs, cooldownMs, signals, now = Da
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt),
   });
   // Without a listener ioredis writes every failed reconnect to stderr; the guard reports what matters.
-  redis.on('error', () => undefined);
+  client.on('error', () => undefined);
   let awayUntil = 0;
   let isAway = false;
   const failed = (error: unknown) => {
-    awayUntil = now() + cooldownMs;
+    awayUntil = performance.now() + cooldownMs;
     signals.redisAway(error, !isAway);
     isAway = true;
   };
   return {
     attempt: async (command) => {
-      if (now() < awayUntil) {
+      if (performance.now() < awayUntil) {
         signals.redisAway(undefined, false);
         return undefined;
       }
       try {
-        const result = await command(redis);
+        const result = await command(client);
         if (isAway) signals.redisBack();
         isAway = false;
         return result;
@@ -56,6 +56,10 @@ export function createRedisGuard({ url, timeoutMs, cooldownMs, signals, now = Da
         return undefined;
       }
     },
-    close: async () => redis.disconnect(),
+    start: () => {
+      // A failed first connection is retried by the client itself.
+      client.connect().catch(() => undefined);
+    },
+    stop: () => client.disconnect(),
   };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { RedisGuard } from './redis.ts';
 
@@ -15,11 +16,12 @@ export interface Slot {
 export interface Slots {
   /** Undefined when all slots of the subject are taken. */
   take: (subject: string, kind: SlotKind, limit: number) => Promise<Slot | undefined>;
-  stop: () => void;
+  start: () => void;
+  stop: () => Promise<void>;
 }
 
 export interface SlotOptions {
-  guard: RedisGuard;
+  redis: RedisGuard;
   leaseMs: number;
   logger: Logger;
 }
@@ -28,44 +30,50 @@ export interface SlotOptions {
  * Slots are leases in a sorted set per subject and kind, scored with their end. They are renewed while the request lives;
  * those of a dead gateway run out. While Redis is away the slots of this process count alone.
  */
-export function createSlots({ guard, leaseMs, logger }: SlotOptions): Slots {
+export function createSlots({ redis, leaseMs, logger }: SlotOptions): Slots {
   const held = new Map<string, Set<string>>();
-  const timer = setInterval(() => {
-    renewAll(guard, held, leaseMs).catch((error: unknown) => logger.error({ err: error }, 'slots were not renewed'));
-  }, leaseMs / 3);
-  timer.unref();
+  const renewal = createPoller({
+    name: 'slot-renewal',
+    intervalMs: leaseMs / 3,
+    logger,
+    run: async () => {
+      await renewAll(redis, held, leaseMs);
+      return 0;
+    },
+  });
   return {
     take: async (subject, kind, limit) => {
       const key = `slots:${kind}:${subject}`;
       const lease = randomUUID();
-      const taken = await guard.attempt(
-        (redis) => redis.eval(TAKE, 1, key, lease, limit, leaseMs) as Promise<[number, number]>,
+      const taken = await redis.attempt(
+        (client) => client.eval(TAKE, 1, key, lease, limit, leaseMs) as Promise<[number, number]>,
       );
       const own = held.get(key) ?? new Set<string>();
       const [isTaken, remaining] = taken ?? [own.size < limit ? 1 : 0, limit - own.size - 1];
       if (isTaken !== 1) return undefined;
       held.set(key, own.add(lease));
-      return { remaining, release: () => release(guard, held, { key, lease }) };
+      return { remaining, release: () => release(redis, held, { key, lease }) };
     },
-    stop: () => clearInterval(timer),
+    start: renewal.start,
+    stop: renewal.stop,
   };
 }
 
 function release(
-  guard: RedisGuard,
+  redis: RedisGuard,
   held: Map<string, Set<string>>,
   { key, lease }: { key: string; lease: string },
 ): void {
   const own = held.get(key);
   if (!own?.delete(lease)) return;
   if (own.size === 0) held.delete(key);
-  void guard.attempt((redis) => redis.zrem(key, lease));
+  void redis.attempt((client) => client.zrem(key, lease));
 }
 
-async function renewAll(guard: RedisGuard, held: Map<string, Set<string>>, leaseMs: number): Promise<void> {
+async function renewAll(redis: RedisGuard, held: Map<string, Set<string>>, leaseMs: number): Promise<void> {
   if (held.size === 0) return;
-  await guard.attempt(async (redis) => {
-    const pipeline = redis.pipeline();
+  await redis.attempt(async (client) => {
+    const pipeline = client.pipeline();
     // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas from then on.
     for (const [key, leases] of held) pipeline.eval(RENEW, 1, key, leaseMs, ...leases);
     await pipeline.exec();

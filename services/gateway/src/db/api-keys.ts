@@ -1,17 +1,6 @@
 import type { Knex } from 'knex';
-import type { KeyDigest } from '../domain/api-key.ts';
+import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
 import type { LimitOverrides } from '../domain/limits.ts';
-
-/** A key as the operator sees it; never its digest. */
-export interface ApiKey {
-  key_id: string;
-  subject: string;
-  name: string;
-  created_at: Date;
-  last_used_at: Date | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-}
 
 /** What authentication needs to know about a key that is in force. */
 export interface KeyRecord extends KeyDigest {
@@ -59,7 +48,7 @@ export async function findKeyInForce(db: Knex, keyId: string): Promise<KeyRecord
   };
 }
 
-export async function listKeys(db: Knex, subject: string | undefined): Promise<ApiKey[]> {
+export async function selectKeys(db: Knex, subject: string | undefined): Promise<ApiKey[]> {
   const query = db('api_keys').select<ApiKey[]>(SHOWN).orderBy('created_at', 'desc').limit(LISTED_AT_MOST);
   return subject === undefined ? query : query.where({ subject });
 }

@@ -1,17 +1,5 @@
 import type { Knex } from 'knex';
-
-/** One act of an operator. `pending` stays when the process died before the outcome was known. */
-export interface AuditEntry {
-  id: number;
-  at: Date;
-  actor: string;
-  action: string;
-  target: string;
-  details: Record<string, unknown>;
-  result: string;
-}
-
-export type Act = Pick<AuditEntry, 'actor' | 'action' | 'target' | 'details'>;
+import type { Act, AuditEntry } from '../domain/audit.ts';
 
 /** Notes an act; inside the transaction of the change when the change is our own. */
 export async function appendAudit(db: Knex, act: Act, result = 'done'): Promise<number> {
@@ -25,7 +13,10 @@ export async function finishAudit(db: Knex, id: number, result: string): Promise
 }
 
 /** Newest first; `before` continues after the last id of the page before. */
-export async function listAudit(db: Knex, limit: number, before: number | undefined): Promise<AuditEntry[]> {
+export async function selectAudit(
+  db: Knex,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<AuditEntry[]> {
   const query = db('audit_log').select().orderBy('id', 'desc').limit(limit);
   return (await (before === undefined ? query : query.where('id', '<', before))) as AuditEntry[];
 }

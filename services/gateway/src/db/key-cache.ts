@@ -15,8 +15,6 @@ export interface KeyCacheOptions {
   db: Knex;
   /** Age at which an answer is dropped; never served beyond, whatever state the database is in. */
   freshMs: number;
-  /** Reads the clock, in milliseconds. */
-  now?: () => number;
 }
 
 interface Entry {
@@ -29,17 +27,17 @@ interface Entry {
 const ENTRIES_AT_MOST = 20_000;
 
 /** Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one query. */
-export function createKeyCache({ db, freshMs, now = Date.now }: KeyCacheOptions): KeyCache {
+export function createKeyCache({ db, freshMs }: KeyCacheOptions): KeyCache {
   const entries = new Map<string, Entry>();
   const fresh = (keyId: string) => {
     const entry = entries.get(keyId);
-    return entry && isFresh(entry, now(), freshMs) ? entry : undefined;
+    return entry && isFresh(entry, freshMs) ? entry : undefined;
   };
   return {
     find: (keyId) => {
       const known = fresh(keyId);
       if (known) return known.answer;
-      const entry: Entry = { askedAt: now(), known: undefined, answer: findKeyInForce(db, keyId) };
+      const entry: Entry = { askedAt: performance.now(), known: undefined, answer: findKeyInForce(db, keyId) };
       entries.delete(keyId);
       entries.set(keyId, entry);
       dropOldest(entries);
@@ -59,8 +57,8 @@ export function createKeyCache({ db, freshMs, now = Date.now }: KeyCacheOptions)
   };
 }
 
-function isFresh({ askedAt, known }: Entry, now: number, freshMs: number): boolean {
-  return now - askedAt < Math.min(freshMs, known?.expiresInMs ?? freshMs);
+function isFresh({ askedAt, known }: Entry, freshMs: number): boolean {
+  return performance.now() - askedAt < Math.min(freshMs, known?.expiresInMs ?? freshMs);
 }
 
 function dropOldest(entries: Map<string, Entry>): void {

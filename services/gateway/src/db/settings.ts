@@ -1,10 +1,6 @@
 import type { Knex } from 'knex';
 import type { LimitOverrides } from '../domain/limits.ts';
-
-export interface Maintenance {
-  enabled: boolean;
-  reason: string;
-}
+import type { Maintenance } from '../domain/maintenance.ts';
 
 interface LimitsRow {
   subject: string;

@@ -1,6 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Peppers } from './peppers.ts';
 
+/** A key as the operator sees it; never its digest. */
+export interface ApiKey {
+  key_id: string;
+  subject: string;
+  name: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+}
+
 /** What is kept of a key. */
 export interface KeyDigest {
   digest: Buffer;

@@ -1,20 +1,17 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { fail } from '@vision/shared/errors';
 import { bearerToken } from '@vision/shared/http/authenticate';
-import type { RateLimiter } from '../clients/rate-limiter.ts';
 import { policyHeader, standingHeader } from '../domain/rate-headers.ts';
 import type { Policy, Standing } from '../domain/rate-headers.ts';
-import type { Signals } from '../signals.ts';
 import { authenticateKey } from '../use-cases/authenticate-key.ts';
-import type { AuthenticateDeps, KeyHolder } from '../use-cases/authenticate-key.ts';
-import type { SettingsWatch } from '../use-cases/watch-settings.ts';
+import type { KeyHolder } from '../use-cases/authenticate-key.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { refuseOddHeaders } from './refuse-odd-headers.ts';
 
-export interface AdmissionDeps extends AuthenticateDeps {
-  limiter: RateLimiter;
-  watch: SettingsWatch;
-  signals: Signals;
-}
+export type AdmissionDeps = Pick<
+  Deps,
+  'keyCache' | 'keyUse' | 'limiter' | 'peppers' | 'signals' | 'throttle' | 'watch'
+>;
 
 /** Key, then rate: everything that is asked with a key passes here, whether the address exists or not. */
 export function admit(deps: AdmissionDeps): RequestHandler {
@@ -44,12 +41,16 @@ async function holderOf(deps: AdmissionDeps, req: Request): Promise<KeyHolder> {
   return authenticateKey(deps, presented, req.ip ?? '');
 }
 
-async function takeToken({ limiter, signals }: AdmissionDeps, { subject, limits }: KeyHolder, res: Response) {
+async function takeToken(
+  { limiter, signals }: Pick<Deps, 'limiter' | 'signals'>,
+  { subject, limits }: KeyHolder,
+  res: Response,
+) {
   const { isAllowed, remaining, waitMs } = await limiter.take(subject, limits);
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));
   const windowS = Math.max(1, Math.ceil(limits.burst / limits.requests_per_second));
   addLimit(res, { name: 'requests', quota: limits.burst, windowS }, { name: 'requests', remaining, resetS: waitS });
-  signals.limitDecided('requests', isAllowed ? 'allowed' : 'refused');
+  signals.limitDecided('requests', isAllowed ? 'allowed' : 'refused', subject);
   if (!isAllowed) throw fail.rateLimited('rate_exceeded', waitS, { limit: 'requests' });
 }
 

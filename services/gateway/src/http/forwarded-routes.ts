@@ -1,24 +1,17 @@
 import { z } from 'zod';
 import type { Response } from 'express';
 import { taskPath } from '@vision/shared/contracts/ids';
+import { pathTo } from '@vision/shared/contracts/question';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { route } from '@vision/shared/http/route';
 import type { Method, Route } from '@vision/shared/http/route';
-import { mintServiceToken } from '@vision/shared/http/service-token';
-import type { Forward } from '../clients/forward.ts';
 import type { Owner } from '../clients/owners.ts';
-import type { Slot, SlotKind, Slots } from '../clients/slots.ts';
-import type { Signals } from '../signals.ts';
+import type { Slot, SlotKind } from '../clients/slots.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
 
-export interface ForwardDeps {
-  forward: Forward;
-  slots: Slots;
-  urls: Record<Owner, string>;
-  tokenKey: string;
-  signals: Signals;
-}
+type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'signals'>;
 
 interface Forwarded {
   operation: string;
@@ -65,11 +58,11 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
     async ({ params, caller, req, res }) => {
       const slot = kind ? await takeSlot(deps, { kind, caller, res }) : undefined;
       try {
-        const token = await mintServiceToken(caller, { key: deps.tokenKey, audience: owner });
-        const target = { name: owner, url: deps.urls[owner] + fill(path, params) + queryOf(req.originalUrl), token };
-        await deps.forward(req, res, target);
+        // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
+        const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
+        await deps.forward(req, res, { owner, path: target, caller });
       } catch (error) {
-        deps.signals.upstreamFailed(owner);
+        deps.signals.upstreamFailed(owner, error);
         throw error;
       } finally {
         slot?.release();
@@ -85,16 +78,11 @@ async function takeSlot(
 ): Promise<Slot> {
   const limit = caller.limits?.[kind] ?? 0;
   const slot = await slots.take(caller.subject, kind, limit);
-  signals.limitDecided(kind, slot ? 'allowed' : 'refused');
+  signals.limitDecided(kind, slot ? 'allowed' : 'refused', caller.subject);
   const policy = { name: kind, quota: limit, unit: 'concurrent-requests' } as const;
   addLimit(res, policy, { name: kind, remaining: slot?.remaining ?? 0 });
   if (!slot) throw fail.rateLimited('too_many_in_flight', 1, { limit: kind, allowed: limit });
   return slot;
-}
-
-/** The path is built anew from its parsed parts, so that no spelling of it means one thing here and another there. */
-function fill(path: string, params: Record<string, string>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
 function queryOf(url: string): string {

@@ -1,21 +1,21 @@
 import type { Route } from '@vision/shared/http/route';
-import type { Scenes } from '@vision/shared/scenes';
-import type { OperatorDeps } from '../use-cases/operator-deps.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { forwardedRoutes } from './forwarded-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { listScenesRoute } from './list-scenes.ts';
 import { openapiDocumentRoute } from './openapi-document.ts';
 
-export interface OwnDeps {
-  scenes: Scenes;
-  openapiFile: string;
+/** What callers may ask: answered here, or passed on. */
+export function publicRoutes(deps: Deps): Route[] {
+  return [...ownRoutes(deps), ...forwardedRoutes(deps)];
 }
 
 /** Public operations that the gateway answers itself. */
-export function ownRoutes(deps: OwnDeps): Route[] {
-  return [listScenesRoute(deps), openapiDocumentRoute(deps)];
+function ownRoutes(deps: Pick<Deps, 'scenes' | 'settings'>): Route[] {
+  return [listScenesRoute(deps), openapiDocumentRoute(deps.settings)];
 }
 
 /** Everything that the gateway declares, on both listeners. */
-export function routes(deps: OwnDeps & OperatorDeps): Route[] {
+export function routes(deps: Deps): Route[] {
   return [...ownRoutes(deps), ...adminRoutes(deps)];
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { AppError } from '@vision/shared/errors';
 import { appendAudit, finishAudit } from '../db/audit-log.ts';
-import type { Act } from '../db/audit-log.ts';
+import type { Act } from '../domain/audit.ts';
 
 /** Does an act that happens in another service: noted before it is asked for, completed with what came of it. */
 export async function audited<T>(db: Knex, act: Act, perform: () => Promise<T>): Promise<T> {

@@ -1,21 +1,11 @@
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import { AppError, fail } from '@vision/shared/errors';
-import type { FailureThrottle } from '../clients/failure-throttle.ts';
 import type { KeyRecord } from '../db/api-keys.ts';
-import type { KeyCache } from '../db/key-cache.ts';
 import { keyIdOf, keyMatches } from '../domain/api-key.ts';
 import { effectiveLimits } from '../domain/limits.ts';
-import type { Peppers } from '../domain/peppers.ts';
-import type { Signals } from '../signals.ts';
+import type { Deps } from './deps.ts';
 
-export interface AuthenticateDeps {
-  cache: KeyCache;
-  peppers: Peppers;
-  throttle: FailureThrottle;
-  signals: Signals;
-  /** Told of every accepted key. */
-  used: (keyId: string, key: string, record: KeyRecord) => void;
-}
+type AuthenticateDeps = Pick<Deps, 'keyCache' | 'peppers' | 'throttle' | 'signals' | 'keyUse'>;
 
 export interface KeyHolder {
   keyId: string;
@@ -29,29 +19,35 @@ export interface KeyHolder {
  */
 export async function authenticateKey(deps: AuthenticateDeps, presented: string, address: string): Promise<KeyHolder> {
   const keyId = keyIdOf(presented);
-  if (keyId === undefined || !deps.cache.knows(keyId)) await refuseGuessing(deps, address);
+  if (keyId === undefined || !deps.keyCache.knows(keyId)) await refuseGuessing(deps, address);
   const record = keyId === undefined ? undefined : await findRecord(deps, keyId);
   if (!keyMatches(presented, record, deps.peppers) || record === undefined || keyId === undefined) {
     await deps.throttle.failed(address);
     deps.signals.refused('key_invalid');
     throw fail.authRequired();
   }
-  deps.used(keyId, presented, record);
+  deps.keyUse.note(keyId, presented, record);
   return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides) };
 }
 
-async function refuseGuessing({ throttle, signals }: AuthenticateDeps, address: string): Promise<void> {
+async function refuseGuessing(
+  { throttle, signals }: Pick<Deps, 'throttle' | 'signals'>,
+  address: string,
+): Promise<void> {
   const waitS = await throttle.waitS(address);
   if (waitS === 0) return;
   signals.refused('address_throttled');
   throw fail.rateLimited('too_many_invalid_keys', waitS);
 }
 
-async function findRecord({ cache, signals }: AuthenticateDeps, keyId: string): Promise<KeyRecord | undefined> {
+async function findRecord(
+  { keyCache, signals }: Pick<Deps, 'keyCache' | 'signals'>,
+  keyId: string,
+): Promise<KeyRecord | undefined> {
   try {
-    return await cache.find(keyId);
+    return await keyCache.find(keyId);
   } catch (error) {
-    signals.keyStoreAway();
+    signals.keyStoreAway(error);
     throw error instanceof AppError ? error : fail.sysUnavailable('key_store_unavailable', error);
   }
 }

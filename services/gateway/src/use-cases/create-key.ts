@@ -2,17 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { insertKey } from '../db/api-keys.ts';
-import type { ApiKey } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
 import { digestKey, formatKey, KEY_ID_BYTES, SECRET_BYTES } from '../domain/api-key.ts';
+import type { ApiKey } from '../domain/api-key.ts';
 import type { Peppers } from '../domain/peppers.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 export type CreatedKey = ApiKey & { key: string };
 
 /** Makes a key. Without a subject it gets a new one of its own: limits, quota and tasks hang on the subject. */
 export async function createKey(
-  { db, peppers, signals }: Pick<OperatorDeps, 'db' | 'peppers' | 'signals'>,
+  { db, peppers, signals }: Pick<Deps, 'db' | 'peppers' | 'signals'>,
   { name, subject = randomUUID(), actor }: { name: string; subject?: string | undefined; actor: string },
 ): Promise<CreatedKey> {
   const created = await inTransaction(db, async (tx) => {
@@ -20,7 +20,7 @@ export async function createKey(
     await appendAudit(tx, { actor, action: 'key.create', target: key.key_id, details: { subject, name } });
     return key;
   });
-  signals.keyCreated(created.key_id, created.subject);
+  signals.keyCreated(created, actor);
   return created;
 }
 

@@ -1,11 +1,11 @@
-import { listAudit as readPage } from '../db/audit-log.ts';
-import type { AuditEntry } from '../db/audit-log.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import { selectAudit } from '../db/audit-log.ts';
+import type { AuditEntry } from '../domain/audit.ts';
+import type { Deps } from './deps.ts';
 
-/** One page of what operators did, newest first. */
-export function listAudit(
-  { db }: Pick<OperatorDeps, 'db'>,
-  { limit, before }: { limit: number; before?: number | undefined },
+/** What operators did, newest first; `before` continues after the last id of the page before. */
+export async function listAudit(
+  { db }: Pick<Deps, 'db'>,
+  page: { limit: number; before?: number | undefined },
 ): Promise<AuditEntry[]> {
-  return readPage(db, limit, before);
+  return selectAudit(db, page);
 }

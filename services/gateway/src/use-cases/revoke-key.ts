@@ -2,11 +2,11 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
 import { lockKey, markRevoked } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 /** Ends a key for good; revoking it again changes nothing. Other replicas hear of it with their next poll. */
 export async function revokeKey(
-  { db, cache, signals }: Pick<OperatorDeps, 'db' | 'cache' | 'signals'>,
+  { db, keyCache, signals }: Pick<Deps, 'db' | 'keyCache' | 'signals'>,
   { keyId, actor }: { keyId: string; actor: string },
 ): Promise<void> {
   const isNew = await inTransaction(db, async (tx) => {
@@ -16,6 +16,6 @@ export async function revokeKey(
     await appendAudit(tx, { actor, action: 'key.revoke', target: keyId, details: { subject: key.subject } });
     return true;
   });
-  cache.forget({ keyIds: [keyId] });
-  if (isNew) signals.keyRevoked(keyId);
+  keyCache.forget({ keyIds: [keyId] });
+  if (isNew) signals.keyRevoked(keyId, actor);
 }

@@ -4,11 +4,11 @@ import { expireAfter, lockKey, markRevoked } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
 import { mintKey } from './create-key.ts';
 import type { CreatedKey } from './create-key.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 /** Makes a second key for the same subject and lets the first one end after the overlap. */
 export async function rotateKey(
-  { db, peppers, cache, signals }: Pick<OperatorDeps, 'db' | 'peppers' | 'cache' | 'signals'>,
+  { db, peppers, keyCache, signals }: Pick<Deps, 'db' | 'peppers' | 'keyCache' | 'signals'>,
   { keyId, overlapS, actor }: { keyId: string; overlapS: number; actor: string },
 ): Promise<CreatedKey> {
   const created = await inTransaction(db, async (tx) => {
@@ -22,8 +22,8 @@ export async function rotateKey(
     await appendAudit(tx, { actor, action: 'key.rotate', target: keyId, details });
     return key;
   });
-  cache.forget({ keyIds: [keyId] });
-  signals.keyCreated(created.key_id, created.subject);
+  keyCache.forget({ keyIds: [keyId] });
+  signals.keyCreated(created, actor);
   return created;
 }
 

@@ -1,13 +1,13 @@
 import { runRetention as question } from '@vision/shared/contracts/retention';
+import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
-import { OPERATOR } from './operator-deps.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
 
 /** Lets every service that keeps something for a time remove what is over its time; returns what each of them removed. */
 export async function runRetention(
-  { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
+  { db, owners }: Pick<Deps, 'db' | 'owners'>,
   actor: string,
 ): Promise<Record<string, Record<string, number>>> {
   const act = { actor, action: 'retention.run', target: 'retention', details: {} };

@@ -4,10 +4,10 @@ import { appendAudit } from '../db/audit-log.ts';
 import { lockOverrides, writeOverrides } from '../db/settings.ts';
 import { changeLimits, effectiveLimits } from '../domain/limits.ts';
 import type { LimitsChange } from '../domain/limits.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 export async function setLimits(
-  { db, cache }: Pick<OperatorDeps, 'db' | 'cache'>,
+  { db, keyCache }: Pick<Deps, 'db' | 'keyCache'>,
   { subject, change, actor }: { subject: string; change: LimitsChange; actor: string },
 ): Promise<SubjectLimits> {
   const next = await inTransaction(db, async (tx) => {
@@ -16,6 +16,6 @@ export async function setLimits(
     await appendAudit(tx, { actor, action: 'limits.set', target: subject, details: change });
     return overrides;
   });
-  cache.forget({ subjects: [subject] });
+  keyCache.forget({ subjects: [subject] });
   return effectiveLimits(next);
 }

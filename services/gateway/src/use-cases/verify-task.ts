@@ -1,8 +1,8 @@
 import { verifyInternalTask } from '@vision/shared/contracts/tasks';
 import type { InternalTask } from '@vision/shared/contracts/tasks';
+import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
-import { OPERATOR } from './operator-deps.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Deps } from './deps.ts';
 
 export interface Verification {
   taskId: string;
@@ -13,7 +13,7 @@ export interface Verification {
 
 /** Passes on what an operator found out about a task whose submission had an unknown outcome. */
 export async function verifyTask(
-  { db, owners }: Pick<OperatorDeps, 'db' | 'owners'>,
+  { db, owners }: Pick<Deps, 'db' | 'owners'>,
   { taskId, outcome, note, actor }: Verification,
 ): Promise<InternalTask> {
   const act = { actor, action: 'task.verify', target: taskId, details: { outcome, note } };

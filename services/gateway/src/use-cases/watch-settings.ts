@@ -3,34 +3,39 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { KeyCache } from '../db/key-cache.ts';
 import { readRecentChanges } from '../db/settings.ts';
-import type { Maintenance } from '../db/settings.ts';
+import type { Maintenance } from '../domain/maintenance.ts';
 
 export interface SettingsWatch {
   /** Undefined until the database has answered once; the last answer while it is away. */
   maintenance: () => Maintenance | undefined;
-  /** Takes over what this replica just wrote without waiting for the next round. */
+  /** Takes over what this replica just wrote without waiting for the next look. */
   setMaintenance: (next: Maintenance) => void;
   start: () => void;
   stop: () => Promise<void>;
 }
 
-export interface WatchOptions {
+export interface SettingsWatchOptions {
   db: Knex;
-  cache: KeyCache;
+  keyCache: KeyCache;
   intervalMs: number;
   logger: Logger;
 }
 
 /** Keeps a replica in step with what operators change elsewhere: the maintenance switch, limits, revoked keys. */
-export function watchSettings({ db, cache, intervalMs, logger }: WatchOptions): SettingsWatch {
+export function createSettingsWatch({ db, keyCache, intervalMs, logger }: SettingsWatchOptions): SettingsWatch {
   let maintenance: Maintenance | undefined;
-  const round = async () => {
-    const changes = await readRecentChanges(db);
-    maintenance = changes.maintenance;
-    cache.forget(changes);
-    return 0;
-  };
-  const poller = createPoller({ name: 'settings', intervalMs, logger, run: round, maxBackoffMs: intervalMs });
+  const poller = createPoller({
+    name: 'settings',
+    intervalMs,
+    logger,
+    maxBackoffMs: intervalMs,
+    run: async () => {
+      const changes = await readRecentChanges(db);
+      maintenance = changes.maintenance;
+      keyCache.forget(changes);
+      return 0;
+    },
+  });
   return {
     maintenance: () => maintenance,
     setMaintenance: (next) => {

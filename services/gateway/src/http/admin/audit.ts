@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
+import type { Deps } from '../../use-cases/deps.ts';
 import { listAudit } from '../../use-cases/list-audit.ts';
-import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
 
 const auditEntry = z
   .object({
@@ -28,7 +28,7 @@ const exampleEntry: z.infer<typeof auditEntry> = {
   result: 'done',
 };
 
-export const listAuditRoute = (deps: OperatorDeps): Route =>
+export const listAuditRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'listAudit',

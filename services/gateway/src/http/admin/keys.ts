@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
 import type { ResponseDoc, Route } from '@vision/shared/http/route';
-import { listKeys } from '../../db/api-keys.ts';
 import { createKey } from '../../use-cases/create-key.ts';
-import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
+import type { Deps } from '../../use-cases/deps.ts';
+import { listKeys } from '../../use-cases/list-keys.ts';
 import { revokeKey } from '../../use-cases/revoke-key.ts';
 import { keyEnded, rotateKey } from '../../use-cases/rotate-key.ts';
 import {
@@ -36,7 +36,7 @@ const created = (description: string): ResponseDoc => ({
   headers: ['Cache-Control'],
 });
 
-export const createKeyRoute = (deps: OperatorDeps): Route =>
+export const createKeyRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'createKey',
@@ -58,7 +58,7 @@ export const createKeyRoute = (deps: OperatorDeps): Route =>
     },
   );
 
-export const listKeysRoute = (deps: OperatorDeps): Route =>
+export const listKeysRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'listKeys',
@@ -74,11 +74,11 @@ export const listKeysRoute = (deps: OperatorDeps): Route =>
     },
     async ({ query }) => ({
       status: 200,
-      body: { items: (await listKeys(deps.db, query.subject)).map((row) => toKeyView(row)) },
+      body: { items: (await listKeys(deps, query.subject)).map((row) => toKeyView(row)) },
     }),
   );
 
-export const revokeKeyRoute = (deps: OperatorDeps): Route =>
+export const revokeKeyRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'revokeKey',
@@ -99,7 +99,7 @@ export const revokeKeyRoute = (deps: OperatorDeps): Route =>
     },
   );
 
-export const rotateKeyRoute = (deps: OperatorDeps): Route =>
+export const rotateKeyRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'rotateKey',

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { fail } from '@vision/shared/errors';
-import type { ApiKey } from '../../db/api-keys.ts';
+import type { ApiKey } from '../../domain/api-key.ts';
 
 export const subject = z
   .string()

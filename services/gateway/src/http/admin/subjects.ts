@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { defaultLimits, subjectLimits } from '@vision/shared/contracts/limits';
-import { exampleUsage, getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
+import { exampleUsage, usageReply } from '@vision/shared/contracts/quota';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { readOverrides } from '../../db/settings.ts';
-import { effectiveLimits, limitsChange } from '../../domain/limits.ts';
-import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
+import { limitsChange } from '../../domain/limits.ts';
+import type { Deps } from '../../use-cases/deps.ts';
+import { getLimits } from '../../use-cases/get-limits.ts';
+import { getSubjectUsage } from '../../use-cases/get-subject-usage.ts';
 import { setLimits } from '../../use-cases/set-limits.ts';
 import { actorOf, operatorHeaders, operatorInvalid, subjectPath } from './schemas.ts';
 
@@ -15,7 +16,7 @@ const limitsView = z
   .object(Object.fromEntries(Object.keys(subjectLimits.shape).map((name) => [name, z.number()])))
   .meta({ id: 'Limits' });
 
-export const getLimitsRoute = (deps: OperatorDeps): Route =>
+export const getLimitsRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'getLimits',
@@ -27,10 +28,10 @@ export const getLimitsRoute = (deps: OperatorDeps): Route =>
       params: subjectPath,
       responses: { 200: { description: 'All limits', schema: limitsView, example: defaultLimits } },
     },
-    async ({ params }) => ({ status: 200, body: effectiveLimits(await readOverrides(deps.db, params.subject)) }),
+    async ({ params }) => ({ status: 200, body: await getLimits(deps, params.subject) }),
   );
 
-export const setLimitsRoute = (deps: OperatorDeps): Route =>
+export const setLimitsRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'setLimits',
@@ -59,7 +60,7 @@ export const setLimitsRoute = (deps: OperatorDeps): Route =>
     }),
   );
 
-export const getSubjectUsageRoute = (deps: OperatorDeps): Route =>
+export const getSubjectUsageRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'getUsageOfSubject',
@@ -72,9 +73,5 @@ export const getSubjectUsageRoute = (deps: OperatorDeps): Route =>
       responses: { 200: { description: 'As /v1/vision/usage', schema: usageReply, example: exampleUsage } },
       refusalExamples: () => [fail.sysUnavailable('quota_unavailable')],
     },
-    async ({ params: { subject }, signal }) => {
-      const limits = effectiveLimits(await readOverrides(deps.db, subject));
-      const query = { video_limit: limits.video_tasks_per_day, image_limit: limits.images_per_day };
-      return { status: 200, body: await deps.owners.quota.ask(getSubjectUsage, { subject, query, signal }) };
-    },
+    async ({ params, signal }) => ({ status: 200, body: await getSubjectUsage(deps, params.subject, signal) }),
   );

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { uuidForm } from '@vision/shared/contracts/ids';
-import { exampleTaskRecord, internalTask, listResolvingTasks } from '@vision/shared/contracts/tasks';
+import { exampleTaskRecord, internalTask, listResolvingTasks as question } from '@vision/shared/contracts/tasks';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { OPERATOR } from '../../use-cases/operator-deps.ts';
-import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
+import type { Deps } from '../../use-cases/deps.ts';
+import { listResolvingTasks } from '../../use-cases/list-resolving-tasks.ts';
 import { verifyTask } from '../../use-cases/verify-task.ts';
 import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
 
@@ -13,7 +13,7 @@ const verification = z
   .strictObject({ outcome: z.enum(['created', 'not_created']), note: words(1000).default('') })
   .meta({ id: 'TaskVerification' });
 
-export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
+export const listResolvingTasksRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'listResolvingTasks',
@@ -24,21 +24,14 @@ export const listResolvingTasksRoute = (deps: OperatorDeps): Route =>
       audience: 'admin',
       query: z.strictObject({ status: z.literal('resolving') }),
       responses: {
-        200: { description: 'Oldest first', schema: listResolvingTasks.reply, example: { items: [exampleTaskRecord] } },
+        200: { description: 'Oldest first', schema: question.reply, example: { items: [exampleTaskRecord] } },
       },
       refusalExamples: () => [fail.sysUnavailable('tasks_unavailable')],
     },
-    async ({ signal }) => ({
-      status: 200,
-      body: await deps.owners.tasks.ask(listResolvingTasks, {
-        subject: OPERATOR,
-        query: { status: 'resolving' },
-        signal,
-      }),
-    }),
+    async ({ signal }) => ({ status: 200, body: await listResolvingTasks(deps, signal) }),
   );
 
-export const verifyTaskRoute = (deps: OperatorDeps): Route =>
+export const verifyTaskRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'verifyTask',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { verifyLedger } from '@vision/shared/contracts/quota';
+import { verificationReply } from '@vision/shared/contracts/quota';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
-import { readMaintenance } from '../../db/settings.ts';
-import { OPERATOR } from '../../use-cases/operator-deps.ts';
-import type { OperatorDeps } from '../../use-cases/operator-deps.ts';
+import type { Deps } from '../../use-cases/deps.ts';
+import { getMaintenance } from '../../use-cases/get-maintenance.ts';
 import { runRetention } from '../../use-cases/run-retention.ts';
 import { setMaintenance } from '../../use-cases/set-maintenance.ts';
+import { verifyQuota } from '../../use-cases/verify-quota.ts';
 import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
 
 const maintenance = z
@@ -21,7 +21,7 @@ const retentionReport = z
   .record(z.string(), z.record(z.string(), z.int()))
   .meta({ id: 'RetentionReport', description: 'What each service removed: names and numbers' });
 
-export const getMaintenanceRoute = (deps: OperatorDeps): Route =>
+export const getMaintenanceRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'getMaintenance',
@@ -32,10 +32,10 @@ export const getMaintenanceRoute = (deps: OperatorDeps): Route =>
       audience: 'admin',
       responses: { 200: { description: 'The switch', schema: maintenance, example: exampleMaintenance } },
     },
-    async () => ({ status: 200, body: await readMaintenance(deps.db) }),
+    async () => ({ status: 200, body: await getMaintenance(deps) }),
   );
 
-export const setMaintenanceRoute = (deps: OperatorDeps): Route =>
+export const setMaintenanceRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'setMaintenance',
@@ -55,7 +55,7 @@ export const setMaintenanceRoute = (deps: OperatorDeps): Route =>
     async ({ body, req }) => ({ status: 200, body: await setMaintenance(deps, { ...body, actor: actorOf(req) }) }),
   );
 
-export const runRetentionRoute = (deps: OperatorDeps): Route =>
+export const runRetentionRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'runRetention',
@@ -77,7 +77,7 @@ export const runRetentionRoute = (deps: OperatorDeps): Route =>
     async ({ req }) => ({ status: 200, body: await runRetention(deps, actorOf(req)) }),
   );
 
-export const verifyQuotaRoute = (deps: OperatorDeps): Route =>
+export const verifyQuotaRoute = (deps: Deps): Route =>
   route(
     {
       operation: 'verifyQuota',
@@ -89,14 +89,11 @@ export const verifyQuotaRoute = (deps: OperatorDeps): Route =>
       responses: {
         200: {
           description: 'Where they differ',
-          schema: verifyLedger.reply,
+          schema: verificationReply,
           example: { counters: 210, reservations: 5314, differences: [] },
         },
       },
       refusalExamples: () => [fail.sysUnavailable('quota_unavailable')],
     },
-    async ({ signal }) => ({
-      status: 200,
-      body: await deps.owners.quota.ask(verifyLedger, { subject: OPERATOR, signal }),
-    }),
+    async ({ signal }) => ({ status: 200, body: await verifyQuota(deps, signal) }),
   );

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { newTraceId } from '@vision/shared/http/request-id';
-import { createHttpServer } from '@vision/shared/http/server';
-import type { HttpServer } from '@vision/shared/http/server';
 
-/** The public listener. Input that is not HTTP, or that expects something unsupported, also gets a problem document. */
-export function createPublicServer(listener: RequestListener, address: { host: string; port: number }): HttpServer {
-  const http = createHttpServer(listener, { ...address, requireHostHeader: false });
-  http.server.on('checkExpectation', listener);
-  http.server.on('clientError', (_error, socket) => refuse(socket));
-  return http;
+/** What is no HTTP at all, or expects what nobody can give, gets a problem document too. */
+export function answerMalformed(server: Server, listener: RequestListener): void {
+  server.on('checkExpectation', listener);
+  server.on('clientError', (_error, socket) => refuse(socket));
 }
 
 function refuse(socket: Duplex & { bytesWritten?: number }): void {

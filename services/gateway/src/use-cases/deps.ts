@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import type { Logger } from '@vision/shared/logger';
+import type { Scenes } from '@vision/shared/scenes';
+import type { FailureThrottle } from '../clients/failure-throttle.ts';
+import type { Forward } from '../clients/forward.ts';
+import type { Owners } from '../clients/owners.ts';
+import type { RateLimiter } from '../clients/rate-limiter.ts';
+import type { Slots } from '../clients/slots.ts';
+import type { KeyCache } from '../db/key-cache.ts';
+import type { Peppers } from '../domain/peppers.ts';
+import type { Signals } from '../signals.ts';
+import type { KeyUse } from './note-key-use.ts';
+import type { SettingsWatch } from './watch-settings.ts';
+
+/** Everything that the gateway works with; each function names the few it needs. */
+export interface Deps {
+  db: Knex;
+  logger: Logger;
+  signals: Signals;
+  scenes: Scenes;
+  peppers: Peppers;
+  keyCache: KeyCache;
+  keyUse: KeyUse;
+  throttle: FailureThrottle;
+  limiter: RateLimiter;
+  slots: Slots;
+  watch: SettingsWatch;
+  /** Asks the services behind, for operators. */
+  owners: Owners;
+  /** Passes a caller's request on. */
+  forward: Forward;
+  settings: Settings;
+}
+
+/** From the configuration. */
+interface Settings {
+  /** The generated document of the public API. */
+  openapiFile: string;
+}

@@ -1,0 +1,9 @@
+import { verifyLedger } from '@vision/shared/contracts/quota';
+import type { VerificationReply } from '@vision/shared/contracts/quota';
+import { OPERATOR } from '../domain/audit.ts';
+import type { Deps } from './deps.ts';
+
+/** Where the counters of the quota service differ from its ledger. */
+export async function verifyQuota({ owners }: Pick<Deps, 'owners'>, signal: AbortSignal): Promise<VerificationReply> {
+  return owners.quota.ask(verifyLedger, { subject: OPERATOR, signal });
+}

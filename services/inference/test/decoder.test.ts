@@ -14,7 +14,7 @@ jest.setTimeout(90_000);
 function decode(path: string): Promise<Decoder> {
   const args = fileArguments(path, { fps: 5, scaled: { width: 64, height: 48 } });
   return startDecoder(args, {
-    sandbox: { mode: 'auto', file: path, needsNetwork: false },
+    sandbox: { mode: 'auto', file: path },
     isSizeFixed: true,
     killGraceMs: 3000,
   });

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { rtmpServer, tcpServer } from './support/live-servers.ts';
 import { atEnd, commandLines, expectStreetFrames, reasonOf, street, take, watch } from './support/live-watch.ts';
+import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
+import { scriptedRtsp } from './support/scripted-rtsp.ts';
 import { rtspServer } from './support/rtsp-server.ts';
 import { videoDirectory } from './support/videos.ts';
 
@@ -87,3 +89,19 @@ test.each(['rtsp', 'rtmp'])(
     await asked;
   },
 );
+
+test('a server that leaves before its first picture is tried again', async () => {
+  const rtsp = await scriptedRtsp({}, { closesAfter: 'PLAY' });
+  const stop = info({ level: 'status', code: 'NetStream.Play.Stop' });
+  const rtmp = await scriptedRtmp({ play: (viewer) => viewer.say('onStatus', 0, null, stop) });
+  for (const url of [`rtsp://127.0.0.1:${rtsp.port}/cam`, `rtmp://127.0.0.1:${rtmp.port}/live/cam`]) {
+    const live = watch(url);
+    const next = live.frames.next();
+    await until(() => live.retries.length >= 2, { timeoutMs: 60_000 });
+    expect(new Set(live.retries)).toEqual(new Set(['stream_ended']));
+    live.stop();
+    await next;
+  }
+  rtsp.close();
+  rtmp.close();
+});

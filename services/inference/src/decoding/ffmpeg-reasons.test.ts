@@ -14,9 +14,7 @@ test.each([
     '[mov,mp4 @ 0x1] [error] moov atom not found\n[error] file:/x: Invalid data found when processing input\n',
     'unreadable',
   ],
-  ['[error] rtmp://127.0.0.1:1/a: Connection refused\n', 'connection_failed'],
   ['[fatal] Decoder (codec av2) not found for input stream #0:0\n', 'codec_unsupported'],
-  ['[error] x: Connection timed out\n', 'timeout'],
 ])('%j means %s', (text, reason) => {
   expect(read(text).reason).toBe(reason);
 });

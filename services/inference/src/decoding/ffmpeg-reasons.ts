@@ -3,16 +3,9 @@ import type { SourceReason } from '../domain/source-error.ts';
 // In order of how much they explain: ffmpeg prints several lines for one failure.
 const PATTERNS: readonly [RegExp, SourceReason][] = [
   [/matches no streams/, 'no_video_track'],
-  [/401 Unauthorized|403 Forbidden|method \w+ failed: 40[13]|[Aa]uthori[sz]ation failed/, 'auth_failed'],
-  [/404 Not Found|method \w+ failed: 404|StreamNotFound|NetStream\.Play\.Failed/, 'not_found'],
   [/Error while opening decoder for input stream|Decoder \(codec [^)]*\) not found for input/, 'codec_unsupported'],
   [/moov atom not found|Invalid data found when processing input|Format not on whitelist/, 'unreadable'],
   [/could not find codec parameters|Could not find codec parameters/, 'unreadable'],
-  [/timed out/, 'timeout'],
-  [
-    /Connection refused|Connection reset|unreachable|No route to host|Broken pipe|Input\/output error/,
-    'connection_failed',
-  ],
 ];
 
 const MAX_LINE = 4096;

@@ -36,7 +36,7 @@ export interface FileFrame {
 export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
   const { sampling, image, after, signal } = options;
   const args = fileArguments(path, { ...sampling, afterMs: after?.timeMs });
-  const sandbox = { mode: options.sandbox, file: path, needsNetwork: false };
+  const sandbox = { mode: options.sandbox, file: path };
   const decoder = await startDecoder(args, { sandbox, isSizeFixed: true, killGraceMs: options.killGraceMs });
   const frames = decoder.frames();
   let seq = after?.seq ?? -1;

@@ -35,7 +35,7 @@ export async function readConnection(
   try {
     input = await open();
     const decoder = await startDecoder(liveArguments(input.args, settings.sampling), {
-      sandbox: { mode: settings.sandbox, needsNetwork: input.needsNetwork },
+      sandbox: { mode: settings.sandbox },
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
     });
@@ -77,11 +77,12 @@ async function decode(
 }
 
 /**
- * Each side sees the other one leave, so the one that knows why speaks: our own patience at its end, a reason that is
- * final, else the first.
+ * Each side sees the other one leave, so the one that knows why speaks: our own patience at its end, a source that left
+ * before its first picture (which ffmpeg calls unreadable), a reason that is final, else the first.
  */
 function weightiest(reasons: (SourceReason | undefined)[]): SourceReason {
   const known = reasons.filter((reason) => reason !== undefined);
   if (known.includes('timeout')) return 'timeout';
+  if (known.includes('stream_ended')) return 'stream_ended';
   return known.find((reason) => isFatal(reason, false)) ?? known[0] ?? 'stream_ended';
 }

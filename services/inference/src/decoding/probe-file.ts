@@ -41,7 +41,7 @@ export async function probeFile(path: string, limits: { timeoutMs: number; sandb
     ['-of', 'json'],
     ['-i', `file:${path}`],
   ].flat();
-  const plan = { mode: limits.sandbox, file: path, needsNetwork: false, cpuSeconds: 10 };
+  const plan = { mode: limits.sandbox, file: path, cpuSeconds: 10 };
   const [command, argv] = await sandboxed(plan, 'ffprobe', args);
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
   const options = { timeout: limits.timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env } as const;

@@ -8,8 +8,6 @@ export interface SandboxPlan {
   mode: SandboxMode;
   /** The only file it may read, if any. */
   file?: string | undefined;
-  /** Whether it needs the loopback relay; without it there is no network at all. */
-  needsNetwork: boolean;
   /** Longest processor time in seconds. */
   cpuSeconds?: number | undefined;
 }
@@ -53,7 +51,6 @@ export async function sandboxed(
   const limited = ['prlimit', ...limits, program, ...args];
   const isLocked = plan.mode !== 'off' && (plan.mode === 'require' || (await sandboxAvailable()));
   if (!isLocked) return [limited[0] ?? '', limited.slice(1)];
-  const network = plan.needsNetwork ? ['--share-net'] : [];
   const file = plan.file === undefined ? [] : ['--ro-bind', plan.file, plan.file];
-  return ['bwrap', [...LOCK, ...network, ...ROOT, ...file, ...limited]];
+  return ['bwrap', [...LOCK, ...ROOT, ...file, ...limited]];
 }

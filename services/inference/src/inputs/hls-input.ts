@@ -55,7 +55,6 @@ export async function openPlaylist(options: HttpOptions, body: Readable): Promis
   pieces.unshift(head);
   return {
     args: ['-re', '-protocol_whitelist', 'pipe', '-format_whitelist', format, '-f', format, '-i', 'pipe:0'],
-    needsNetwork: false,
     feed: (stdin: Writable) => pipeline(pieces, stdin, () => undefined),
     failure: () => failed.reason,
     isFinished: () => failed.isFinished,

@@ -44,7 +44,6 @@ export async function openHttp(options: HttpOptions): Promise<LiveInput> {
       ['-format_whitelist', format],
       ['-f', format, '-i', 'pipe:0'],
     ].flat(),
-    needsNetwork: false,
     feed: (stdin: Writable) => {
       pipeline(whole, stdin, (error) => {
         if (!error) failed.isFinished = isRecording;

@@ -7,8 +7,6 @@ import type { SourceAddresses } from './source-addresses.ts';
 export interface LiveInput {
   /** ffmpeg arguments up to and with `-i`. They name no host, path or credential of the source. */
   args: string[];
-  /** Whether ffmpeg itself connects, to a relay on loopback. */
-  needsNetwork: boolean;
   /** Starts what ffmpeg reads from its standard input. */
   feed: (stdin: Writable) => void;
   /** What went wrong on the network side, if anything did. */

@@ -37,7 +37,7 @@ const HONEST: RtspScript = {
 };
 
 /** An RTSP server that says what a test wants, and is honest where it wants nothing. */
-export async function scriptedRtsp(script: RtspScript) {
+export async function scriptedRtsp(script: RtspScript, { closesAfter }: { closesAfter?: string } = {}) {
   const requests: RtspRequest[] = [];
   const server = await tcpServer((socket) => {
     const read = createRtspReader();
@@ -49,6 +49,7 @@ export async function scriptedRtsp(script: RtspScript) {
         requests.push(request);
         const answer = script[method] ?? HONEST[method] ?? ((asked) => rtspAnswer(asked, '200 OK', ['Session: 1']));
         socket.write(answer(request));
+        if (method === closesAfter) socket.end();
       }
     });
   });

@@ -12,10 +12,15 @@ import type { LiveInput } from '../live-input.ts';
 export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void): LiveInput {
   let reason: SourceReason | undefined;
   async function* untilFailure(): AsyncGenerator<Buffer, void> {
+    let isEmpty = true;
     try {
-      yield* packed;
+      for await (const piece of packed) {
+        isEmpty = false;
+        yield piece;
+      }
+      if (isEmpty) reason = 'stream_ended';
     } catch (error) {
-      reason ??= sourceReasonOf(error);
+      reason = sourceReasonOf(error);
     }
   }
   const stream = Readable.from(untilFailure(), { objectMode: false });
@@ -23,7 +28,6 @@ export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void):
     args: [LIVE_PROBING, ['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska']]
       .concat([['-f', 'matroska', '-i', 'pipe:0']])
       .flat(),
-    needsNetwork: false,
     feed: (stdin) => pipeline(stream, stdin, () => undefined),
     failure: () => reason,
     // A live source that ends is lost, not complete.

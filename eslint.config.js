@@ -1,6 +1,26 @@
 import n from 'eslint-plugin-n';
 import tseslint from 'typescript-eslint';
 
+/** Habits of this repository that no rule of a package covers. */
+const habits = [
+  {
+    selector: 'ImportSpecifier[importKind="type"]',
+    message: 'Import types in a statement of their own: import type { … }.',
+  },
+  { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+  { selector: 'ExportAllDeclaration', message: 'Import from the file that has it; there are no barrels.' },
+  { selector: 'SpreadElement > ObjectExpression', message: 'Write the properties; do not pack lines with spreads.' },
+  {
+    selector: 'MemberExpression[object.name="jest"][property.name=/^(mock|unstable_mockModule|doMock)$/]',
+    message: 'Use a real part or a double over a socket; modules are not mocked.',
+  },
+  {
+    selector: 'CallExpression[callee.object.name="Promise"][callee.property.name="race"]',
+    message:
+      'Use atMost or unlessAborted of @vision/shared/async, or say in a disable comment who cleans up after the loser.',
+  },
+];
+
 export default tseslint.config(
   { ignores: ['**/dist/', '.local/', 'node_modules/', 'coverage/', 'test/client/public-api.ts'] },
   ...tseslint.configs.strictTypeChecked,
@@ -13,6 +33,7 @@ export default tseslint.config(
       'max-params': ['error', 4],
       'n/no-process-env': 'error',
       'no-console': 'error',
+      'no-restricted-syntax': ['error', ...habits],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -53,4 +74,16 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   { files: ['**/*.js', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
+  // Tools read these by their default export.
+  { files: ['*.config.js', '**/*.d.ts', 'test/support/verify-ledger.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  {
+    // Files that do not keep to the habits yet.
+    files: [
+      'services/tasks/src/service.ts',
+      'services/tasks/src/clients/probe-{http,rtsp}.ts',
+      'services/images/test/degraded.test.ts',
+      'services/images/test/support/raw-client.ts',
+    ],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
 );

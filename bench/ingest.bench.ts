@@ -91,10 +91,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
     wakeRelay: () => undefined,
   });
   let stored = 0;
-  let done: () => void = () => undefined;
-  const all = new Promise<void>((resolve) => {
-    done = resolve;
-  });
+  const { promise: all, resolve: done } = Promise.withResolvers<void>();
   const consumer = createBatchConsumer({
     kafka: kafka.client,
     groupId: `bench-${round}`,

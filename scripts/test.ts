@@ -3,7 +3,8 @@
  * infrastructure or the whole system get a copy of their own, which is stopped at the end if it was started here.
  * Exit code: that of the first failure. Last line: `N passed, N failed`, the tests of all steps together.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';

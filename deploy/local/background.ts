@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { say, type Settings } from './settings.ts';
+import { say } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { becomesTrue, isPortFree } from './wait.ts';
 
 /** A program that runs on after this process: detached, output in `log/<name>.log`, identity in `run/<name>.pid`. */

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopAll } from './down.ts';
-import { dataDir, say, type Settings } from './settings.ts';
+import { dataDir, say } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /** Stops everything of this copy and of its copies for tests and faults, and removes all their data. */
 export async function clean(settings: Settings): Promise<void> {

@@ -1,10 +1,12 @@
 import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
-import { installMissing, type HostProgram } from './host-programs.ts';
+import { installMissing } from './host-programs.ts';
+import type { HostProgram } from './host-programs.ts';
 import { ensureKafka, ensureLocalTopics, localBrokers } from './kafka.ts';
 import { ensureDatabases, ensurePostgres, localDatabaseUrl } from './postgres.ts';
 import { ensureRedis, localRedisUrl } from './redis.ts';
 import { ensureBucket, ensureS3, localObjectStore } from './s3.ts';
-import { loadSecrets, type Secrets } from './secrets.ts';
+import { loadSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
 import { ensureTraces } from './traces.ts';
 

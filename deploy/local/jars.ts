@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, say, type Settings } from './settings.ts';
+import { root, say } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 /**
  * Folder with every jar that `deploy/local/<part>/pom.xml` names, downloaded once per machine. The folder is named

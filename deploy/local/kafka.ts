@@ -4,10 +4,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { createLogger } from '@vision/shared/logger';
 import { ensureTopics } from '@vision/shared/messaging/ensure-topics';
-import { createKafka, type KafkaClient } from '@vision/shared/messaging/kafka';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
-import { dataDir, portOf, root, type Settings } from './settings.ts';
+import { dataDir, portOf, root } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { becomesTrue, isPortFree } from './wait.ts';
 
 export function localBrokers(settings: Settings): string {

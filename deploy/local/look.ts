@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPid, startedPrograms } from './background.ts';
-import { serviceNames, type ServiceName } from './services.ts';
-import { portOf, urlOf, type PortName, type Settings } from './settings.ts';
+import { serviceNames } from './services.ts';
+import type { ServiceName } from './services.ts';
+import { portOf, urlOf } from './settings.ts';
+import type { PortName, Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
 /** One line for each part that was started: process, port, and for services what their readiness says. */

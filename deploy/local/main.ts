@@ -3,8 +3,10 @@ import { clean } from './clean.ts';
 import { stopAll, stopOne, stopServices } from './down.ts';
 import { withLock } from './lock.ts';
 import { followLogs, printStatus } from './look.ts';
-import { serviceNames, type ServiceName } from './services.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { serviceNames } from './services.ts';
+import type { ServiceName } from './services.ts';
+import { readSettings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { startTestInfrastructure, startTestSystem, testSettings } from './test-copy.ts';
 import { startInfrastructure, startSystem } from './up.ts';
 

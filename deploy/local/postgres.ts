@@ -15,7 +15,8 @@ import { Client } from 'pg';
 import { ensureRunning } from './background.ts';
 import { findProgram } from './host-programs.ts';
 import type { Secrets } from './secrets.ts';
-import { dataDir, portOf, type Settings } from './settings.ts';
+import { dataDir, portOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 export function localDatabaseUrl(settings: Settings, secrets: Secrets): string {
   return `postgres://postgres:${secrets.POSTGRES_PASSWORD}@127.0.0.1:${portOf(settings, 'postgres')}/postgres`;

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { ensureRunning } from './background.ts';
 import { findProgram } from './host-programs.ts';
-import { dataDir, portOf, type Settings } from './settings.ts';
+import { dataDir, portOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { answersLine } from './wait.ts';
 
 export function localRedisUrl(settings: Settings): string {

@@ -5,7 +5,8 @@ import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import type { Secrets } from './secrets.ts';
-import { dataDir, portOf, root, urlOf, type Settings } from './settings.ts';
+import { dataDir, portOf, root, urlOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
 export function localObjectStore(settings: Settings, secrets: Secrets): ObjectStoreOptions {

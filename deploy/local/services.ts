@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureRunning, runningPid, startLog } from './background.ts';
-import { addressesOf, allOrFirstError, type Infrastructure } from './infrastructure.ts';
-import { portOf, root, say, urlOf, type PortName, type Settings } from './settings.ts';
+import { addressesOf, allOrFirstError } from './infrastructure.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { portOf, root, say, urlOf } from './settings.ts';
+import type { PortName, Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
 export const serviceNames = ['quota', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;

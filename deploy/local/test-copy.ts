@@ -2,10 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runningPid, startedPrograms } from './background.ts';
 import { installMissing } from './host-programs.ts';
-import { addressesOf, type Infrastructure } from './infrastructure.ts';
+import { addressesOf } from './infrastructure.ts';
+import type { Infrastructure } from './infrastructure.ts';
 import { writeEnvFile } from './secrets.ts';
-import { offsets, say, type Settings } from './settings.ts';
-import { bringUpInfrastructure, bringUpSystem, type Variables } from './up.ts';
+import { offsets, say } from './settings.ts';
+import type { Settings } from './settings.ts';
+import { bringUpInfrastructure, bringUpSystem } from './up.ts';
+import type { Variables } from './up.ts';
 import { isPortFree } from './wait.ts';
 
 /**

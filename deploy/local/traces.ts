@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
-import { portOf, urlOf, type Settings } from './settings.ts';
+import { portOf, urlOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
 /** Starts Zipkin, which keeps spans in memory only, and before it the receiver that the services export to. */

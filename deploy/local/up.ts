@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { ensureApiKey } from './api-key.ts';
 import { installMissing } from './host-programs.ts';
-import { addressesOf, ensureInfrastructure, type Infrastructure } from './infrastructure.ts';
+import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
+import type { Infrastructure } from './infrastructure.ts';
 import { readEnvFile, writeEnvFile } from './secrets.ts';
 import { databaseOf, ensureServices, serviceNames, wantedServices } from './services.ts';
-import { say, urlOf, type Settings } from './settings.ts';
+import { say, urlOf } from './settings.ts';
+import type { Settings } from './settings.ts';
 
 export type Variables = Record<string, string>;
 

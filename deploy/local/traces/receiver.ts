@@ -2,10 +2,12 @@
  * `node receiver.ts <port> <Zipkin address>`: takes spans as the services export them (OTLP over HTTP, protobuf) and
  * hands them to Zipkin, whose own OTLP module is not published in Maven Central.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { toZipkin, type ExportRequest } from './to-zipkin.ts';
+import { toZipkin } from './to-zipkin.ts';
+import type { ExportRequest } from './to-zipkin.ts';
 
 const [port = '', zipkin = ''] = process.argv.slice(2);
 const schema = await protobuf.load(join(import.meta.dirname, 'otlp.proto'));

@@ -74,8 +74,7 @@ test('two serializable transactions that disturb each other both end up applied'
   const { db } = database;
   await db('things').insert({ id: 'serial', n: 0 });
   let tries = 0;
-  let release: () => void = () => undefined;
-  const bothHaveRead = new Promise<void>((resolve) => (release = resolve));
+  const { promise: bothHaveRead, resolve: release } = Promise.withResolvers<void>();
   const increment = () =>
     inTransaction(
       db,

@@ -142,8 +142,7 @@ test('killed between publish and mark: the event comes twice, none is lost', asy
 });
 
 test('stop waits for the batch under way and marks it', async () => {
-  let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let entered = false;
   const { producer } = recorder(async (events) => {
     if (events.length === 0) return;

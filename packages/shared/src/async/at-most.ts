@@ -11,7 +11,7 @@ export async function atMost(ms: number, work: Promise<unknown>): Promise<boolea
   late.catch(() => undefined);
   work.catch(() => undefined);
   try {
-    // The timer is cleared below; the work is its owner's business.
+    // eslint-disable-next-line no-restricted-syntax -- the timer is cleared below, the work is its owner's
     return await Promise.race([work.then(() => true), late]);
   } finally {
     over.abort();

@@ -9,7 +9,7 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    // The promise of the signal is dropped with its listener below.
+    // eslint-disable-next-line no-restricted-syntax -- the listener is taken off below, the work is its owner's
     return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener('abort', onAbort);

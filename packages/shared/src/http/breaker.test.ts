@@ -22,11 +22,8 @@ const times = async (count: number, act: () => Promise<unknown>) => {
 const broken = (breaker: Breaker) => times(10, () => say(breaker, 'fault'));
 const halfOpen = (breaker: Breaker) => until(() => breaker.state() === 'half-open', { intervalMs: 2 });
 const held = () => {
-  let release: (verdict: Verdict) => void = () => undefined;
-  const work = new Promise<Verdict>((resolve) => {
-    release = resolve;
-  });
-  return { work: () => work, release };
+  const { promise, resolve: release } = Promise.withResolvers<Verdict>();
+  return { work: () => promise, release };
 };
 
 test('a single failure does not open it, ten do', async () => {

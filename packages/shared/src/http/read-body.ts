@@ -33,7 +33,7 @@ export async function readRequestBody(req: IncomingMessage, limits: BodyLimits):
   const onData = (chunk: Buffer) => chunks.push(chunk);
   req.on('data', onData).once('end', onEnd);
   try {
-    // Both sides only listen to the request; the listeners are taken off below.
+    // eslint-disable-next-line no-restricted-syntax -- the listeners of both sides are taken off below
     await Promise.race([ended, guard.broken]);
     return Buffer.concat(chunks);
   } finally {

@@ -8,7 +8,7 @@ export async function withinTime<T>(work: Promise<T>, timeoutMs: number, onLate:
     onLate();
   }, timeoutMs);
   try {
-    // When time is up, `onLate` ends the work; the race has then handled its failure already.
+    // eslint-disable-next-line no-restricted-syntax -- `onLate` ends the work, whose failure the race has handled
     return await Promise.race([work, late.promise]);
   } finally {
     clearTimeout(timer);

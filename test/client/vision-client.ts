@@ -30,8 +30,8 @@ export interface ClientOptions {
 export type VisionClient = ReturnType<typeof createVisionClient>;
 
 /**
- * A client as somebody would write it who has nothing but the OpenAPI document: its types are generated from it, so this
- * file compiles only as long as they are worth using.
+ * A client as somebody would write it who has nothing but the OpenAPI document: its types are generated from it, so
+ * this file compiles only as long as they are worth using.
  */
 export function createVisionClient({ baseUrl, apiKey, fetch = globalThis.fetch }: ClientOptions) {
   const api = createClient<paths>({ baseUrl, fetch, headers: { authorization: `Bearer ${apiKey}` } });

@@ -1,6 +1,6 @@
 /**
- * Ends a run of the end-to-end tests: every counter of the quota has to equal what the ledger says. Jest loads this file by
- * Node's own rules, so it imports nothing of the project.
+ * Ends a run of the end-to-end tests: every counter of the quota has to equal what the ledger says. Jest loads this
+ * file by Node's own rules, so it imports nothing of the project.
  */
 export default async function verifyLedger(): Promise<void> {
   const { ADMIN_URL, ADMIN_TOKEN } = process.env;

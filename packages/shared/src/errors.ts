@@ -104,7 +104,7 @@ export const fail = {
       reason: 'breaker_open',
       retryAfterS,
     }),
-  /** The operator's switch. How long it takes nobody knows, so the time to the next try is the same everywhere. */
+  /** The operator's switch. Nobody knows how long it lasts, so `Retry-After` is always the same. */
   maintenance: () =>
     new AppError('unavailable', 'The service is under maintenance; new work is not accepted.', {
       code: 'OP-TASK-BREAKER-OPEN',
@@ -155,7 +155,7 @@ export const fail = {
       reason: 'task_not_resolving',
       details: { status },
     }),
-  /** A fault of ours. What exactly stands in the log only. */
+  /** A fault of ours. The details are in the log only. */
   internal: () => new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' }),
 };
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Waits for work that goes on by itself, but no longer than `ms`: for what a caller should not have to wait for when it
- * hangs. Resolves with whether it ended in time; rejects when it fails in time. Whoever needs to hear of a later
- * failure handles it in the work.
+ * Waits for `work`, but no longer than `ms`; the work itself continues in the background. For clean-up that a caller
+ * should not have to wait for when it hangs. Resolves with whether it ended in time; rejects when it fails in time. A
+ * later failure is only seen if the work itself handles it.
  */
 export async function atMost(ms: number, work: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();

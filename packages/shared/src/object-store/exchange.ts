@@ -39,8 +39,8 @@ export interface Limits {
 }
 
 /**
- * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a client of its
- * own, which costs some microseconds; the connections belong to an agent that all of them share.
+ * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a
+ * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
  */
 export function createConnection(options: ObjectStoreOptions): Connection {
   const { maxSockets = 32, idleMs = 20_000, deadlineMs = 30_000 } = options;
@@ -69,7 +69,7 @@ export function createConnection(options: ObjectStoreOptions): Connection {
   return { bucket, region, isEncrypted, deadlineMs, clientFor, close: () => agent.destroy() };
 }
 
-/** The client answers these with an error of its own without reading the body, which would keep the connection. */
+/** The client throws for these without reading the body; unread, it would occupy the connection. */
 const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
 
 function sender(request: typeof http.request, idleMs: number, signal: AbortSignal | undefined) {
@@ -94,7 +94,7 @@ export async function exchange<T>(
   const timer = deadlineMs === Infinity ? undefined : setTimeout(late, deadlineMs);
   const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
   try {
-    // The client can wait for ever on a body that was given up.
+    // The client can wait for ever on a body that was given up, so the signal has to end the wait.
     return await unlessAborted(ended, work(connection.clientFor(ended)));
   } catch (error) {
     throw signal?.aborted ? signal.reason : asStoreError(error);

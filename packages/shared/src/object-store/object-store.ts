@@ -7,14 +7,15 @@ import { abortIncomplete, put } from './uploads.ts';
 import type { PutRequest } from './uploads.ts';
 
 /**
- * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when the store does
- * not answer or refuses, `not_found` with reason `object_not_found` where an object was asked for and is not there.
+ * One bucket of any S3 server. Every method throws AppError OP-SYS-UNAVAILABLE `object_store_unavailable` when
+ * the store does not answer or refuses, `not_found` with reason `object_not_found` where an object was asked
+ * for and is not there.
  */
 export interface ObjectStore {
   readonly bucket: string;
   /**
-   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the smallest
-   * that S3 takes, one in memory at a time. A stream that fails rejects with its own error.
+   * Stores an object whole or not at all. A buffer goes in one request; a stream of any length in parts of 5 MiB, the
+   * smallest that S3 takes, one in memory at a time. A stream that fails rejects with its own error.
    */
   put(request: PutRequest): Promise<void>;
   /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */

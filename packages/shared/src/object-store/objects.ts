@@ -11,7 +11,10 @@ export interface StoredObject {
   modifiedAt: Date;
 }
 
-/** Writes an object to a file, which must not exist yet; removes it again when the download fails. Throws as `ObjectStore` says. */
+/**
+ * Writes an object to a file, which must not exist yet; removes it again when the download fails.
+ * Throws as `ObjectStore` says.
+ */
 export async function getToFile(
   connection: Connection,
   { key, path, signal }: { key: string; path: string; signal: AbortSignal | undefined },

@@ -10,7 +10,10 @@ export interface PutRequest {
   key: string;
   body: Buffer | Readable;
   contentType: string;
-  /** Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request and is never collected. */
+  /**
+   * Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request
+   * and is never collected.
+   */
   known?: { bytes: number; sha256: string } | undefined;
   /** Ends the upload and undoes what was sent of it; its reason is thrown. */
   signal?: AbortSignal | undefined;
@@ -52,12 +55,14 @@ async function putKnown(
 
 /** Longest wait for a part on its way when its upload is given up. */
 const SETTLE_MS = 5_000;
-/** Longest wait for the removal of what a failed upload left; against a store that hangs it continues in the background. */
+/**
+ * Longest wait for the removal of what a failed upload left; against a store that hangs it continues in the background.
+ */
 const CLEAN_UP_MS = 2_000;
 
 /**
- * Sends a stream in parts until it ends, breaks, or the caller gives it up. A part that arrives whole while its upload is being
- * aborted can stay in the store for ever, so the one on its way is let through before anything is undone.
+ * Sends a stream in parts until it ends, breaks, or the caller gives it up. A part that arrives whole while its upload
+ * is being aborted can stay in the store for ever, so the one on its way is let through before anything is undone.
  */
 async function putUnknown(connection: Connection, { key, body, contentType, signal }: StreamRequest): Promise<void> {
   const broken = new AbortController();
@@ -77,7 +82,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
     );
     ended.throwIfAborted();
   } catch (error) {
-    // With an error: a pipeline whose source has ended unread waits for its end for ever when that is merely destroyed.
+    // Destroyed with an error: without one, a pipeline whose source ended before it was read waits for ever.
     body.destroy(error as Error);
     await atMost(CLEAN_UP_MS, cleanUp(connection, key, ended.aborted));
     throw ended.aborted ? ended.reason : error;
@@ -89,7 +94,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
 
 async function cleanUp(connection: Connection, key: string, wasGivenUp: boolean): Promise<void> {
   await abortIncomplete(connection, key, 0).catch(() => undefined);
-  // Its last request may have been the one that was let through.
+  // The request that was allowed to finish may have completed the upload.
   if (wasGivenUp) await remove(connection, [key]).catch(() => undefined);
 }
 
@@ -107,8 +112,8 @@ interface PartsRequest {
 }
 
 /**
- * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and filled again,
- * and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
+ * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and
+ * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
  * @throws what the stream, the signal or the client throws; the upload is then left begun.
  */
 async function putParts({ client, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {

@@ -59,8 +59,8 @@ export function resolved<T extends object>(document: ApiDocument, part: T | Refe
 }
 
 /**
- * The document with every object closed that says nothing about further properties. Clients are asked to ignore what they do
- * not know; tests are not.
+ * The document with every object closed that says nothing about further properties. Clients are asked to ignore what
+ * they do not know; tests are not.
  */
 export function closed(document: ApiDocument): ApiDocument {
   return closePart(document) as ApiDocument;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Tells the others that this worker lives and how many jobs it takes; forgets those that are long gone. */
+/** Reports that this worker lives and how many jobs it takes; removes workers that are long gone. */
 export async function reportWorker(db: Knex, worker: { id: string; capacity: number }): Promise<void> {
   await db('workers')
     .insert({ worker_id: worker.id, capacity: worker.capacity, seen_at: db.fn.now() })

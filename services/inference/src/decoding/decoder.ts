@@ -80,7 +80,7 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
     try {
       yield* readFrames(pull, records, options.isSizeFixed, geometry.promise);
     } finally {
-      // A pipe that is not read to its end stays open, and with it the process counts as not closed.
+      // A pipe that is not read to its end stays open, and the process then never counts as closed.
       child.stdout.destroy();
     }
   }

@@ -1,13 +1,13 @@
 /**
- * A box for one thing between a writer that never waits and a reader that may be slow: a new thing replaces the one not
- * taken yet.
+ * Holds one item between a writer that never waits and a reader that may be slow: a new item replaces one
+ * not taken yet.
  */
 export interface Freshest<T> {
   put: (item: T) => void;
-  /** No more is put; the reader gets what is in the box, then the end or the error. */
+  /** Nothing more comes; the reader gets the item that is held, then the end or the error. */
   end: (error?: Error) => void;
   take: () => Promise<T | undefined>;
-  /** Things replaced before they were taken. */
+  /** Items replaced before they were taken. */
   dropped: () => number;
   /** Whether something waits for the reader. */
   isWaiting: () => boolean;

@@ -43,7 +43,7 @@ export interface LiveDeps {
   openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveInput>;
   /** The wall clock, which frames are dated by. */
   now?: (() => number) | undefined;
-  /** Told of every connection lost, with the time until the next try. */
+  /** Called for every lost connection, with the time until the next try. */
   onRetry?: ((reason: SourceReason, pauseMs: number) => void) | undefined;
 }
 
@@ -144,7 +144,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
   }
 }
 
-/** How long the last connection gave frames. */
+/** How long the last connection delivered frames. */
 function goodMs({ goodSince, lastFrameAt }: Progress): number {
   return goodSince === undefined ? 0 : lastFrameAt - goodSince;
 }

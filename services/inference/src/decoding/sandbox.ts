@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** How strongly ffmpeg is locked in: `auto` uses what the machine allows, `off` only limits resources. */
+/** How strongly ffmpeg is isolated: `auto` uses what the machine allows, `off` only limits resources. */
 export type SandboxMode = 'auto' | 'require' | 'off';
 
 export interface SandboxPlan {

@@ -3,7 +3,8 @@ import { ImageRefusedError } from '../domain/image-error.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { MAX_PIXELS, sharp } from './sharp-limits.ts';
 
-// Well below what callers wait, so a picture that takes for ever is refused and not taken for a failing backend.
+// Well below the time callers wait, so that a picture that cannot be decoded in time is refused instead of looking like
+// a failing backend.
 const DECODE_SECONDS = 10;
 
 /** One measured picture, scaled to the given size. @throws ImageRefusedError `not_decodable`. */

@@ -14,8 +14,8 @@ import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
- * main thread stays free for requests. Pictures are decoded here too: what a thread unpacks is garbage of its own small
- * heap. The thread starts without loader flags, so it imports relative modules and packages only.
+ * main thread stays free for requests. Pictures are decoded here too: unpacked pictures are then garbage of the
+ * thread's own small heap. The thread starts without loader flags, so it imports relative modules and packages only.
  */
 type Detect = (
   image: RgbImage,

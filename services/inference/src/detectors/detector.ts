@@ -4,7 +4,7 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 interface DetectOptions {
   /** Objects below it are not returned, 0..1. */
   minScore: number;
-  /** Words of the scene; other classes of the model are ignored. */
+  /** Labels of the scene; other classes of the model are ignored. */
   labels: readonly string[];
   signal?: AbortSignal | undefined;
 }

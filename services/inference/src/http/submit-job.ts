@@ -14,7 +14,7 @@ export const submitJobRoute = (deps: SubmitJobDeps) =>
       path: '/v1/jobs',
       summary: 'Accept a video job.',
       audience: 'backend',
-      // Parsed by hand: what does not fit is refused for good, in the words of the contract.
+      // Parsed here: what does not fit is a refusal of the contract (422), not a 400.
       body: z.unknown(),
       responses: {
         200: { description: 'A job with this job_id and the same content exists.', schema: job },

@@ -22,7 +22,7 @@ const RELOAD_TRIES = 3;
 // A playlist may be made of thousands of pieces that hold nothing: a dozen requests at once, then four a second.
 const REQUEST_MS = 250;
 const REQUESTS_AHEAD_MS = 12 * REQUEST_MS;
-// Who fell behind may catch up at twice the pace of the stream.
+// A reader that fell behind may catch up at twice the pace of the stream.
 const CATCHING_UP = 2;
 
 type MediaPlaylist = Extract<HlsPlaylist, { kind: 'segments' }>;
@@ -99,7 +99,7 @@ async function* readPieces({ source, uri, first, signal, state }: Reading): Asyn
       loadedAt = performance.now();
       playlist = await reload(source, uri, signal);
       const last = playlist.segments.at(-1)?.number ?? 0;
-      // The server began to count anew.
+      // The server restarted its numbering.
       if (last < next - 1) next = playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0;
     }
     state.isFinished = true;

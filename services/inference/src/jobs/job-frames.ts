@@ -64,7 +64,7 @@ async function* framesOfFile(
   }
 }
 
-/** The freshest frame of a live stream at each pull. Numbers go on where no worker before this one can have been. */
+/** The freshest frame of a live stream at each pull. Its numbers are above any that an earlier worker can have used. */
 async function* framesOfStream(
   { addresses, box, certificates, settings, signals }: FrameDeps,
   source: StreamSource,
@@ -73,7 +73,7 @@ async function* framesOfStream(
   const opening = { addresses, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
-    // It was checked when the job was created. Who takes the job over later resolves anew.
+    // It was checked when the job was created. A worker that takes the job over later resolves the name again.
     pinnedAddress: job.attempt === 1 ? source.pinnedAddress : undefined,
   };
   const watch = watchLive(

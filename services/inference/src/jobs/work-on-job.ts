@@ -15,9 +15,9 @@ import type { RunJobDeps } from './run-job.ts';
 export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger'>;
 
 /**
- * One job in the hands of one worker: to its end, or until another attempt has it or this worker lets go of it. The
- * end-of-job message goes out after the last acknowledged frame and before the row says that the job has ended, so a
- * crash between the two repeats the message and never leaves it out.
+ * Works on one job: to its end, until another attempt has it, or until this worker lets go of it. The end-of-job
+ * message goes out after the last acknowledged frame and before the row says that the job has ended, so a crash between
+ * the two repeats the message and never leaves it out.
  */
 export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
   let progress = startOf(job);
@@ -47,13 +47,13 @@ async function run(
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
-    // Whatever breaks off when reading ends says nothing about the job.
+    // An error that comes because reading ended says nothing about the job.
     deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
 }
 
-/** Tells everybody that the job has ended; false when there was no time for it. */
+/** Publishes and stores that the job has ended; false when there was no time for it. */
 async function end(
   { db, producer, signals }: WorkDeps,
   job: JobRecord,
@@ -87,7 +87,7 @@ async function release({ db, logger }: WorkDeps, job: JobRecord): Promise<void> 
   }
 }
 
-/** A short reason that is fit for users. What nobody expected goes to the log. */
+/** A short reason that users may see. Unexpected errors go to the log. */
 function reasonOf({ logger }: WorkDeps, { jobId }: JobRecord, error: unknown): string {
   if (error instanceof SourceError) return error.reason;
   const known = asAppError(error);

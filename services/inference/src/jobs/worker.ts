@@ -13,9 +13,9 @@ import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
   start: () => void;
-  /** Whether the others know of this worker, so that its places count. */
+  /** Whether this worker is in the table of workers, so that its places count. */
   isReported: () => boolean;
-  /** Puts the jobs down for others to take up. */
+  /** Gives the jobs back for other workers to take. */
   stop: () => Promise<void>;
 }
 

@@ -40,7 +40,7 @@ async function lookAtFile({ files, settings: { fileLookMs, sandbox } }: LookDeps
       file.release();
     }
   } catch (error) {
-    // Time is up before anything was seen: the job will tell.
+    // Time is up before anything was seen; the job will show it.
     if (!deadline.aborted || error instanceof SourceError) throw error;
   }
 }

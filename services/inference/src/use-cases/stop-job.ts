@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 /** Stops a job; one that nobody submitted yet is recorded as stopped, so that a late submit starts nothing. */
 export async function stopJob({ db, wakeWorker }: Pick<Deps, 'db' | 'wakeWorker'>, id: string): Promise<Job> {
-  // No job can have such an id, so there is nothing to remember.
+  // No job can have such an id, so nothing is recorded.
   if (!isJobId(id)) return { job_id: id, status: 'stopped', frames_published: 0 };
   const jobId = id.toLowerCase();
   const isUnknown = await insertStopped(db, jobId);

@@ -15,7 +15,7 @@ export type SubmitJobDeps = Pick<Deps, 'db' | 'box' | 'detectors' | 'addresses' 
 export type SubmitJobOutcome =
   { kind: 'created' | 'known'; job: Job } | { kind: 'conflict' | 'rejected' | 'no_capacity'; reason: string };
 
-/** Accepts a job, once per id. Whatever is refused has left nothing behind. */
+/** Accepts a job, once per id. A refused job leaves nothing behind. */
 export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<SubmitJobOutcome> {
   if (!isJobId(input.job_id)) return { kind: 'rejected', reason: 'request_invalid' };
   const jobId = input.job_id.toLowerCase();
@@ -30,7 +30,7 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
 }
 
 function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutcome {
-  // Stopped before it was submitted: the stop sticks, whatever the job would have been.
+  // Stopped before it was submitted: the stop stays in force, whatever the job is.
   const isSame = known.fingerprint === undefined || box.matches(known.fingerprint, contentOf(input), 'job');
   return isSame ? { kind: 'known', job: toJob(known) } : { kind: 'conflict', reason: 'job_conflict' };
 }
@@ -39,7 +39,7 @@ async function insert(deps: SubmitJobDeps, input: NewJob, jobId: string): Promis
   const { db, box, settings } = deps;
   const submitted = sealed(box, input, jobId);
   return inTransaction(db, async (tx): Promise<SubmitJobOutcome> => {
-    // One at a time, or two submits could both see the last free place.
+    // One at a time; otherwise two submits could both see the last free place.
     await lockCapacity(tx);
     const isFull = (await countActive(tx)) >= (await totalCapacity(tx, settings.workerSeenMs));
     if (isFull && (await findJobs(tx, [jobId])).length === 0) return { kind: 'no_capacity', reason: 'no_capacity' };

@@ -13,8 +13,8 @@ export interface VideoFacts {
 }
 
 /**
- * Passes a file through while it counts and hashes it, and lets nothing through before its beginning is that of a video. Fails
- * with AppError OP-TASK-REQUEST-INVALID `file_type_unsupported` | `file_too_large`.
+ * Passes a file through while it counts and hashes it, and lets nothing through before its beginning is that of a
+ * video. Fails with AppError OP-TASK-REQUEST-INVALID `file_type_unsupported` | `file_too_large`.
  */
 export class VideoMeter extends Transform {
   readonly #hash = createHash('sha256');

@@ -14,7 +14,7 @@ interface VideoTag {
   codec: NalCodec;
   kind: 'configuration' | 'picture' | 'other';
   isKey: boolean;
-  /** Presentation less decoding time, milliseconds. */
+  /** Presentation time minus decoding time, in milliseconds. */
   offsetMs: number;
   data: Buffer;
 }

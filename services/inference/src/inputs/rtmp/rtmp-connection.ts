@@ -36,7 +36,7 @@ export function createRtmpConnection(socket: Socket): RtmpConnection {
   let windowBytes = WINDOW_BYTES;
 
   const write = (data: Buffer) => {
-    // Who does not read what it asked for is not waited for.
+    // A server that does not read the answers it asked for is not waited for.
     if (socket.writableLength > MAX_UNSENT_BYTES) throw new SourceError('connection_failed');
     if (socket.writable) socket.write(data);
   };

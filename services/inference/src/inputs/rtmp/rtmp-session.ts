@@ -46,7 +46,7 @@ export async function playStream(
   connection.command(0, ['connect', CONNECT, connectObject(app, `rtmp://${authority}/${app}`)]);
   await within(resultOf(connection, CONNECT));
   connection.command(0, ['createStream', CREATE_STREAM, null]);
-  // Some networks fetch a live stream only for who subscribed to it.
+  // Some networks fetch a live stream only for clients that subscribed to it.
   connection.command(0, ['FCSubscribe', 3, null, stream]);
   const [, streamId] = await within(resultOf(connection, CREATE_STREAM));
   if (typeof streamId !== 'number' || !Number.isInteger(streamId) || streamId < 0 || streamId > 0xffff_ffff) {

@@ -16,7 +16,7 @@ interface Format {
   fragmentType: (header: number) => number;
 }
 
-// More pieces than this no encoder cuts a picture into.
+// No encoder cuts a picture into more pieces than this.
 const MAX_UNITS = 4096;
 
 /** RFC 6184: 1–23 units, 24 STAP-A, 28 FU-A; 25–27 and 29 belong to the interleaved mode. */

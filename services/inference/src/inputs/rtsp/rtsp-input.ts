@@ -44,7 +44,7 @@ async function* packed(connection: RtspConnection, session: RtspSession): AsyncG
   }
 }
 
-/** A server that reads no more is left without a word. */
+/** A server that reads no more gets no goodbye. */
 function attempt(socket: Socket, send: () => void): void {
   try {
     send();

@@ -32,8 +32,6 @@ const exceptions = [
   'services/gateway/src/http/(public-server|admin/(keys|schemas|subjects|upkeep)).ts',
   'services/quota/src/signals.ts',
   'services/results/src/(clients/task-owners|consumers/subscriptions|http/get-stored-frames).ts',
-  'services/tasks/src/(consumers/subscriptions|http/(receive-video|create-stream-task|create-upload-task|internal-tasks)).ts',
-  'services/tasks/src/use-cases/create-stream-task.ts',
 ];
 
 /** Paths of parts: `config.ts` is a file, everything else a folder. */

@@ -1,62 +1,66 @@
+import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import { createConsumer } from '@vision/shared/messaging/consumer';
-import { createKafka } from '@vision/shared/messaging/kafka';
-import { createProducer } from '@vision/shared/messaging/producer';
-import { createRelay } from '@vision/shared/messaging/relay';
-import type { ServiceContext } from '@vision/shared/run';
-import type { Config } from './config.ts';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { Relay } from '@vision/shared/messaging/relay';
 import { subscriptions } from './consumers/subscriptions.ts';
-import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { runRetention } from './use-cases/run-retention.ts';
-import { reconcile } from './use-cases/reconcile.ts';
+import { createReconciler } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
+import { runRetention } from './use-cases/run-retention.ts';
+import { takeCensus } from './use-cases/take-census.ts';
 
 export interface Background {
-  wakeRelay: () => void;
-  wakeReconciler: () => void;
+  start: () => void;
+  /** Whether the consumer works; for the liveness check. */
   isAlive: () => boolean;
   stop: () => Promise<void>;
 }
 
+export interface BackgroundOptions {
+  kafka: KafkaClient;
+  producer: EventProducer;
+  relay: Relay;
+  /** Rings when a task is due. */
+  reconcilerBell: Bell;
+  /** Pause between two looks for creates of dead processes. */
+  recoveryMs: number;
+  /** Pause between two removals of what has expired. */
+  retentionMs: number;
+  onFatal: (error: unknown) => void;
+}
+
 /** How often the reconciler looks for tasks that are due; how often one task is asked about is in its row. */
 const LOOK_MS = 200;
-
 const CENSUS_MS = 10_000;
 
-/** Starts everything that works without being asked: relay, consumer, reconciler, recovery. */
-export function startBackground(deps: Deps, config: Config, { logger, onFatal }: ServiceContext): Background {
-  const kafka = createKafka({
-    brokers: config.KAFKA_BROKERS,
-    clientId: 'tasks',
-    logger,
-    topicPrefix: config.TOPIC_PREFIX,
-  });
-  const producer = createProducer(kafka);
-  const relay = createRelay({ db: deps.db, producer, logger });
+/** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, census. */
+export function createBackground(deps: Deps, options: BackgroundOptions): Background {
+  const { logger } = deps;
+  const { kafka, producer, relay, onFatal } = options;
   const consumer = createConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
-  const failures = { inRow: 0 };
   const reconciler = createPoller({
     name: 'reconciler',
     intervalMs: LOOK_MS,
     logger,
     maxBackoffMs: 2_000,
-    run: () => reconcile(deps, failures),
+    bell: options.reconcilerBell,
+    run: createReconciler(deps),
   });
   const recovery = createPoller({
     name: 'recovery',
-    intervalMs: config.RECOVERY_MS,
+    intervalMs: options.recoveryMs,
     logger,
     run: () => recoverCreates(deps),
   });
   const retention = createPoller({
     name: 'retention',
-    intervalMs: config.RETENTION_INTERVAL_MS,
+    intervalMs: options.retentionMs,
     logger,
     maxBackoffMs: 60_000,
     run: async () => {
-      const removed = await runRetention(deps, config.RETENTION_BATCH);
-      if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired tasks were removed');
+      await runRetention(deps);
       return 0;
     },
   });
@@ -65,17 +69,20 @@ export function startBackground(deps: Deps, config: Config, { logger, onFatal }:
     intervalMs: CENSUS_MS,
     logger,
     run: async () => {
-      deps.signals.census(await countByStatus(deps.db));
+      await takeCensus(deps);
       return 0;
     },
   });
-  for (const part of [relay, consumer, reconciler, recovery, retention, census]) part.start();
+  const pollers = [reconciler, recovery, retention, census];
   return {
-    wakeRelay: relay.wake,
-    wakeReconciler: reconciler.wake,
+    start: () => {
+      relay.start();
+      consumer.start();
+      for (const poller of pollers) poller.start();
+    },
     isAlive: consumer.isAlive,
     stop: async () => {
-      await Promise.all([consumer.stop(10_000), reconciler.stop(), recovery.stop(), retention.stop(), census.stop()]);
+      await Promise.all([consumer.stop(10_000), ...pollers.map((poller) => poller.stop())]);
       await relay.stop();
       await producer.stop();
     },

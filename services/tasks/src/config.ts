@@ -10,6 +10,7 @@ import {
   loadConfig,
   millis,
   objectStoreConfig,
+  retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
@@ -55,6 +56,7 @@ export const configSchema = z.object({
   RESULTS_GRACE_MS: millis(MINUTE_MS).describe('After the end of a job its frames may take this long to be readable'),
   VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
   RECOVERY_MS: millis(2_000).describe('Pause between two looks for creates of dead processes'),
+  ...retentionConfig,
   ORPHAN_AGE_MS: millis(24 * HOUR_MS).describe('Stored videos without a task are removed when older than this'),
   RETENTION_INTERVAL_MS: millis(HOUR_MS).describe(
     'Pause between two removals of what has expired or belongs to no task',

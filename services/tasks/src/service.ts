@@ -1,27 +1,23 @@
+import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
-import { createInferenceClient } from '@vision/shared/inference-client';
-import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { streamCertificates } from '@vision/shared/net/stream-certificates';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
-import { createQuotaClient } from '@vision/shared/quota-client';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { createProducer } from '@vision/shared/messaging/producer';
+import { createRelay } from '@vision/shared/messaging/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { createSecretBox } from '@vision/shared/secret-box';
-import { startBackground } from './background.ts';
-import type { Background } from './background.ts';
-import { createImagesClient } from './clients/images.ts';
-import { createResultsClient } from './clients/results.ts';
-import { createStreamProbe } from './clients/stream-probe.ts';
+import { createBackground } from './background.ts';
+import { createClients } from './clients.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
-import type { Deps } from './use-cases/deps.ts';
+import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface TasksService extends RunningService {
   /** Known after `start`. */
@@ -30,97 +26,86 @@ export interface TasksService extends RunningService {
 }
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
-export async function createService(config: Config, context: ServiceContext): Promise<TasksService> {
-  let background: Background | undefined;
-  const deps = createDeps(config, context, () => background);
-  const app = createApp({
-    routes: routes(deps, {
-      body: { idleMs: config.BODY_IDLE_MS, totalMs: config.BODY_TOTAL_MS },
-      retentionBatch: config.RETENTION_BATCH,
-    }),
-    authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks'),
-    logger: context.logger,
+export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<TasksService> {
+  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
+  const db = createDb({ url, poolMax, applicationName: 'tasks', clockOffset });
+  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
+  const kafka = createKafka({ brokers, clientId: 'tasks', logger, topicPrefix });
+  const producer = createProducer(kafka);
+  const relay = createRelay({ db, producer, logger });
+  const reconcilerBell = createBell();
+  const clients = createClients(config, logger);
+
+  const deps: Deps = {
+    ...clients,
+    db,
+    logger,
+    signals: createSignals(logger),
+    scenes: loadScenes(config.SCENES_FILE),
+    box: createSecretBox(config.STREAM_URL_KEY),
+    wakeRelay: relay.wake,
+    wakeReconciler: reconcilerBell.ring,
+    settings: settingsOf(config),
+  };
+
+  const { RECOVERY_MS: recoveryMs, RETENTION_INTERVAL_MS: retentionMs } = config;
+  const background = createBackground(deps, {
+    kafka,
+    producer,
+    relay,
+    reconcilerBell,
+    recoveryMs,
+    retentionMs,
+    onFatal,
   });
-  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(
-    healthListener({ ready: schemaReadiness(deps.db, migrations), live: () => background?.isAlive() ?? true }),
-    { host: config.HOST, port: config.HEALTH_PORT },
-  );
+
+  const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks');
+  const server = createHttpServer(createApp({ routes: routes(deps), authenticate, logger }), {
+    host,
+    port: config.PORT,
+  });
+  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
+  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+
+  const closeClients = async () => {
+    clients.inference.close();
+    clients.store.close();
+    await db.destroy();
+  };
+  const graceMs = config.SHUTDOWN_GRACE_MS;
   const service: TasksService = {
     port: config.PORT,
     healthPort: config.HEALTH_PORT,
     start: async () => {
       service.healthPort = await health.start();
       service.port = await server.start();
-      background = startBackground(deps, config, context);
+      background.start();
     },
     stopPhases: [
-      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(config.SHUTDOWN_GRACE_MS - 1_000) },
-      { name: 'background', timeoutMs: 15_000, stop: async () => background?.stop() },
+      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
+      { name: 'background', timeoutMs: 15_000, stop: background.stop },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      {
-        name: 'clients',
-        timeoutMs: 5_000,
-        stop: async () => {
-          deps.inference.close();
-          deps.objects.close();
-          await deps.db.destroy();
-        },
-      },
+      { name: 'clients', timeoutMs: 5_000, stop: closeClients },
     ],
   };
   return service;
 }
 
-function createDeps(config: Config, { logger }: ServiceContext, background: () => Background | undefined): Deps {
-  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
-  const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
-  return {
-    db: createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'tasks' }),
-    clock: { offset: config.CLOCK_OFFSET },
-    logger,
-    signals: createSignals(),
-    scenes: loadScenes(config.SCENES_FILE),
-    box: createSecretBox(config.STREAM_URL_KEY),
-    policy,
-    probe: createStreamProbe({
-      ...{ policy, connectMs: config.PROBE_CONNECT_MS, totalMs: config.PROBE_TOTAL_MS },
-      ca: streamCertificates(config.STREAM_CA_FILE),
-    }),
-    quota: createQuotaClient({ ...between, issuer: 'tasks', baseUrl: config.QUOTA_URL }),
-    inference: createInferenceClient({
-      baseUrl: config.INFERENCE_URL,
-      token: config.INFERENCE_TOKEN,
-      breakerResetMs: config.BREAKER_RESET_MS,
-      submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
-    }),
-    results:
-      config.RESULTS_URL === undefined ? undefined : createResultsClient({ ...between, baseUrl: config.RESULTS_URL }),
-    images:
-      config.IMAGES_URL === undefined ? undefined : createImagesClient({ ...between, baseUrl: config.IMAGES_URL }),
-    objects: createObjectStore({
-      endpoint: config.S3_ENDPOINT,
-      region: config.S3_REGION,
-      bucket: config.S3_BUCKET,
-      accessKey: config.S3_ACCESS_KEY,
-      secretKey: config.S3_SECRET_KEY,
-      idleMs: config.S3_IDLE_MS,
-    }),
-    wakeRelay: () => background()?.wakeRelay(),
-    wakeReconciler: () => background()?.wakeReconciler(),
-    limits: {
-      leaseMs: config.LEASE_MS,
-      keyWaitMs: config.KEY_WAIT_MS,
-      stopWaitMs: config.STOP_WAIT_MS,
-      submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
-      reconcileMs: config.RECONCILE_MS,
-      resolvingReconcileMs: config.RESOLVING_RECONCILE_MS,
-      resultsGraceMs: config.RESULTS_GRACE_MS,
-      vanishMs: config.VANISH_MS,
-      orphanAgeMs: config.ORPHAN_AGE_MS,
-    },
-  };
-}
-
 /** Brings the database of this service up to date. */
 export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'tasks', migrations);
+
+const settingsOf = (config: Config): Settings => ({
+  bodyIdleMs: config.BODY_IDLE_MS,
+  bodyTotalMs: config.BODY_TOTAL_MS,
+  leaseMs: config.LEASE_MS,
+  keyWaitMs: config.KEY_WAIT_MS,
+  stopWaitMs: config.STOP_WAIT_MS,
+  submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
+  reconcileMs: config.RECONCILE_MS,
+  resolvingReconcileMs: config.RESOLVING_RECONCILE_MS,
+  resultsGraceMs: config.RESULTS_GRACE_MS,
+  vanishMs: config.VANISH_MS,
+  orphanAgeMs: config.ORPHAN_AGE_MS,
+  retentionDays: config.RETENTION_DAYS,
+  retentionBatch: config.RETENTION_BATCH,
+});

@@ -87,12 +87,11 @@ async function createdBefore(scene: Scene, create = createStream): Promise<strin
 }
 
 const cases: Case[] = [
-  { name: 'tasks.create-stream.key-claimed', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
   { name: 'tasks.create-stream.drafted', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
   { name: 'tasks.create-stream.probed', act: createStream, replay: createStream, ends: ['running'], charged: 1 },
   { name: 'tasks.create-upload.drafted', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
   { name: 'tasks.create-upload.stored', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
-  { name: 'tasks.create-upload.key-claimed', act: createUpload, replay: createUpload, ends: ['running'], charged: 1 },
+  ...forBoth('tasks.create.key-claimed', ['running']),
   ...forBoth('tasks.submit.admitted', ['running']),
   ...forBoth('tasks.submit.reserved', ['running']),
   ...forBoth('tasks.submit.submitting', ['resolving']),

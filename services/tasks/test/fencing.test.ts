@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { until } from '@vision/shared/testing/until';
 import { moveTask, TaskMovedError } from '../src/db/move-task.ts';
-import { findAnyTask, insertDraft } from '../src/db/tasks.ts';
+import { insertKey } from '../src/db/idempotency-keys.ts';
+import { findVideoTask, insertDraft } from '../src/db/tasks.ts';
 import { freePort } from './support/ports.ts';
 import { startProcess, untilReady } from './support/process.ts';
 import { callService, createWorld, startTasks, storedTasks } from './support/system.ts';
@@ -20,14 +21,15 @@ afterAll(async () => {
   await world.close();
 }, 60_000);
 
-const clock = { offset: '0 seconds' };
 const newDraft = async () => {
   const taskId = randomUUID();
   const draft = { taskId, subject: randomUUID(), kind: 'stream' as const, requestId: taskId, requestKey: taskId };
-  return insertDraft(world.database.db, clock, { draft, leaseMs: 1000 });
+  return insertDraft(world.database.db, { draft, leaseMs: 1000, retentionDays: 90 });
 };
+const scene = { sceneCode: 'ship', lowerBound: 0.3, defaultMinScore: 0.8 };
+const changes = { admit: { move: 'admit', scene }, give_up: { move: 'give_up', recoverAfterMs: 0 } } as const;
 const move = (task: Awaited<ReturnType<typeof newDraft>>, name: 'admit' | 'give_up') =>
-  inTransaction(world.database.db, (tx) => moveTask(tx, { task, move: name, clock }));
+  inTransaction(world.database.db, (tx) => moveTask(tx, task, changes[name]));
 
 test('of two writers that believe the same, one moves the task and the other changes nothing', async () => {
   const draft = await newDraft();
@@ -35,14 +37,32 @@ test('of two writers that believe the same, one moves the task and the other cha
   expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
   for (const outcome of outcomes)
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(TaskMovedError);
-  expect((await findAnyTask(world.database.db, draft.taskId))?.version).toBe(2);
+  expect((await findVideoTask(world.database.db, draft.taskId))?.version).toBe(2);
 });
 
 test('after a take-over the former holder can write nothing more', async () => {
   const draft = await newDraft();
   await world.database.db('tasks').where({ task_id: draft.taskId }).increment('attempt', 1);
   await expect(move(draft, 'admit')).rejects.toBeInstanceOf(TaskMovedError);
-  expect((await findAnyTask(world.database.db, draft.taskId))?.status).toBe('draft');
+  expect((await findVideoTask(world.database.db, draft.taskId))?.status).toBe('draft');
+});
+
+test('a key whose request died is taken over: its draft moves to undoing, with a row that says so', async () => {
+  const { db } = world.database;
+  // Once it has looked for dead creates at its start, nobody but the next request undoes the draft.
+  const tasks = await startTasks(world, { RECOVERY_MS: '600000' });
+  try {
+    const { taskId, subject } = await newDraft();
+    const claim = { subject, key: taskId, taskId, owner: randomUUID() };
+    await insertKey(db, claim, { fingerprint: 'of a request that died', leaseMs: 0 });
+    expect((await tasks.create({ subject, key: taskId })).status).toBe(201);
+    expect(await db('tasks').where({ task_id: taskId }).first()).toMatchObject({ status: 'undoing', attempt: 2 });
+    expect(await db('task_moves').where({ task_id: taskId })).toMatchObject([
+      { move: 'take_over', from_status: 'draft', to_status: 'undoing', version: 2, attempt: 2 },
+    ]);
+  } finally {
+    await tasks.stop();
+  }
 });
 
 /** A stream whose first visitor is kept waiting until `release`. */
@@ -66,6 +86,7 @@ async function slowStream() {
 
 test('a process that sleeps through its lease and wakes up submits nothing and charges nothing', async () => {
   const stream = await slowStream();
+  const submitsBefore = world.backend.submits.length;
   const [port, healthPort] = [await freePort(), await freePort()];
   const env = {
     PORT: String(port),
@@ -89,7 +110,8 @@ test('a process that sleeps through its lease and wakes up submits nothing and c
     expect((await early).status).toBe(503);
     await until(async () => (await storedTasks(world, { subject })).length === 1);
     expect((await storedTasks(world, { subject }))[0]?.task_id).toBe(created.body.task_id);
-    expect(world.backend.submits.map((submit) => submit.jobId)).toEqual([created.body.task_id]);
+    const submits = world.backend.submits.slice(submitsBefore);
+    expect(submits.map(({ jobId }) => jobId)).toEqual([created.body.task_id]);
     expect(await world.quota.used(subject)).toBe(1);
     expect((await awake.call('POST', '/v1/vision/tasks', request)).status).toBe(200);
   } finally {

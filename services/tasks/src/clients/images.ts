@@ -1,13 +1,13 @@
 import { getImageCall } from '@vision/shared/contracts/images';
-import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { asAppError } from '@vision/shared/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { Logger } from '@vision/shared/logger';
-import type { Task } from '../domain/task.ts';
+import { imageTask } from '../domain/image-task.ts';
+import type { ImageTask } from '../domain/task.ts';
 
 export interface ImagesClient {
   /** An image call of this subject as a task; undefined when there is none. @throws AppError OP-SYS-UNAVAILABLE. */
-  find: (subject: string, taskId: string) => Promise<Task | undefined>;
+  find: (subject: string, taskId: string) => Promise<ImageTask | undefined>;
 }
 
 export interface ImagesClientOptions {
@@ -29,43 +29,5 @@ export function createImagesClient(options: ImagesClientOptions): ImagesClient {
         throw error;
       }
     },
-  };
-}
-
-/** An image call as the task that the history shows. */
-export function imageTask(call: ImageCallSnapshot): Task {
-  const updatedAt = new Date(call.updated_at);
-  return {
-    taskId: call.task_id,
-    subject: call.subject,
-    kind: 'image',
-    requestId: call.request_id,
-    sceneCode: call.scene_code,
-    status: call.status,
-    version: call.version,
-    attempt: 1,
-    lowerBound: 0,
-    defaultMinScore: 0,
-    reservationId: call.reservation_id,
-    sourceLabel: null,
-    objectKey: null,
-    reason: null,
-    admittedAt: null,
-    stopRequestedAt: null,
-    stopSentAt: null,
-    stopsSent: 0,
-    job: {
-      status: null,
-      seenAt: null,
-      missingSince: null,
-      endedAt: null,
-      framesPublished: null,
-      resultsCompletedAt: null,
-    },
-    trace: { traceparent: null, tracestate: null },
-    createdAt: new Date(call.created_at),
-    updatedAt,
-    endedAt: updatedAt,
-    resultExpiresAt: new Date(call.result_expires_at),
   };
 }

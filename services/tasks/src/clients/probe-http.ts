@@ -8,14 +8,17 @@ import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { ProbeError } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 
-/** First bytes that are looked at, and how long after the first of them the rest is waited for: some streams begin slowly. */
+/**
+ * First bytes that are looked at, and how long after the first of them the rest is waited for: some streams begin
+ * slowly.
+ */
 const SNIFF_BYTES = 512;
 const SNIFF_MS = 1_000;
 
 /**
- * GET with credentials as Basic authentication, and once more where the server wants them as Digest: a status below 300 and a
- * beginning that is a stream or a playlist. A redirect is refused: it leads to an address that nobody checked, and the
- * backend does not follow it either.
+ * GET with credentials as Basic authentication, and once more where the server wants them as Digest: a status below
+ * 300 and a beginning that is a stream or a playlist. A redirect is refused: it leads to an address that nobody
+ * checked, and the backend does not follow it either.
  */
 export async function probeHttp(target: ProbeTarget): Promise<void> {
   const challenges = await look(target, authorizationFor(target.url, ['Basic']));
@@ -67,7 +70,10 @@ function send({ url, address, ca }: ProbeTarget, authorization: string | undefin
     ...(url.scheme === 'https' && isIP(url.host) === 0 ? { servername: url.host.replace(/\.$/, '') } : {}),
     ...(ca === undefined ? {} : { ca }),
     headers: {
-      ...{ host: `${host}:${url.port}`, accept: '*/*', 'user-agent': 'vision', connection: 'close' },
+      host: `${host}:${url.port}`,
+      accept: '*/*',
+      'user-agent': 'vision',
+      connection: 'close',
       ...(authorization === undefined ? {} : { authorization }),
     },
   });

@@ -36,7 +36,10 @@ export interface ProbeTarget {
 
 export interface ProbeSocket {
   send: (bytes: Uint8Array | string) => void;
-  /** Reads until `enough` gives something for what has arrived. @throws ProbeError when the peer closes or talks too much. */
+  /**
+   * Reads until `enough` gives something for what has arrived.
+   * @throws ProbeError when the peer closes or talks too much.
+   */
   read: <T>(enough: (received: Buffer) => T | undefined) => Promise<T>;
   /** Drops what has arrived so far, except the bytes from `offset` on. */
   drop: (offset: number) => void;

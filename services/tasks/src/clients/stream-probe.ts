@@ -5,7 +5,7 @@ import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';
 import { ProbeError } from './probe-socket.ts';
-import type { ProbeTarget } from './probe-socket.ts';
+import type { ProbeFault, ProbeTarget } from './probe-socket.ts';
 
 export interface ProbeOptions {
   policy: AddressPolicy;
@@ -18,13 +18,15 @@ export interface ProbeOptions {
   lookup?: Lookup | undefined;
 }
 
-export type StreamProbe = (url: StreamUrl) => Promise<{ pinnedAddress: string }>;
+/** The address that was talked to, or why nothing like a stream was found. */
+type ProbeResult = { outcome: 'reached'; pinnedAddress: string } | { outcome: 'unreachable'; fault: ProbeFault };
+
+export type StreamProbe = (url: StreamUrl) => Promise<ProbeResult>;
 
 /**
  * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
  * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
  * else. Whatever the outcome, no socket is left.
- * @returns a function that gives the address it talked to. @throws ProbeError.
  */
 export function createStreamProbe({ policy, connectMs, totalMs, ca, lookup }: ProbeOptions): StreamProbe {
   return async (url) => {
@@ -33,9 +35,9 @@ export function createStreamProbe({ policy, connectMs, totalMs, ca, lookup }: Pr
     try {
       const address = await policy.resolvePinned(url.host, { deadlineMs: connectMs, lookup });
       await handshakes[url.scheme]({ url, address, connectMs, ca, signal: controller.signal });
-      return { pinnedAddress: address };
+      return { outcome: 'reached', pinnedAddress: address };
     } catch (error) {
-      throw asProbeError(error, controller.signal);
+      return { outcome: 'unreachable', fault: faultOf(error, controller.signal) };
     } finally {
       clearTimeout(timer);
     }
@@ -49,9 +51,8 @@ const handshakes: Record<StreamUrl['scheme'], (target: ProbeTarget) => Promise<v
   rtmp: probeRtmp,
 };
 
-function asProbeError(error: unknown, signal: AbortSignal): ProbeError {
-  if (signal.reason instanceof ProbeError) return signal.reason;
-  if (error instanceof ProbeError) return error;
-  if (error instanceof AddressError) return new ProbeError(error.fault, error);
-  return new ProbeError('connection_lost', error);
+function faultOf(error: unknown, signal: AbortSignal): ProbeFault {
+  if (signal.reason instanceof ProbeError) return signal.reason.fault;
+  if (error instanceof ProbeError || error instanceof AddressError) return error.fault;
+  return 'connection_lost';
 }

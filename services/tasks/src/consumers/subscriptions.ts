@@ -2,20 +2,12 @@ import { imageCallFinished } from '@vision/shared/contracts/image-events';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { on } from '@vision/shared/messaging/subscription';
 import type { Subscription } from '@vision/shared/messaging/subscription';
-import { imageTask } from '../clients/images.ts';
-import { removeImageTask, saveImageTask } from '../db/image-tasks.ts';
-import { noteResultsCompleted } from '../db/tasks.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { noteResultsCompleted } from '../use-cases/note-results-completed.ts';
+import { recordImageCall } from '../use-cases/record-image-call.ts';
 
 /** What this service hears from the others. */
-export function subscriptions({ db, wakeReconciler }: Pick<Deps, 'db' | 'wakeReconciler'>): Subscription[] {
-  return [
-    on(taskResultsCompleted, async ({ data }) => {
-      if (await noteResultsCompleted(db, data.task_id)) wakeReconciler();
-    }),
-    on(imageCallFinished, async ({ data }) => {
-      if (data.status === 'refunded') await removeImageTask(db, data.task_id);
-      else await saveImageTask(db, imageTask(data));
-    }),
-  ];
-}
+export const subscriptions = (deps: Pick<Deps, 'db' | 'wakeReconciler'>): Subscription[] => [
+  on(taskResultsCompleted, ({ data }) => noteResultsCompleted(deps, data.task_id)),
+  on(imageCallFinished, ({ data }) => recordImageCall(deps, data)),
+];

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { inTransaction } from '@vision/shared/db/transaction';
-import { leaseUntil } from './tasks.ts';
+import type { Task } from '../domain/task.ts';
+import { inFuture } from './instants.ts';
 import { TASKS } from './task-row.ts';
 
 const KEYS = 'idempotency_keys';
@@ -14,6 +14,8 @@ export interface KeyRow {
   done: boolean;
   owner: string;
   lease_until: Date;
+  /** Whoever worked on it let its lease run out. */
+  is_dead: boolean;
 }
 
 /** Right of one request to create the task of a key, for as long as it renews its lease. */
@@ -24,51 +26,18 @@ export interface Claim {
   owner: string;
 }
 
-export async function findKey(db: Knex, subject: string, key: string): Promise<KeyRow | undefined> {
-  return db<KeyRow>(KEYS).where({ subject, key }).first();
+export interface ClaimTerms {
+  fingerprint: string;
+  leaseMs: number;
 }
 
-/**
- * Takes the key, or gives the row of whoever has it. A key whose holder let its lease run out is taken over, and the holder's
- * draft is given up in the same step, so that it cannot go on should it wake up.
- */
-export async function claimKey(
+/** The key as it is stored; locked until the end of the transaction with `for update`. */
+export async function findKey(
   db: Knex,
-  claim: Claim,
-  { fingerprint, leaseMs }: { fingerprint: string; leaseMs: number },
-): Promise<'claimed' | KeyRow> {
-  const claimed = { subject: claim.subject, key: claim.key, task_id: claim.taskId, fingerprint, owner: claim.owner };
-  const row = { ...claimed, lease_until: leaseUntil(db, leaseMs) };
-  const inserted = await db(KEYS).insert(row).onConflict(['subject', 'key']).ignore().returning('key');
-  if (inserted.length === 1) return 'claimed';
-  // Looked at without a lock: many may wait for one key.
-  const seen = await readKey(db, claim);
-  if (seen && !seen.is_dead) return seen;
-  return inTransaction(db, async (tx) => {
-    const held = await readKey(tx, claim, 'for update');
-    // Freed between two statements: the caller's next try inserts.
-    if (!held) return { ...claimed, done: false, lease_until: new Date(0) };
-    if (!held.is_dead) return held;
-    await tx(TASKS)
-      .where({ task_id: held.task_id })
-      .whereIn('status', ['draft', 'admitted'])
-      .update({
-        status: 'undoing',
-        version: tx.raw('version + 1'),
-        attempt: tx.raw('attempt + 1'),
-        lease_until: tx.fn.now(),
-      });
-    await tx(KEYS).where({ subject: claim.subject, key: claim.key }).update(row);
-    return 'claimed';
-  });
-}
-
-async function readKey(
-  db: Knex,
-  { subject, key }: Claim,
+  { subject, key }: Pick<Claim, 'subject' | 'key'>,
   lock: '' | 'for update' = '',
-): Promise<(KeyRow & { is_dead: boolean }) | undefined> {
-  const { rows } = await db.raw<{ rows: (KeyRow & { is_dead: boolean })[] }>(
+): Promise<KeyRow | undefined> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `select *, not done and lease_until <= now() as is_dead
        from idempotency_keys where subject = :subject and key = :key ${lock}`,
     { subject, key },
@@ -76,14 +45,43 @@ async function readKey(
   return rows[0];
 }
 
-/** Extends the leases of a create: of its key, if it has one by now, and of its draft. False when somebody took it over. */
+/** Takes a key that nobody has. False when somebody has it. */
+export async function insertKey(db: Knex, claim: Claim, terms: ClaimTerms): Promise<boolean> {
+  const inserted = await db(KEYS)
+    .insert(claimColumns(db, claim, terms))
+    .onConflict(['subject', 'key'])
+    .ignore()
+    .returning('key');
+  return inserted.length === 1;
+}
+
+/** Gives a key to another request; call it with the row locked. */
+export async function passKeyOn(tx: Knex.Transaction, claim: Claim, terms: ClaimTerms): Promise<void> {
+  await tx(KEYS)
+    .where({ subject: claim.subject, key: claim.key })
+    .update(claimColumns(tx, claim, terms));
+}
+
+const claimColumns = (db: Knex, { subject, key, taskId, owner }: Claim, { fingerprint, leaseMs }: ClaimTerms) => ({
+  subject,
+  key,
+  task_id: taskId,
+  owner,
+  fingerprint,
+  lease_until: inFuture(db, leaseMs),
+});
+
+/**
+ * Extends the leases of a create: of its key, if it has one by now, and of its draft. False when somebody took it
+ * over.
+ */
 export async function renewCreate(
   db: Knex,
   { taskId, attempt, leaseMs }: { taskId: string; attempt: number; leaseMs: number },
 ): Promise<boolean> {
-  const until = leaseUntil(db, leaseMs);
-  await db(KEYS).where({ task_id: taskId, done: false }).update({ lease_until: until });
-  const changed = await db(TASKS).where({ task_id: taskId, attempt }).update({ lease_until: until });
+  const leaseUntil = inFuture(db, leaseMs);
+  await db(KEYS).where({ task_id: taskId, done: false }).update({ lease_until: leaseUntil });
+  const changed = await db(TASKS).where({ task_id: taskId, attempt }).update({ lease_until: leaseUntil });
   return changed === 1;
 }
 
@@ -100,7 +98,19 @@ export async function freeKey(db: Knex, taskId: string): Promise<void> {
   await db(KEYS).where({ task_id: taskId }).delete();
 }
 
-/** Removes keys whose request died before it had even a draft. */
+/** Frees the key of a task that is not shown any more; the task goes with it when its time is over. */
+export async function freeExpiredKey(tx: Knex.Transaction, taskId: string): Promise<void> {
+  await tx(TASKS).where({ task_id: taskId }).where('result_expires_at', '<=', tx.raw('vision_now()')).delete();
+  await freeKey(tx, taskId);
+}
+
+/** Removes a draft in `undoing` with its key, unless another process has taken it over meanwhile. */
+export async function removeUndone(tx: Knex.Transaction, { taskId, attempt }: Task): Promise<void> {
+  await freeKey(tx, taskId);
+  await tx(TASKS).where({ task_id: taskId, status: 'undoing', attempt }).delete();
+}
+
+/** Removes keys whose draft is gone: it was undone by the recovery before its request took the key. */
 export async function removeDeadKeys(db: Knex): Promise<number> {
   return db(KEYS)
     .where('done', false)

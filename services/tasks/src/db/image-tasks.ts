@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
-import type { Task } from '../domain/task.ts';
+import type { ImageTask } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
 
 /** Stores the task record of an image call; an older snapshot than the stored one changes nothing. */
-export async function saveImageTask(db: Knex, task: Task): Promise<void> {
+export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
   await db.raw(
     `insert into tasks (task_id, subject, kind, request_id, request_key, scene_code, status, version, attempt,
                         lower_bound, default_min_score, reservation_id, created_at, updated_at, ended_at, result_expires_at)

@@ -1,11 +1,12 @@
 import type { Knex } from 'knex';
 import type { Job } from '@vision/shared/contracts/inference';
+import { endOf } from '../domain/job-progress.ts';
+import { confirmedStatuses } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
-import { leaseUntil } from './tasks.ts';
+import { inFuture } from './instants.ts';
+import { TaskMovedError } from './move-task.ts';
 import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
-
-const ENDED_JOB = ['stopped', 'succeeded', 'failed'];
 
 export interface DueTask {
   task: Task;
@@ -35,36 +36,40 @@ export async function claimDueTasks(
   return rows.map((row) => ({ task: toTask(row), lateS: row.late_s }));
 }
 
-/** Stores what the backend said about a job; returns the task with it. */
+/**
+ * Stores what the backend said about a job; returns the task with it.
+ * @throws TaskMovedError when the task has moved since the backend was asked: the answer may be older than the move.
+ */
 export async function noteJob(db: Knex, task: Task, found: Job): Promise<Task> {
-  const isOver = ENDED_JOB.includes(found.status);
-  const [row] = await db(TASKS)
-    .where({ task_id: task.taskId })
-    .update({
-      job_status: found.status,
-      job_frames_published: found.frames_published,
-      job_seen_at: db.fn.now(),
-      job_missing_since: null,
-      ...(isOver ? { job_ended_at: db.raw('coalesce(job_ended_at, now())') } : {}),
-    })
-    .returning<TaskRow[]>('*');
-  return row ? { ...toTask(row), version: task.version, status: task.status, attempt: task.attempt } : task;
+  return note(db, task, {
+    job_status: found.status,
+    job_frames_published: found.frames_published,
+    job_seen_at: db.fn.now(),
+    job_missing_since: null,
+    ...(endOf(found.status) ? { job_ended_at: db.raw('coalesce(job_ended_at, now())') } : {}),
+  });
 }
 
-/** The backend does not have the job now. */
+/** The backend does not have the job now. @throws TaskMovedError as `noteJob`. */
 export async function noteMissing(db: Knex, task: Task): Promise<Task> {
+  return note(db, task, { job_missing_since: db.raw('coalesce(job_missing_since, now())') });
+}
+
+async function note(db: Knex, task: Task, facts: Partial<Record<keyof TaskRow, unknown>>): Promise<Task> {
   const [row] = await db(TASKS)
-    .where({ task_id: task.taskId })
-    .update({ job_missing_since: db.raw('coalesce(job_missing_since, now())') })
+    .where({ task_id: task.taskId, status: task.status, version: task.version, attempt: task.attempt })
+    .update(facts)
     .returning<TaskRow[]>('*');
-  return row ? { ...toTask(row), version: task.version, status: task.status, attempt: task.attempt } : task;
+  if (!row) throw new TaskMovedError(`${task.taskId} moved while its job was asked about`);
+  return toTask(row);
 }
 
 /** Jobs of running tasks that the backend once had, and those of them that it does not have now. */
 export async function countMissing(db: Knex): Promise<{ seen: number; missing: number }> {
   const { rows } = await db.raw<{ rows: { seen: number; missing: number }[] }>(
     `select count(*) as seen, count(*) filter (where job_missing_since is not null) as missing
-       from tasks where status in ('running', 'stopping') and job_seen_at is not null`,
+       from tasks where status = any(:confirmedStatuses) and job_seen_at is not null`,
+    { confirmedStatuses: [...confirmedStatuses] },
   );
   return rows[0] ?? { seen: 0, missing: 0 };
 }
@@ -75,7 +80,7 @@ export async function checkAgain(db: Knex, taskIds: string[], afterMs: number): 
   await db(TASKS)
     .whereIn('task_id', taskIds)
     .whereNotNull('check_at')
-    .update({ check_at: leaseUntil(db, afterMs) });
+    .update({ check_at: inFuture(db, afterMs) });
 }
 
 /** Tasks that need no more questions. */
@@ -83,19 +88,23 @@ export async function checkNoMore(db: Knex, taskIds: string[]): Promise<void> {
   if (taskIds.length > 0) await db(TASKS).whereIn('task_id', taskIds).update({ check_at: null });
 }
 
-/** The backend was asked to stop the job; `seen`: its answer showed that it had it. */
-export async function noteStopSent(db: Knex, taskId: string, seen = false): Promise<void> {
+/** The backend was asked to stop the job. `jobSeen`: its answer showed that it had it. */
+export async function noteStopSent(
+  db: Knex,
+  taskId: string,
+  { jobSeen }: { jobSeen: boolean } = { jobSeen: false },
+): Promise<void> {
   await db(TASKS)
     .where({ task_id: taskId })
     .update({
       stop_sent_at: db.fn.now(),
       stops_sent: db.raw('stops_sent + 1'),
-      ...(seen ? { job_seen_at: db.fn.now() } : {}),
+      ...(jobSeen ? { job_seen_at: db.fn.now() } : {}),
     });
 }
 
-/** The database clock, which all stored instants come from. */
-export async function databaseNow(db: Knex, offset: string): Promise<Date> {
-  const { rows } = await db.raw<{ rows: { now: Date }[] }>('select now() + ?::interval as now', [offset]);
-  return rows[0]?.now ?? new Date();
+/** Both clocks at one instant: the plain one, which leases and what is noted about jobs go by, and the one of dates. */
+export async function readClocks(db: Knex): Promise<{ now: Date; today: Date }> {
+  const { rows } = await db.raw<{ rows: [{ now: Date; today: Date }] }>('select now() as now, vision_now() as today');
+  return rows[0];
 }

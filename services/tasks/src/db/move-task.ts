@@ -1,88 +1,133 @@
 import type { Knex } from 'knex';
 import { taskChanged } from '@vision/shared/contracts/task-events';
-import type { TaskSnapshot, TaskStatus } from '@vision/shared/contracts/task-events';
+import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
 import { appendEvent } from '@vision/shared/messaging/outbox';
-import { after, isEnded, isPublic } from '../domain/task.ts';
-import type { Move, Task } from '../domain/task.ts';
-import { nowOf, TASKS, toTask } from './task-row.ts';
-import type { Clock, TaskRow } from './task-row.ts';
+import { after } from '../domain/moves.ts';
+import type { Change, StatusAfter } from '../domain/moves.ts';
+import { isEnded, isPublic } from '../domain/task.ts';
+import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
+import { inFuture } from './instants.ts';
+import { TASKS, toTask } from './task-row.ts';
+import type { TaskRow } from './task-row.ts';
 
 /** Somebody else moved the task first, or its state does not allow the move. */
 export class TaskMovedError extends Error {
   override readonly name = 'TaskMovedError';
 }
 
-export interface MoveChange {
-  /** Further columns that change with the move. */
-  patch?: Partial<Record<keyof TaskRow, unknown>> | undefined;
-  actor?: 'service' | 'caller' | 'operator' | undefined;
-  note?: string | undefined;
-}
-
 /**
- * Moves a task by compare-and-set on state, version and attempt, notes the move, and tells it to the other services: row
- * first, then event, in the transaction of the caller.
+ * Moves a task by compare-and-set on state, version and attempt, notes the move, and tells it to the other services:
+ * row first, then event, in the transaction of the caller. Nothing else changes the state of a task.
  * @throws TaskMovedError when the task is not what the caller believes; nothing was changed.
  */
-export async function moveTask(
+export async function moveTask<C extends Change>(
   tx: Knex.Transaction,
-  { task, move, clock }: { task: Task; move: Move; clock: Clock },
-  { patch = {}, actor = 'service', note }: MoveChange = {},
-): Promise<Task> {
-  const to = after(move, task.status);
-  if (to === undefined) throw new TaskMovedError(`${move} is not possible from ${task.status}`);
-  const now = nowOf(tx, clock);
-  const rows = await tx(TASKS)
+  task: Task,
+  change: C,
+): Promise<TaskIn<StatusAfter<C['move']>>> {
+  const to = after<C['move']>(change.move, task.status);
+  if (to === undefined) throw new TaskMovedError(`${change.move} is not possible from ${task.status}`);
+  const now = tx.raw('vision_now()');
+  const ending = isEnded(to) ? { ended_at: now, check_at: null } : {};
+  const [row] = await tx(TASKS)
     .where({ task_id: task.taskId, status: task.status, version: task.version, attempt: task.attempt })
     .update({
-      ...patch,
       status: to,
       version: task.version + 1,
       updated_at: now,
-      ...(isEnded(to) ? { ended_at: now, check_at: patch.check_at ?? null } : {}),
+      ...ending,
+      ...columnsOf(tx, task, change),
     })
     .returning<TaskRow[]>('*');
-  const [row] = rows;
-  if (!row) throw new TaskMovedError(`${move} of ${task.taskId} lost`);
-  const moved = toTask(row);
+  if (!row) throw new TaskMovedError(`${change.move} of ${task.taskId} lost`);
+  const moved = { ...toTask(row), status: to };
   await tx('task_moves').insert({
     task_id: task.taskId,
     version: moved.version,
     attempt: moved.attempt,
     from_status: task.status,
     to_status: to,
-    move,
-    actor,
-    note: note ?? null,
+    move: change.move,
+    ...actorOf(change),
   });
-  if (isPublic(to)) await tellChange(tx, moved);
+  if (isPublic(moved)) await tellChange(tx, moved);
   return moved;
 }
 
-/** Publishes the task as it is; it must be in a public state. */
-async function tellChange(tx: Knex.Transaction, task: Task): Promise<void> {
+/** What a move changes besides the state. */
+function columnsOf(tx: Knex.Transaction, task: Task, change: Change): Partial<Record<keyof TaskRow, unknown>> {
+  const now = tx.fn.now();
+  switch (change.move) {
+    case 'admit': {
+      const { sceneCode, lowerBound, defaultMinScore } = change.scene;
+      return { admitted_at: now, scene_code: sceneCode, lower_bound: lowerBound, default_min_score: defaultMinScore };
+    }
+    case 'give_up':
+    case 'take_back':
+      return { lease_until: inFuture(tx, change.recoverAfterMs), check_at: null };
+    case 'take_over':
+      return { lease_until: inFuture(tx, change.recoverAfterMs), attempt: task.attempt + 1 };
+    case 'submit':
+      return { check_at: inFuture(tx, change.askAfterMs) };
+    case 'accept':
+      return {
+        check_at: now,
+        job_status: change.job.status,
+        job_seen_at: now,
+        job_frames_published: change.job.frames_published,
+      };
+    case 'find':
+      return { check_at: now };
+    case 'lose_track':
+      return { check_at: now, reason: change.reason };
+    case 'verify_created':
+      return { check_at: now, reason: 'verified_created', job_seen_at: now };
+    // Asked about for a while, in case its job shows up after all.
+    case 'verify_not_created':
+      return { check_at: now, reason: 'verified_not_created' };
+    case 'stop':
+      return change.by === 'caller' ? { check_at: now, stop_requested_at: now } : { check_at: now };
+    case 'refuse':
+    case 'end_failed':
+    case 'vanish':
+      return { reason: change.reason };
+    case 'end_stopped':
+    case 'end_succeeded':
+      return {};
+  }
+}
+
+function actorOf(change: Change): { actor: 'service' | 'caller' | 'operator'; note: string | null } {
+  if (change.move === 'verify_created' || change.move === 'verify_not_created') {
+    return { actor: 'operator', note: `${change.who}: ${change.note}` };
+  }
+  return { actor: change.move === 'stop' ? change.by : 'service', note: null };
+}
+
+/** Publishes the task as it is. */
+async function tellChange(tx: Knex.Transaction, task: PublicTask): Promise<void> {
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data: toSnapshot(task) });
 }
 
 /**
- * Publishes, as a last word, that a task of which the others have heard was not created after all: it is refunded, callers
- * never see it, and its key is free.
+ * Publishes, as a last word, that a task of which the others have heard was not created after all: it is refunded,
+ * callers never see it, and its key is free.
  */
-export async function tellUndone(tx: Knex.Transaction, task: Task): Promise<void> {
+export async function tellUndone(tx: Knex.Transaction, task: TaskIn<'undoing'>): Promise<void> {
   const data = { ...toSnapshot({ ...task, status: 'refunded' }), keeps_key: false };
   await appendEvent(tx, { ...taskChanged, key: task.taskId, source: 'tasks', data });
 }
 
 /** What other services hear of a task: never where its stream comes from. */
-function toSnapshot(task: Task): TaskSnapshot {
+function toSnapshot(task: PublicTask): TaskSnapshot {
   return {
     task_id: task.taskId,
     version: task.version,
     subject: task.subject,
-    kind: task.kind === 'upload' ? 'upload' : 'stream',
+    kind: task.kind,
     request_id: task.requestId,
     scene_code: task.sceneCode,
-    status: task.status as TaskStatus,
+    status: task.status,
     lower_bound: task.lowerBound,
     default_min_score: task.defaultMinScore,
     attempt: task.attempt,
@@ -90,7 +135,7 @@ function toSnapshot(task: Task): TaskSnapshot {
     keeps_key: true,
     created_at: task.createdAt.toISOString(),
     updated_at: task.updatedAt.toISOString(),
-    ...(task.endedAt === null ? {} : { ended_at: task.endedAt.toISOString() }),
+    ended_at: task.endedAt?.toISOString(),
     result_expires_at: task.resultExpiresAt.toISOString(),
   };
 }

@@ -1,17 +1,21 @@
 import type { Knex } from 'knex';
 import { TASKS } from './task-row.ts';
 
+/** The video of a refunded task, which nobody needs any more. */
+export interface RefundedVideo {
+  taskId: string;
+  objectKey: string;
+}
+
 /** Refunded tasks that still have a video. Those of the last seconds are left to whoever refunded them. */
-export async function listRefundedWithObject(
-  db: Knex,
-  limit: number,
-): Promise<{ task_id: string; object_key: string }[]> {
-  return db(TASKS)
+export async function listRefundedVideos(db: Knex, limit: number): Promise<RefundedVideo[]> {
+  const rows = await db(TASKS)
     .where({ status: 'refunded' })
     .whereNotNull('object_key')
-    .where('updated_at', '<', db.raw("now() - interval '2 seconds'"))
+    .where('updated_at', '<', db.raw("vision_now() - interval '2 seconds'"))
     .limit(limit)
     .select<{ task_id: string; object_key: string }[]>('task_id', 'object_key');
+  return rows.map((row) => ({ taskId: row.task_id, objectKey: row.object_key }));
 }
 
 /** The video of the task is gone. */

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { nowOf, TASKS } from './task-row.ts';
-import type { Clock } from './task-row.ts';
+import { endedStatuses } from '../domain/task.ts';
+import type { Status } from '../domain/task.ts';
+import { TASKS } from './task-row.ts';
 
 export interface ExpiredTask {
   task_id: string;
@@ -9,10 +10,10 @@ export interface ExpiredTask {
 }
 
 /** Ended tasks past their time; what has not ended is not removed under its owner. */
-export async function findExpired(db: Knex, clock: Clock, limit: number): Promise<ExpiredTask[]> {
+export async function findExpired(db: Knex, limit: number): Promise<ExpiredTask[]> {
   return db<ExpiredTask>(TASKS)
-    .where('result_expires_at', '<=', nowOf(db, clock))
-    .whereIn('status', ['stopped', 'succeeded', 'failed', 'refunded'])
+    .where('result_expires_at', '<=', db.raw('vision_now()'))
+    .whereIn('status', endedStatuses)
     .orderBy('result_expires_at')
     .limit(limit)
     .select('task_id', 'object_key');
@@ -30,7 +31,7 @@ export async function removeTasks(db: Knex, taskIds: string[]): Promise<number> 
 export async function withoutTask(db: Knex, objectKeys: string[]): Promise<string[]> {
   const rows = await db(TASKS)
     .whereIn('object_key', objectKeys)
-    .whereNot('status', 'refunded')
+    .whereNot('status', 'refunded' satisfies Status)
     .select<{ object_key: string }[]>('object_key');
   const used = new Set(rows.map((row) => row.object_key));
   return objectKeys.filter((key) => !used.has(key));

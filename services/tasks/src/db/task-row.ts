@@ -1,11 +1,12 @@
-import type { Knex } from 'knex';
-import type { Status, Task, TaskKind } from '../domain/task.ts';
+import type { JobStatus } from '@vision/shared/contracts/inference';
+import { isPublic } from '../domain/task.ts';
+import type { ImageTask, Status, Task, VisibleTask } from '../domain/task.ts';
 
 /** A row of `tasks` as the driver gives it. */
 export interface TaskRow {
   task_id: string;
   subject: string;
-  kind: TaskKind;
+  kind: Task['kind'];
   request_id: string;
   request_key: string;
   scene_code: string;
@@ -22,7 +23,7 @@ export interface TaskRow {
   stop_requested_at: Date | null;
   stop_sent_at: Date | null;
   stops_sent: number;
-  job_status: string | null;
+  job_status: JobStatus | null;
   job_seen_at: Date | null;
   job_missing_since: Date | null;
   job_ended_at: Date | null;
@@ -38,16 +39,10 @@ export interface TaskRow {
   result_expires_at: Date;
 }
 
+/** A row of `tasks` that repeats a finished image call; its other columns say nothing. */
+export type ImageTaskRow = Omit<TaskRow, 'kind' | 'status'> & { kind: 'image'; status: ImageTask['status'] };
+
 export const TASKS = 'tasks';
-
-/** What may differ from the plain database clock: tests look at days that have not come. */
-export interface Clock {
-  /** An interval of PostgreSQL, `0 seconds` in use. */
-  offset: string;
-}
-
-/** The instant that dates and expiry go by, in SQL. */
-export const nowOf = (db: Knex, clock: Clock): Knex.Raw => db.raw('now() + ?::interval', [clock.offset]);
 
 export function toTask(row: TaskRow): Task {
   return {
@@ -83,4 +78,27 @@ export function toTask(row: TaskRow): Task {
     endedAt: row.ended_at,
     resultExpiresAt: row.result_expires_at,
   };
+}
+
+function toImageTask(row: ImageTaskRow): ImageTask {
+  return {
+    taskId: row.task_id,
+    subject: row.subject,
+    kind: 'image',
+    requestId: row.request_id,
+    sceneCode: row.scene_code,
+    status: row.status,
+    version: row.version,
+    reservationId: row.reservation_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    resultExpiresAt: row.result_expires_at,
+  };
+}
+
+/** What callers see of a row; undefined when they do not see it at all. */
+export function toVisibleTask(row: TaskRow | ImageTaskRow): VisibleTask | undefined {
+  if (row.kind === 'image') return toImageTask(row);
+  const task = toTask(row);
+  return isPublic(task) ? task : undefined;
 }

@@ -1,14 +1,22 @@
 import type { Knex } from 'knex';
+import type { TaskStatus } from '@vision/shared/contracts/task-events';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
-import { activeStatuses, reservationIdOf } from '../domain/task.ts';
-import type { Task, TaskKind } from '../domain/task.ts';
-import { nowOf, TASKS, toTask } from './task-row.ts';
-import type { Clock, TaskRow } from './task-row.ts';
+import {
+  activeStatuses,
+  hiddenStatuses,
+  reservationIdOf,
+  submittedStatuses,
+  unconfirmedStatuses,
+} from '../domain/task.ts';
+import type { Status, Task, VisibleTask } from '../domain/task.ts';
+import { inFuture } from './instants.ts';
+import { TASKS, toTask, toVisibleTask } from './task-row.ts';
+import type { ImageTaskRow, TaskRow } from './task-row.ts';
 
 export interface NewDraft {
   taskId: string;
   subject: string;
-  kind: Exclude<TaskKind, 'image'>;
+  kind: Task['kind'];
   requestId: string;
   requestKey: string;
   sourceLabel?: string | undefined;
@@ -18,10 +26,9 @@ export interface NewDraft {
 /** A row that only this service sees; scene and thresholds are written when the request is known to be good. */
 export async function insertDraft(
   db: Knex,
-  clock: Clock,
-  { draft, leaseMs }: { draft: NewDraft; leaseMs: number },
+  { draft, leaseMs, retentionDays }: { draft: NewDraft; leaseMs: number; retentionDays: number },
 ): Promise<Task> {
-  const now = nowOf(db, clock);
+  const now = db.raw('vision_now()');
   const rows = await db(TASKS)
     .insert({
       task_id: draft.taskId,
@@ -38,39 +45,41 @@ export async function insertDraft(
       reservation_id: reservationIdOf(draft.taskId, 1),
       source_label: draft.sourceLabel ?? null,
       object_key: draft.objectKey ?? null,
-      lease_until: leaseUntil(db, leaseMs),
+      lease_until: inFuture(db, leaseMs),
       ...captureTrace(),
       created_at: now,
       updated_at: now,
-      result_expires_at: db.raw("now() + ?::interval + interval '90 days'", [clock.offset]),
+      result_expires_at: db.raw('vision_now() + make_interval(days => ?)', [retentionDays]),
     })
     .returning<TaskRow[]>('*');
   return toTask(rows[0] as TaskRow);
 }
 
-export const leaseUntil = (db: Knex, leaseMs: number): Knex.Raw =>
-  db.raw('now() + make_interval(secs => ?)', [leaseMs / 1000]);
-
-/** A task in any state, for the service itself. */
-export async function findAnyTask(db: Knex, taskId: string): Promise<Task | undefined> {
-  const row = await db<TaskRow>(TASKS).where({ task_id: taskId }).first();
+/** A video task in any state; locked until the end of the transaction with `for update`. */
+export async function findVideoTask(db: Knex, taskId: string, lock: '' | 'for update' = ''): Promise<Task | undefined> {
+  const query = db<TaskRow>(TASKS).where({ task_id: taskId }).whereIn('kind', ['stream', 'upload']);
+  if (lock !== '') void query.forUpdate();
+  const row = await query.first();
   return row && toTask(row);
 }
 
-const HIDDEN = ['draft', 'admitted', 'undoing'];
+/** A task that is not hidden, whoever owns it and however old it is. */
+export async function findAnyTask(db: Knex, taskId: string): Promise<VisibleTask | undefined> {
+  const row = await db<TaskRow | ImageTaskRow>(TASKS).where({ task_id: taskId }).first();
+  return row && toVisibleTask(row);
+}
 
 /** A task its owner may see: not hidden, not expired. `subject` undefined: whoever owns it. */
-export async function findTask(
+export async function findVisibleTask(
   db: Knex,
-  clock: Clock,
   { taskId, subject }: { taskId: string; subject?: string | undefined },
-): Promise<Task | undefined> {
-  const row = await db<TaskRow>(TASKS)
-    .where({ task_id: taskId, ...(subject === undefined ? {} : { subject }) })
-    .whereNotIn('status', HIDDEN)
-    .where('result_expires_at', '>', nowOf(db, clock))
-    .first();
-  return row && toTask(row);
+): Promise<VisibleTask | undefined> {
+  const query = db<TaskRow | ImageTaskRow>(TASKS)
+    .where({ task_id: taskId })
+    .where('result_expires_at', '>', db.raw('vision_now()'));
+  if (subject !== undefined) void query.where({ subject });
+  const row = await query.first();
+  return row && toVisibleTask(row);
 }
 
 export interface HistoryPage {
@@ -78,33 +87,30 @@ export interface HistoryPage {
   limit: number;
   /** Only tasks older than this one. */
   beforeTaskId?: string | undefined;
-  status?: string | undefined;
+  status?: TaskStatus | undefined;
   sceneCode?: string | undefined;
   kind?: 'video' | 'image' | undefined;
 }
 
 /** Newest first: a task id is a UUIDv7, so its order is the order of creation. */
-export async function listTasks(db: Knex, clock: Clock, page: HistoryPage): Promise<Task[]> {
-  const query = db<TaskRow>(TASKS)
+export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<VisibleTask[]> {
+  const query = db<TaskRow | ImageTaskRow>(TASKS)
     .where({ subject: page.subject })
-    .whereNotIn('status', HIDDEN)
-    .where('result_expires_at', '>', nowOf(db, clock))
+    .whereNotIn('status', hiddenStatuses)
+    .where('result_expires_at', '>', db.raw('vision_now()'))
     .orderBy('task_id', 'desc')
     .limit(page.limit);
   if (page.beforeTaskId !== undefined) void query.where('task_id', '<', page.beforeTaskId);
-  if (page.status !== undefined) void query.where('status', page.status as Task['status']);
-  if (page.sceneCode !== undefined) void query.where('scene_code', page.sceneCode);
+  if (page.status !== undefined) void query.where({ status: page.status });
+  if (page.sceneCode !== undefined) void query.where({ scene_code: page.sceneCode });
   if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : ['stream', 'upload']);
-  return (await query).map(toTask);
+  return (await query).flatMap((row) => toVisibleTask(row) ?? []);
 }
 
 /** Tasks of one state over all subjects, oldest first, for the operator. */
-export async function listByStatus(db: Knex, status: string, limit: number): Promise<Task[]> {
-  const rows = await db<TaskRow>(TASKS)
-    .where('status', status as Task['status'])
-    .orderBy('created_at')
-    .limit(limit);
-  return rows.map(toTask);
+export async function listByStatus(db: Knex, status: Status, limit: number): Promise<VisibleTask[]> {
+  const rows = await db<TaskRow | ImageTaskRow>(TASKS).where({ status }).orderBy('created_at').limit(limit);
+  return rows.flatMap((row) => toVisibleTask(row) ?? []);
 }
 
 /** Holds back other admissions of this subject until the end of the transaction. */
@@ -114,18 +120,15 @@ export async function lockSubject(tx: Knex.Transaction, subject: string): Promis
 
 /** Tasks of a subject that have not ended; call it under `lockSubject`. */
 export async function countActive(tx: Knex.Transaction, subject: string): Promise<number> {
-  const [row] = await tx(TASKS)
-    .where({ subject })
-    .whereIn('status', [...activeStatuses])
-    .count({ count: '*' });
+  const [row] = await tx(TASKS).where({ subject }).whereIn('status', activeStatuses).count({ count: '*' });
   return Number(row?.['count'] ?? 0);
 }
 
-/** Remembers that the caller wants it stopped; no state changes. */
+/** Remembers that the caller wants it stopped once it is known to be with the backend; no state changes. */
 export async function requestStop(db: Knex, taskId: string): Promise<void> {
   await db(TASKS)
     .where({ task_id: taskId })
-    .whereIn('status', ['submitting', 'resolving'])
+    .whereIn('status', unconfirmedStatuses)
     .update({ stop_requested_at: db.raw('coalesce(stop_requested_at, now())'), check_at: db.fn.now() });
 }
 
@@ -133,18 +136,25 @@ export async function requestStop(db: Knex, taskId: string): Promise<void> {
 export async function noteResultsCompleted(db: Knex, taskId: string): Promise<boolean> {
   const changed = await db(TASKS)
     .where({ task_id: taskId })
-    .whereIn('status', ['submitting', 'resolving', 'running', 'stopping'])
+    .whereIn('status', submittedStatuses)
     .update({ results_completed_at: db.raw('coalesce(results_completed_at, now())'), check_at: db.fn.now() });
   return changed === 1;
 }
 
-/** Tasks that have not ended, by state, and the age of the oldest whose submission is unknown. */
-export async function countByStatus(db: Knex): Promise<{ byStatus: Record<string, number>; oldestResolvingS: number }> {
+export interface Census {
+  /** Tasks that have not ended, by state. */
+  byStatus: Record<string, number>;
+  /** Age of the oldest task whose submission is unknown. */
+  oldestResolvingS: number;
+}
+
+export async function countByStatus(db: Knex): Promise<Census> {
   const { rows } = await db.raw<{ rows: { status: string; count: number; oldest_s: number }[] }>(
-    `select status, count(*) as count, extract(epoch from now() - min(updated_at))::double precision as oldest_s
+    `select status, count(*) as count, extract(epoch from vision_now() - min(updated_at))::double precision as oldest_s
        from tasks
-      where status in ('admitted', 'submitting', 'resolving', 'running', 'stopping')
+      where status = any(:activeStatuses)
       group by status`,
+    { activeStatuses: [...activeStatuses] },
   );
   const byStatus = Object.fromEntries(rows.map((row) => [row.status, row.count]));
   return { byStatus, oldestResolvingS: rows.find((row) => row.status === 'resolving')?.oldest_s ?? 0 };

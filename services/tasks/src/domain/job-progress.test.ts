@@ -45,7 +45,7 @@ const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Ta
 const job = (status: JobStatus, frames_published = 0): Job => ({ job_id: 'a', status, frames_published });
 
 test.each<Status>(['submitting', 'resolving'])('evidence of the backend makes a task in %s running', (status) => {
-  expect(judgeFound(task(status), job('queued'), rules)).toMatchObject({ move: 'find' });
+  expect(judgeFound(task(status), job('queued'), rules)).toMatchObject({ change: { move: 'find' } });
 });
 
 test.each<[JobStatus, string]>([
@@ -53,9 +53,15 @@ test.each<[JobStatus, string]>([
   ['succeeded', 'end_succeeded'],
   ['failed', 'end_failed'],
 ])('a job that is %s ends its task once the frames can be read', (status, move) => {
-  expect(judgeFound(task('running'), job(status, 5), rules)).toMatchObject({ do: 'await_frames', published: 5, move });
-  expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({ move });
-  expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ move });
+  expect(judgeFound(task('running'), job(status, 5), rules)).toMatchObject({
+    do: 'await_frames',
+    published: 5,
+    change: { move },
+  });
+  expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({
+    change: { move },
+  });
+  expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ change: { move } });
 });
 
 test('after the grace a task ends without its end mark, with an alarm', () => {
@@ -63,7 +69,7 @@ test('after the grace a task ends without its end mark, with an alarm', () => {
     do: 'await_frames',
   });
   const late = judgeFound(task('running', { endedAt: before(60_000) }), job('succeeded', 5), rules);
-  expect(late).toMatchObject({ move: 'end_succeeded', alarm: 'results_late' });
+  expect(late).toMatchObject({ change: { move: 'end_succeeded' }, alarm: 'results_late' });
 });
 
 test('a stop is asked for again while the job goes on', () => {
@@ -73,11 +79,11 @@ test('a stop is asked for again while the job goes on', () => {
 test('a wish to stop from before, or the end of the longest run, stops a running task', () => {
   expect(judgeFound(task('running'), job('running'), rules)).toEqual({ do: 'wait' });
   expect(judgeFound(task('running', {}, { stopRequestedAt: now }), job('running'), rules)).toMatchObject({
-    move: 'stop',
+    change: { move: 'stop' },
   });
   const nearExpiry = new Date(now.getTime() + 86_400_000);
   expect(judgeFound(task('running', {}, { resultExpiresAt: nearExpiry }), job('running'), rules)).toMatchObject({
-    move: 'stop',
+    change: { move: 'stop' },
   });
 });
 

@@ -3,8 +3,9 @@ const streamTypes =
   /^(video\/|audio\/|multipart\/x-mixed-replace|image\/jpeg|application\/(octet-stream|ogg|mp4|x-mpegurl|vnd\.apple\.mpegurl|dash\+xml|x-flv|mpegts))/i;
 
 /**
- * Whether the beginning of an HTTP body can be a video stream: a known container or playlist by its first bytes, or anything
- * that is no text and is declared as media. Web pages, JSON and plain text are none, whatever they are declared as.
+ * Whether the beginning of an HTTP body can be a video stream: a known container or playlist by its first bytes, or
+ * anything that is no text and is declared as media. Web pages, JSON and plain text are none, whatever they are
+ * declared as.
  */
 export function looksLikeStream(head: Buffer, contentType: string | undefined): boolean {
   if (head.length === 0) return false;

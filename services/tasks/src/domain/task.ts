@@ -1,3 +1,4 @@
+import type { JobStatus } from '@vision/shared/contracts/inference';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
 
 /**
@@ -9,80 +10,31 @@ import type { TaskStatus } from '@vision/shared/contracts/task-events';
 type HiddenStatus = 'draft' | 'admitted' | 'undoing';
 export type Status = HiddenStatus | TaskStatus;
 
-/** What makes a task move. */
-export type Move =
-  | 'admit'
-  | 'give_up'
-  | 'submit'
-  | 'take_back'
-  | 'accept'
-  | 'refuse'
-  | 'lose_track'
-  | 'find'
-  | 'verify_created'
-  | 'verify_not_created'
-  | 'stop'
-  | 'end_stopped'
-  | 'end_succeeded'
-  | 'end_failed'
-  | 'vanish';
-
-/**
- * Every move there is. A row in `undoing` is removed once what it holds was given back.
- * A stop that was asked for before the backend was known to have the task is applied when it is found.
- */
-const moves: Record<Move, { from: readonly Status[]; to: Status }> = {
-  /** Fits into the subject's active tasks. */
-  admit: { from: ['draft'], to: 'admitted' },
-  /** Refused, or its process died, before anything was sent. */
-  give_up: { from: ['draft', 'admitted'], to: 'undoing' },
-  /** Units are reserved; committed before the backend is called. */
-  submit: { from: ['admitted'], to: 'submitting' },
-  /** The backend surely did not get it: to callers there never was a task. */
-  take_back: { from: ['submitting'], to: 'undoing' },
-  /** The backend has it. */
-  accept: { from: ['submitting', 'resolving'], to: 'running' },
-  /** The backend refused it for good. */
-  refuse: { from: ['submitting'], to: 'refunded' },
-  /** The backend may have it. */
-  lose_track: { from: ['submitting'], to: 'resolving' },
-  /** The backend's own evidence that it has it. */
-  find: { from: ['submitting', 'resolving'], to: 'running' },
-  /** An operator says that the backend has it. */
-  verify_created: { from: ['resolving'], to: 'running' },
-  /** An operator says that it has not, and the backend acknowledged a stop for the id. */
-  verify_not_created: { from: ['resolving'], to: 'refunded' },
-  /** The caller, or the end of the longest allowed run. */
-  stop: { from: ['running'], to: 'stopping' },
-  end_stopped: { from: ['running', 'stopping'], to: 'stopped' },
-  end_succeeded: { from: ['running', 'stopping'], to: 'succeeded' },
-  end_failed: { from: ['running', 'stopping'], to: 'failed' },
-  /** The backend had it and has it no more. */
-  vanish: { from: ['running', 'stopping'], to: 'failed' },
-};
-
-/** The state after a move, or undefined when the move is not possible from this state. */
-export function after(move: Move, from: Status): Status | undefined {
-  return moves[move].from.includes(from) ? moves[move].to : undefined;
-}
-
-const hidden: readonly Status[] = ['draft', 'admitted', 'undoing'];
-const ended: readonly Status[] = ['stopped', 'succeeded', 'failed', 'refunded'];
-
-/** Whether callers may see a task in this state. */
-export const isPublic = (status: Status): status is TaskStatus => !hidden.includes(status);
-/** Whether nothing can change any more. */
-export const isEnded = (status: Status): boolean => ended.includes(status);
+/** States of rows that callers and other services never see. */
+export const hiddenStatuses: readonly Status[] = ['draft', 'admitted', 'undoing'];
+/** States in which nobody knows yet whether the backend has the job. */
+export const unconfirmedStatuses: readonly Status[] = ['submitting', 'resolving'];
+/** States in which the backend is known to have the job. */
+export const confirmedStatuses: readonly Status[] = ['running', 'stopping'];
+/** States in which the backend may have the job, or has it. */
+export const submittedStatuses: readonly Status[] = [...unconfirmedStatuses, ...confirmedStatuses];
 /** States that count towards the limit of active tasks. */
-export const activeStatuses: readonly Status[] = ['admitted', 'submitting', 'resolving', 'running', 'stopping'];
+export const activeStatuses: readonly Status[] = ['admitted', ...submittedStatuses];
+/** States that nothing leaves any more. */
+export const endedStatuses: readonly Status[] = ['stopped', 'succeeded', 'failed', 'refunded'];
 
-export type TaskKind = 'stream' | 'upload' | 'image';
+/** Whether nothing can change any more. */
+export const isEnded = (status: Status): boolean => endedStatuses.includes(status);
+/** Whether it is not known yet that the backend has the job. */
+export const isUnconfirmed = (status: Status): boolean => unconfirmedStatuses.includes(status);
+/** Whether the backend is known to have the job. */
+export const isConfirmed = (status: Status): boolean => confirmedStatuses.includes(status);
 
-/** A task as the domain sees it. Instants are dates; nothing in it is secret: the stream address is not kept. */
+/** A video task as the domain sees it. Instants are dates; nothing in it is secret: the stream address is not kept. */
 export interface Task {
   taskId: string;
   subject: string;
-  kind: TaskKind;
+  kind: 'stream' | 'upload';
   /** The Idempotency-Key as the client sent it. */
   requestId: string;
   sceneCode: string;
@@ -117,9 +69,35 @@ export interface Task {
   resultExpiresAt: Date;
 }
 
+/** A task in one of these states. */
+export type TaskIn<S extends Status> = Task & { status: S };
+/** A task that callers may see. */
+export type PublicTask = TaskIn<TaskStatus>;
+
+/** Whether callers may see the task. */
+export const isPublic = (task: Task): task is PublicTask => !hiddenStatuses.includes(task.status);
+
+/** A finished image call, kept for the history; the images service owns it. */
+export interface ImageTask {
+  taskId: string;
+  subject: string;
+  kind: 'image';
+  requestId: string;
+  sceneCode: string;
+  status: TaskStatus;
+  version: number;
+  reservationId: string;
+  createdAt: Date;
+  updatedAt: Date;
+  resultExpiresAt: Date;
+}
+
+/** What the history and a query show. */
+export type VisibleTask = PublicTask | ImageTask;
+
 /** What the backend and results said about the job. */
 export interface JobFacts {
-  status: string | null;
+  status: JobStatus | null;
   seenAt: Date | null;
   missingSince: Date | null;
   endedAt: Date | null;

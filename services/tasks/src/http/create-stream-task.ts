@@ -4,10 +4,8 @@ import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idem
 import type { AppError } from '@vision/shared/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
-import { findKey } from '../db/idempotency-keys.ts';
 import { parseStreamUrl } from '@vision/shared/net/stream-url';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
-import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createStreamTask, streamUnreachable } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
@@ -43,26 +41,25 @@ export const createStreamTaskRoute = (deps: Deps) =>
       refusalExamples: () => [...bodyRefusals(), streamUnreachable(), ...createRefusals()],
     },
     async ({ req, caller }) => {
-      const create = async () => {
-        const idempotencyKey = readIdempotencyKey(req);
-        const keyWasKnown = (await findKey(deps.db, caller.subject, idempotencyKey.key)) !== undefined;
-        if (!keyWasKnown) await assertAcceptsNew(deps, caller);
-        const { sceneCode, url } = readBody(deps, await readJson(req));
-        return createStreamTask(deps, { caller, idempotencyKey, sceneCode, url, keyWasKnown });
-      };
+      const create = async () =>
+        createStreamTask(deps, {
+          caller,
+          idempotencyKey: readIdempotencyKey(req),
+          readBody: async () => parseBody(deps, await readJson(req)),
+        });
       return createdReply(await countCreate(deps.signals, 'stream', create));
     },
   );
 
 /** Of several faults a bad `stream_url` is the one that is told. */
-function readBody(
+function parseBody(
   { policy }: { policy: Pick<Deps['policy'], 'checkLiteral'> },
   json: unknown,
 ): { sceneCode: string; url: StreamUrl } {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw fail.requestInvalid('body_invalid', 'Send a JSON object.');
   }
-  const url = parseStreamUrl((json as Record<string, unknown>)['stream_url'], policy);
+  const url = parseStreamUrl('stream_url' in json ? json.stream_url : undefined, policy);
   const parsed = body.safeParse(json);
   if (parsed.success) return { sceneCode: parsed.data.scene_code, url };
   const issue = parsed.error.issues[0];
@@ -82,5 +79,5 @@ function bodyRefusals(): AppError[] {
     { scene_code: 'ship', stream_url, colour: 'red' },
     { stream_url },
   ];
-  return bodies.map((json) => refusalOf(() => readBody({ policy }, json)));
+  return bodies.map((json) => refusalOf(() => parseBody({ policy }, json)));
 }

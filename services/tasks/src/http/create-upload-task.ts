@@ -3,8 +3,6 @@ import { fail } from '@vision/shared/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { requireMultipart } from '@vision/shared/http/multipart/read-form';
 import { route } from '@vision/shared/http/route';
-import { findKey } from '../db/idempotency-keys.ts';
-import { assertAcceptsNew } from '../use-cases/assert-accepts-new.ts';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
@@ -21,7 +19,7 @@ const form = z
   })
   .meta({ id: 'NewUploadTask' });
 
-export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalMs: number }) =>
+export const createUploadTaskRoute = (deps: Deps) =>
   route(
     {
       operation: 'createUploadTask',
@@ -48,12 +46,14 @@ export const createUploadTaskRoute = (deps: Deps, body: { idleMs: number; totalM
       const create = async () => {
         const idempotencyKey = readIdempotencyKey(req);
         requireMultipart(req);
-        const known = await findKey(deps.db, caller.subject, idempotencyKey.key);
-        if (!known) await assertAcceptsNew(deps, caller);
-        const knownKey = known ? (known.done ? ('done' as const) : ('busy' as const)) : undefined;
-        const receive = (objectKey: string | undefined) =>
-          receiveVideo(req, { objects: deps.objects, objectKey, ...body });
-        return createUploadTask(deps, { caller, idempotencyKey, knownKey, receive });
+        return createUploadTask(deps, {
+          caller,
+          idempotencyKey,
+          receive: (objectKey) => {
+            const { bodyIdleMs: idleMs, bodyTotalMs: totalMs } = deps.settings;
+            return receiveVideo(req, { store: deps.store, objectKey, idleMs, totalMs });
+          },
+        });
       };
       return createdReply(await countCreate(deps.signals, 'upload', create));
     },

@@ -3,7 +3,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
 import { exampleTask, taskParams, taskRefusals, taskView, toView } from './task-view.ts';
 
-export const getTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>) =>
+export const getTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
   route(
     {
       operation: 'getTask',

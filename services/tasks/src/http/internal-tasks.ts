@@ -1,19 +1,17 @@
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
 import { getInternalTask, listResolvingTasks, verifyInternalTask } from '@vision/shared/contracts/tasks';
 import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
-import { listByStatus } from '../db/tasks.ts';
-import type { Task } from '../domain/task.ts';
+import type { VisibleTask } from '../domain/task.ts';
+import { agesOf } from '../use-cases/ages-of.ts';
+import type { AgedTask } from '../use-cases/ages-of.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
+import { listResolvingTasks as findResolvingTasks } from '../use-cases/list-resolving-tasks.ts';
 import { verifyTask } from '../use-cases/verify-task.ts';
 import { taskRefusals } from './task-view.ts';
 
-/** Most waiting tasks that one answer lists. */
-const LIST_LIMIT = 1000;
-
-export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>) =>
+export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
   route(
     {
       ...getInternalTask,
@@ -26,7 +24,7 @@ export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'clock' | 'images'>
     },
     async ({ params, caller }) => {
       const task = await getTask(deps, { subject: caller.subject, taskId: params.task_id });
-      return { status: 200, body: toInternal(task) };
+      return { status: 200, body: (await toInternal(deps, [task]))[0] };
     },
   );
 
@@ -39,10 +37,7 @@ export const listResolvingTasksRoute = (deps: Pick<Deps, 'db'>) =>
       audience: 'internal',
       responses: { 200: { description: 'The tasks', schema: listResolvingTasks.reply } },
     },
-    async ({ query }) => ({
-      status: 200,
-      body: { items: (await listByStatus(deps.db, query.status, LIST_LIMIT)).map(toInternal) },
-    }),
+    async () => ({ status: 200, body: { items: await toInternal(deps, await findResolvingTasks(deps)) } }),
   );
 
 export const verifyTaskRoute = (deps: Deps) =>
@@ -60,32 +55,57 @@ export const verifyTaskRoute = (deps: Deps) =>
         fail.upstreamDown('inference_unreachable'),
       ],
     },
-    async ({ params, body }) => ({
-      status: 200,
-      body: toInternal(await verifyTask(deps, { taskId: params.task_id, ...body })),
-    }),
+    async ({ params, body }) => {
+      const task = await verifyTask(deps, { taskId: params.task_id, ...body });
+      return { status: 200, body: (await toInternal(deps, [task]))[0] };
+    },
   );
 
-function toInternal(task: Task): InternalTask {
+async function toInternal(deps: Pick<Deps, 'db'>, tasks: VisibleTask[]): Promise<InternalTask[]> {
+  return (await agesOf(deps, tasks)).map(internalView);
+}
+
+function internalView({ task, ageS }: AgedTask): InternalTask {
   return {
+    ...factsOf(task),
     task_id: task.taskId,
     subject: task.subject,
     kind: task.kind,
     request_id: task.requestId,
     scene_code: task.sceneCode,
-    status: task.status as TaskStatus,
+    status: task.status,
     version: task.version,
+    reservation_id: task.reservationId,
+    age_s: ageS,
+    created_at: task.createdAt.toISOString(),
+    updated_at: task.updatedAt.toISOString(),
+    result_expires_at: task.resultExpiresAt.toISOString(),
+  };
+}
+
+type VideoFacts = Pick<
+  InternalTask,
+  'attempt' | 'lower_bound' | 'default_min_score' | 'source' | 'reason' | 'job_seen' | 'ended_at'
+>;
+
+function factsOf(task: VisibleTask): VideoFacts {
+  // An image call ended when it was last changed; it has no job, and its thresholds are its own business.
+  if (task.kind === 'image') {
+    return {
+      attempt: 1,
+      lower_bound: 0,
+      default_min_score: 0,
+      job_seen: false,
+      ended_at: task.updatedAt.toISOString(),
+    };
+  }
+  return {
     attempt: task.attempt,
     lower_bound: task.lowerBound,
     default_min_score: task.defaultMinScore,
-    reservation_id: task.reservationId,
-    ...(task.sourceLabel === null ? {} : { source: task.sourceLabel }),
-    ...(task.reason === null ? {} : { reason: task.reason }),
+    source: task.sourceLabel ?? undefined,
+    reason: task.reason ?? undefined,
     job_seen: task.job.seenAt !== null,
-    age_s: Math.max(0, Math.round((Date.now() - task.createdAt.getTime()) / 1000)),
-    created_at: task.createdAt.toISOString(),
-    updated_at: task.updatedAt.toISOString(),
-    ...(task.endedAt === null ? {} : { ended_at: task.endedAt.toISOString() }),
-    result_expires_at: task.resultExpiresAt.toISOString(),
+    ended_at: task.endedAt?.toISOString(),
   };
 }

@@ -7,14 +7,14 @@ import type { AppError } from '@vision/shared/errors';
 import type { Form } from '@vision/shared/http/multipart/form';
 import { readForm } from '@vision/shared/http/multipart/read-form';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import { MAX_VIDEO_BYTES, tooLarge, unsupported, VideoMeter } from '../clients/video-meter.ts';
-import type { VideoFacts } from '../clients/video-meter.ts';
+import { MAX_VIDEO_BYTES, tooLarge, unsupported, VideoMeter } from './video-meter.ts';
+import type { VideoFacts } from './video-meter.ts';
 
 /** Room for boundaries, part headers and the scene code, and for what is on its way to the count of the file itself. */
 const FRAMING_BYTES = 2 * 1024 * 1024;
 
 export interface ReceiveOptions {
-  objects: Pick<ObjectStore, 'put'>;
+  store: Pick<ObjectStore, 'put'>;
   /** Where the file goes; undefined: it is only looked at. */
   objectKey: string | undefined;
   idleMs: number;
@@ -27,8 +27,8 @@ export interface ReceivedVideo extends VideoFacts {
 }
 
 /**
- * Reads the whole body and stores its video on the way, a few MiB at a time; slows the client down when the store is slow.
- * Refuses as early as a fault shows, and has stopped writing when it rejects.
+ * Reads the whole body and stores its video on the way, a few MiB at a time; slows the client down when the store is
+ * slow. Refuses as early as a fault shows, and has stopped writing when it rejects.
  */
 export async function receiveVideo(req: IncomingMessage, options: ReceiveOptions): Promise<ReceivedVideo> {
   const { files, values } = await readForm(req, videoForm(options));
@@ -60,10 +60,12 @@ const refuseNone = () => fail.requestInvalid('file_missing', 'Send one video in 
 /** One of each refusal of its own. */
 export const videoFormRefusals = (): AppError[] => [refuseNone(), tooLarge(MAX_VIDEO_BYTES), unsupported()];
 
-/** The file flows through the meter into the store. The store hears of it only once its beginning is that of a video. */
+/**
+ * The file flows through the meter into the store. The store hears of it only once its beginning is that of a video.
+ */
 async function storeVideo(
   file: Readable,
-  { objects, objectKey }: ReceiveOptions,
+  { store, objectKey }: ReceiveOptions,
   signal: AbortSignal,
 ): Promise<VideoFacts> {
   const meter = new VideoMeter(MAX_VIDEO_BYTES);
@@ -73,7 +75,7 @@ async function storeVideo(
   try {
     await meter.accepted;
     if (objectKey === undefined) body.resume();
-    else await objects.put({ key: objectKey, body, contentType: 'video/mp4', signal });
+    else await store.put({ key: objectKey, body, contentType: 'video/mp4', signal });
     await feeding;
     return meter.facts;
   } catch (error) {

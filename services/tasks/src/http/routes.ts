@@ -8,21 +8,14 @@ import { listTasksRoute } from './list-tasks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
 
-export interface RouteSettings {
-  body: { idleMs: number; totalMs: number };
-  retentionBatch: number;
-}
-
-export function routes(deps: Deps, { body, retentionBatch }: RouteSettings): Route[] {
-  return [
-    createStreamTaskRoute(deps),
-    createUploadTaskRoute(deps, body),
-    listTasksRoute(deps),
-    getTaskRoute(deps),
-    stopTaskRoute(deps),
-    listResolvingTasksRoute(deps),
-    getInternalTaskRoute(deps),
-    verifyTaskRoute(deps),
-    runRetentionRoute(deps, retentionBatch),
-  ];
-}
+export const routes = (deps: Deps): Route[] => [
+  createStreamTaskRoute(deps),
+  createUploadTaskRoute(deps),
+  listTasksRoute(deps),
+  getTaskRoute(deps),
+  stopTaskRoute(deps),
+  listResolvingTasksRoute(deps),
+  getInternalTaskRoute(deps),
+  verifyTaskRoute(deps),
+  runRetentionRoute(deps),
+];

@@ -6,7 +6,7 @@ import { runRetention } from '../use-cases/run-retention.ts';
 
 const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), incomplete_uploads: z.int() });
 
-export const runRetentionRoute = (deps: Deps, batch: number) =>
+export const runRetentionRoute = (deps: Deps) =>
   route(
     {
       ...question,
@@ -15,5 +15,5 @@ export const runRetentionRoute = (deps: Deps, batch: number) =>
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },
     },
-    async () => ({ status: 200, body: await runRetention(deps, batch) }),
+    async () => ({ status: 200, body: await runRetention(deps) }),
   );

@@ -6,8 +6,8 @@ import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import { idempotencyKeyRefusals } from '@vision/shared/http/idempotency-key';
 import type { Reply, RouteDefinition } from '@vision/shared/http/route';
-import type { Task } from '../domain/task.ts';
-import type { Created } from '../use-cases/create-stream-task.ts';
+import type { VisibleTask } from '../domain/task.ts';
+import type { Created } from '../use-cases/create-draft.ts';
 
 /** A task as callers see it (spec 2.1). */
 export const taskView = z
@@ -39,12 +39,12 @@ export const exampleTask = (status: TaskStatus): TaskView => ({
   updated_at: '2026-03-15T08:30:01.250Z',
 });
 
-export function toView(task: Task): TaskView {
+export function toView(task: VisibleTask): TaskView {
   return {
     task_id: task.taskId,
     request_id: task.requestId,
     scene_code: task.sceneCode,
-    status: task.status as TaskStatus,
+    status: task.status,
     result_expires_at: task.resultExpiresAt.toISOString(),
     created_at: task.createdAt.toISOString(),
     updated_at: task.updatedAt.toISOString(),

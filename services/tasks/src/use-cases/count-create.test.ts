@@ -1,11 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { fail } from '@vision/shared/errors';
 import { countCreate } from './count-create.ts';
-import type { Created } from './create-stream-task.ts';
+import type { Created } from './create-draft.ts';
 
 const counted = async (create: () => Promise<Created>) => {
   const seen: string[] = [];
-  const signals = { created: (kind: string, outcome: string) => void seen.push(`${kind} ${outcome}`) };
+  const signals = {
+    created: (facts: { kind: string; outcome: string }) => void seen.push(`${facts.kind} ${facts.outcome}`),
+  };
   await countCreate(signals, 'stream', create).catch(() => undefined);
   return seen;
 };

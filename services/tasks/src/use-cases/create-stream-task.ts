@@ -1,110 +1,53 @@
-import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { crashPoint } from '@vision/shared/crash-point';
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { fail } from '@vision/shared/errors';
-import type { Caller } from '@vision/shared/http/caller';
-import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
-import { ProbeError } from '../clients/probe-socket.ts';
-import { freeKey } from '../db/idempotency-keys.ts';
-import { insertDraft } from '../db/tasks.ts';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import type { Task } from '../domain/task.ts';
-import { assertAcceptsNew } from './assert-accepts-new.ts';
-import { claimCreate } from './claim-create.ts';
-import type { Deps } from './deps.ts';
-import { holdLease } from './hold-lease.ts';
-import { submitTask } from './submit-task.ts';
-import { giveUpDraft } from './undo-draft.ts';
+import { beginDraft, finishDraft } from './create-draft.ts';
+import type { Created } from './create-draft.ts';
+import { claimKey, openCreate, replayTask } from './create-key.ts';
+import type { CreateRequest } from './create-key.ts';
+import type { CreateDeps, Deps } from './deps.ts';
+import { commitSubmission, requireScene } from './submit-task.ts';
 
-export interface CreateStreamInput {
-  caller: Caller;
-  idempotencyKey: IdempotencyKey;
-  sceneCode: string;
-  url: StreamUrl;
-  /** The key was known before the body was read, so what keeps new work out was not looked at. */
-  keyWasKnown: boolean;
-}
-
-export interface Created {
-  task: Task;
-  replayed: boolean;
+export interface CreateStreamRequest extends CreateRequest {
+  readBody: () => Promise<{ sceneCode: string; url: StreamUrl }>;
 }
 
 /** Creates a task for a live stream, or gives the one that the key already stands for. */
-export async function createStreamTask(deps: Deps, input: CreateStreamInput): Promise<Created> {
-  const { caller, idempotencyKey, url, sceneCode } = input;
-  const taskId = uuidv7();
-  const claim = { subject: caller.subject, key: idempotencyKey.key, taskId, owner: randomUUID() };
-  const held = await claimCreate(deps, claim, { text: `v1|stream|${sceneCode}|${url.href}` });
-  if (typeof held === 'object') return { task: held, replayed: true };
-  crashPoint('tasks.create-stream.key-claimed');
-  const { draft, scene } = await freeingKey(deps, taskId, async () => {
-    if (input.keyWasKnown || held === 'claimed late') await assertAcceptsNew(deps, caller);
-    return beginDraft(deps, input, taskId);
-  });
+export async function createStreamTask(
+  deps: CreateDeps & Pick<Deps, 'probe'>,
+  request: CreateStreamRequest,
+): Promise<Created> {
+  const opened = await openCreate(deps, request);
+  const { sceneCode, url } = await request.readBody();
+  const meaning = `v1|stream|${sceneCode}|${url.href}`;
+  if (opened.key === 'done') return { task: await replayTask(deps, opened, meaning), replayed: true };
+  const draft = await beginDraft(deps, request, { taskId: uuidv7(), kind: 'stream', sourceLabel: url.label });
   crashPoint('tasks.create-stream.drafted');
-  const release = holdLease(deps, draft);
-  const standing = { is: false };
-  try {
-    const { pinnedAddress } = await probe(deps, url);
+  return finishDraft(deps, draft, async () => {
+    const claimed = await claimKey(deps, request, { opened, draft, meaning });
+    if (claimed.outcome === 'replayed') return claimed;
+    const scene = requireScene(deps, sceneCode);
+    const pinnedAddress = await probeStream(deps, draft, url);
     crashPoint('tasks.create-stream.probed');
     const source = { kind: 'stream' as const, url: url.href, pinned_address: pinnedAddress };
-    const limits = caller.limits ?? defaultLimits;
-    const task = await submitTask(deps, { draft, claim, scene, source, limits }, () => {
-      standing.is = true;
-    });
-    return { task, replayed: false };
-  } finally {
-    release();
-    if (!standing.is) await giveUpDraft(deps, draft);
-  }
-}
-
-async function beginDraft(
-  deps: Deps,
-  input: CreateStreamInput,
-  taskId: string,
-): Promise<{ draft: Task; scene: SceneEntry }> {
-  const { caller, idempotencyKey, url, sceneCode } = input;
-  const scene = deps.scenes.findEnabled(sceneCode);
-  if (!scene) throw fail.sceneUnavailable(sceneCode);
-  const draft = await insertDraft(deps.db, deps.clock, {
-    draft: {
-      taskId,
-      subject: caller.subject,
-      kind: 'stream',
-      requestId: idempotencyKey.sent,
-      requestKey: idempotencyKey.key,
-      sourceLabel: url.label,
-    },
-    leaseMs: deps.limits.leaseMs,
+    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source });
   });
-  return { draft, scene };
 }
 
-async function freeingKey<T>(deps: Deps, taskId: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    await freeKey(deps.db, taskId);
-    throw error;
+async function probeStream(
+  { probe, signals }: Pick<Deps, 'probe' | 'signals'>,
+  { taskId }: Task,
+  url: StreamUrl,
+): Promise<string> {
+  const found = await probe(url);
+  if (found.outcome === 'reached') {
+    signals.streamReached({ scheme: url.scheme });
+    return found.pinnedAddress;
   }
-}
-
-/** One answer for everything that depends on name service or network: more would tell what is behind our address. */
-async function probe({ probe: run, signals, logger }: Deps, url: StreamUrl): Promise<{ pinnedAddress: string }> {
-  try {
-    const found = await run(url);
-    signals.probed(url.scheme, 'ok');
-    return found;
-  } catch (error) {
-    const fault = error instanceof ProbeError ? error.fault : 'failed';
-    signals.probed(url.scheme, fault);
-    logger.info({ source: url.label, fault }, 'a stream was not reachable');
-    throw streamUnreachable();
-  }
+  signals.streamUnreachable({ task_id: taskId, scheme: url.scheme, source: url.label, fault: found.fault });
+  throw streamUnreachable();
 }
 
 /** Which of its checks a stream did not pass is for the log: the answer must not help to look around in networks. */

@@ -9,13 +9,11 @@ import type { SecretBox } from '@vision/shared/secret-box';
 import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
-import type { Clock } from '../db/task-row.ts';
 import type { Signals } from '../signals.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {
   db: Knex;
-  clock: Clock;
   logger: Logger;
   signals: Signals;
   scenes: Scenes;
@@ -26,16 +24,18 @@ export interface Deps {
   inference: InferenceClient;
   images: ImagesClient | undefined;
   results: ResultsClient | undefined;
-  objects: ObjectStore;
+  store: ObjectStore;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
   wakeReconciler: () => void;
-  limits: TimeLimits;
+  settings: Settings;
 }
 
-/** Durations in milliseconds, from configuration. */
-interface TimeLimits {
+/** Numbers from configuration. */
+export interface Settings {
+  bodyIdleMs: number;
+  bodyTotalMs: number;
   leaseMs: number;
   keyWaitMs: number;
   stopWaitMs: number;
@@ -45,10 +45,16 @@ interface TimeLimits {
   resultsGraceMs: number;
   vanishMs: number;
   orphanAgeMs: number;
+  retentionDays: number;
+  retentionBatch: number;
 }
 
+/** What a move of a task works with. */
+export type MoveDeps = Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'wakeReconciler'>;
+/** What gives back what a create held. */
+export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
-export type SubmitDeps = Pick<
-  Deps,
-  'db' | 'clock' | 'quota' | 'inference' | 'objects' | 'logger' | 'signals' | 'wakeRelay' | 'wakeReconciler' | 'limits'
->;
+export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'settings'>;
+/** What every create works with. */
+export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box'>;
+export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'results' | 'logger' | 'settings'>;

@@ -1,18 +1,18 @@
 import { fail } from '@vision/shared/errors';
-import { findTask } from '../db/tasks.ts';
-import type { Task } from '../domain/task.ts';
+import { findVisibleTask } from '../db/tasks.ts';
+import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * A task of this subject, image calls included. An image call that was not heard of yet is asked for at the images service;
- * ids of others and ids that never were take the very same way.
+ * A task of this subject, image calls included. An image call that was not heard of yet is asked for at the images
+ * service; ids of others and ids that never were take the very same way.
  * @throws AppError not_found.
  */
 export async function getTask(
-  { db, clock, images }: Pick<Deps, 'db' | 'clock' | 'images'>,
+  { db, images }: Pick<Deps, 'db' | 'images'>,
   { subject, taskId }: { subject: string; taskId: string },
-): Promise<Task> {
-  const task = (await findTask(db, clock, { taskId, subject })) ?? (await images?.find(subject, taskId));
+): Promise<VisibleTask> {
+  const task = (await findVisibleTask(db, { taskId, subject })) ?? (await images?.find(subject, taskId));
   if (!task) throw fail.notFound('There is no such task.', 'task_not_found');
   return task;
 }

@@ -1,7 +1,7 @@
-import { listTasks as findTasks } from '../db/tasks.ts';
+import { listVisibleTasks } from '../db/tasks.ts';
 import type { HistoryPage } from '../db/tasks.ts';
 import { historyCursor, readHistoryCursor } from '../domain/history-cursor.ts';
-import type { Task } from '../domain/task.ts';
+import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
 export interface ListInput extends Omit<HistoryPage, 'beforeTaskId'> {
@@ -10,11 +10,11 @@ export interface ListInput extends Omit<HistoryPage, 'beforeTaskId'> {
 
 /** One page of the history; `nextCursor` is empty on the last one. */
 export async function listTasks(
-  { db, clock, box }: Pick<Deps, 'db' | 'clock' | 'box'>,
+  { db, box }: Pick<Deps, 'db' | 'box'>,
   { cursor, ...page }: ListInput,
-): Promise<{ tasks: Task[]; nextCursor: string }> {
+): Promise<{ tasks: VisibleTask[]; nextCursor: string }> {
   const beforeTaskId = cursor ? readHistoryCursor(box, page.subject, cursor) : undefined;
-  const found = await findTasks(db, clock, { ...page, limit: page.limit + 1, beforeTaskId });
+  const found = await listVisibleTasks(db, { ...page, limit: page.limit + 1, beforeTaskId });
   const tasks = found.slice(0, page.limit);
   const last = tasks.at(-1);
   return { tasks, nextCursor: last && found.length > page.limit ? historyCursor(box, page.subject, last.taskId) : '' };

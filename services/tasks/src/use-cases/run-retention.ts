@@ -12,19 +12,16 @@ export interface Removed {
 }
 
 /**
- * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and key. Every
- * step may be repeated, so a run that dies is finished by the next one.
+ * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and
+ * key. Every step may be repeated, so a run that dies is finished by the next one.
  */
-export async function runRetention(
-  deps: Pick<Deps, 'db' | 'clock' | 'objects' | 'limits' | 'signals'>,
-  batch: number,
-): Promise<Removed> {
+export async function runRetention(deps: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
   for (;;) {
-    const expired = await findExpired(deps.db, deps.clock, batch);
+    const expired = await findExpired(deps.db, deps.settings.retentionBatch);
     if (expired.length === 0) break;
     const videos = expired.flatMap((task) => task.object_key ?? []);
-    await deps.objects.remove(videos);
+    await deps.store.remove(videos);
     removed.videos += videos.length;
     crashPoint('tasks.retention.videos-removed');
     removed.tasks += await removeTasks(
@@ -33,5 +30,8 @@ export async function runRetention(
     );
     crashPoint('tasks.retention.tasks-removed');
   }
-  return { ...removed, ...(await sweepVideos(deps)) };
+  const swept = await sweepVideos(deps);
+  const all = { ...removed, orphans: swept.orphans, incomplete_uploads: swept.incompleteUploads };
+  if (Object.values(all).some((count) => count > 0)) deps.signals.expiredRemoved(all);
+  return all;
 }

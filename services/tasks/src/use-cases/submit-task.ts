@@ -1,74 +1,111 @@
-import { crashPoint } from '@vision/shared/crash-point';
 import type { JobSource } from '@vision/shared/contracts/inference';
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
+import type { Caller } from '@vision/shared/http/caller';
 import { finishKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
-import { countActive, leaseUntil, lockSubject } from '../db/tasks.ts';
-import type { Task } from '../domain/task.ts';
+import { countActive, lockSubject } from '../db/tasks.ts';
+import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { Deps, SubmitDeps } from './deps.ts';
 
-export interface SubmitInput {
+export interface CheckedDraft {
   draft: Task;
   claim: Claim;
+  caller: Caller;
   scene: SceneEntry;
   source: JobSource;
-  limits: SubjectLimits;
+}
+
+/** A task that is committed as `submitting`, with what the backend is to look at. */
+export interface Submission {
+  outcome: 'submitting';
+  task: TaskIn<'submitting'>;
+  source: JobSource;
+}
+
+/** @throws AppError OP-TASK-SCENE-UNAVAILABLE. */
+export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string): SceneEntry {
+  const scene = scenes.findEnabled(sceneCode);
+  if (!scene) throw fail.sceneUnavailable(sceneCode);
+  return scene;
 }
 
 /**
- * The way of a checked draft: counted among the active tasks → one unit reserved → `submitting` committed → handed to the
- * backend → its outcome. Until `submitting` a failure leaves a draft for the caller to give up; from then on the task stands.
+ * Commits a checked draft: counted among the active tasks → one unit reserved → `submitting`. A failure leaves a
+ * draft for the caller to give up; after the commit nobody can tell from outside whether the backend was asked, so
+ * the task stands.
  */
-export async function submitTask(deps: SubmitDeps, input: SubmitInput, onStanding: () => void): Promise<Task> {
-  const admitted = await fenced(() => admit(deps, input));
+export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
+  const admitted = await fenced(() => admit(deps, checked));
   crashPoint('tasks.submit.admitted');
-  await reserve(deps, input, admitted);
+  await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
-  const submitting = await fenced(() => commitSubmitting(deps, input, admitted));
-  onStanding();
+  const task = await fenced(() => commitSubmitting(deps, checked, admitted));
   crashPoint('tasks.submit.submitting');
-  const outcome = await deps.inference.submitJob({
-    job_id: submitting.taskId,
-    scene_code: submitting.sceneCode,
-    lower_bound: submitting.lowerBound,
-    source: input.source,
-  });
-  crashPoint('tasks.submit.sent');
-  return applyOutcome(deps, submitting, outcome);
+  return { outcome: 'submitting', task, source: checked.source };
 }
 
-async function admit({ db, clock }: SubmitDeps, { draft, scene, limits }: SubmitInput): Promise<Task> {
+/**
+ * Hands a committed task to the backend and writes down what became of it.
+ * @throws AppError when it was not created.
+ */
+export async function handOver(deps: SubmitDeps, { task, source }: Submission): Promise<PublicTask> {
+  const outcome = await deps.inference.submitJob({
+    job_id: task.taskId,
+    scene_code: task.sceneCode,
+    lower_bound: task.lowerBound,
+    source,
+  });
+  crashPoint('tasks.submit.sent');
+  return applyOutcome(deps, task, outcome);
+}
+
+async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft): Promise<TaskIn<'admitted'>> {
+  const limit = limitsOf(caller).active_tasks;
+  const frozen = {
+    sceneCode: scene.scene_code,
+    lowerBound: scene.lower_bound,
+    defaultMinScore: scene.default_min_score,
+  };
   return inTransaction(db, async (tx) => {
     await lockSubject(tx, draft.subject);
     const active = await countActive(tx, draft.subject);
-    if (active >= limits.active_tasks) {
-      throw fail.rateLimited('active_tasks', 10, { limit: limits.active_tasks, active });
-    }
-    const patch = {
-      admitted_at: tx.fn.now(),
-      scene_code: scene.scene_code,
-      lower_bound: scene.lower_bound,
-      default_min_score: scene.default_min_score,
-    };
-    return moveTask(tx, { task: draft, move: 'admit', clock }, { patch });
+    if (active >= limit) throw fail.rateLimited('active_tasks', 10, { limit, active });
+    return moveTask(tx, draft, { move: 'admit', scene: frozen });
   });
 }
 
-async function reserve({ quota }: SubmitDeps, { claim, limits }: SubmitInput, task: Task): Promise<void> {
+async function reserve({ quota }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
   const reply = await quota.reserve(task.reservationId, task.subject, {
     idempotency_key: claim.key,
     kind: 'video',
     units: 1,
-    limit: limits.video_tasks_per_day,
+    limit: limitsOf(caller).video_tasks_per_day,
   });
   if (reply.outcome === 'exhausted') throw fail.dailyExhausted(reply);
   if (reply.outcome === 'conflict') throw fail.keyReused();
   if (reply.outcome === 'closed') throw fail.sysUnavailable('create_taken_over');
+}
+
+async function commitSubmitting(
+  { db, settings, wakeRelay }: SubmitDeps,
+  { claim }: CheckedDraft,
+  task: Task,
+): Promise<TaskIn<'submitting'>> {
+  // An answer that has not come by then will not come: the process died, or the answer was lost.
+  const askAfterMs = settings.submitTimeoutMs + settings.leaseMs / 2;
+  const submitting = await inTransaction(db, async (tx) => {
+    const moved = await moveTask(tx, task, { move: 'submit', askAfterMs });
+    if (!(await finishKey(tx, claim))) throw fail.sysUnavailable('create_taken_over');
+    return moved;
+  });
+  wakeRelay();
+  return submitting;
 }
 
 /** A process that was held up for longer than its lease finds its draft taken over: its client asks again. */
@@ -80,21 +117,4 @@ async function fenced<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Committed before the call: from here on nobody can tell from outside whether the backend was asked. */
-async function commitSubmitting(
-  { db, clock, limits, wakeRelay }: SubmitDeps,
-  { claim }: SubmitInput,
-  task: Task,
-): Promise<Task> {
-  const submitting = await inTransaction(db, async (tx) => {
-    const moved = await moveTask(
-      tx,
-      { task, move: 'submit', clock },
-      { patch: { check_at: leaseUntil(tx, limits.submitTimeoutMs + limits.leaseMs / 2) } },
-    );
-    if (!(await finishKey(tx, claim))) throw fail.sysUnavailable('create_taken_over');
-    return moved;
-  });
-  wakeRelay();
-  return submitting;
-}
+const limitsOf = (caller: Caller) => caller.limits ?? defaultLimits;

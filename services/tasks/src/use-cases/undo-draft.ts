@@ -1,33 +1,29 @@
 import { atMost } from '@vision/shared/async/at-most';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { crashPoint } from '@vision/shared/crash-point';
-import { freeKey } from '../db/idempotency-keys.ts';
+import { freeKey, removeUndone } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
-import { TASKS } from '../db/task-row.ts';
-import { findAnyTask } from '../db/tasks.ts';
+import { findVideoTask } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
-import type { Deps } from './deps.ts';
-
-/** What hangs longer goes on while nobody waits; should this process end meanwhile, the recovery finishes it. */
-const UNDO_WAIT_MS = 2_000;
-
-type UndoDeps = Pick<Deps, 'db' | 'clock' | 'quota' | 'objects' | 'logger'>;
+import type { UndoDeps } from './deps.ts';
 
 /**
- * Gives up a create that was refused and frees its key at once. What it holds is given back here when that is possible, else
- * by the recovery: the row stays until then. Does nothing when another process took the draft over.
+ * An undoing that takes longer continues in the background; should this process end meanwhile, the recovery finishes
+ * it.
+ */
+const UNDO_WAIT_MS = 2_000;
+
+/**
+ * Gives up a create that was refused and frees its key at once. What it holds is given back here when that is
+ * possible, else by the recovery: the row stays until then. Does nothing when another process took the draft over.
  */
 export async function giveUpDraft(deps: UndoDeps, draft: Task): Promise<void> {
   try {
     const undoing = await inTransaction(deps.db, async (tx) => {
       // It may have been admitted since; another attempt is somebody else's.
-      const task = await findAnyTask(tx, draft.taskId);
+      const task = await findVideoTask(tx, draft.taskId);
       if (task?.attempt !== draft.attempt) throw new TaskMovedError(`${draft.taskId} was taken over`);
-      const moved = await moveTask(
-        tx,
-        { task, move: 'give_up', clock: deps.clock },
-        { patch: { lease_until: tx.fn.now() } },
-      );
+      const moved = await moveTask(tx, task, { move: 'give_up', recoverAfterMs: 0 });
       await freeKey(tx, draft.taskId);
       return moved;
     });
@@ -48,16 +44,13 @@ export async function undoBriefly(deps: UndoDeps, undoing: Task): Promise<void> 
 }
 
 /** Gives back what a draft in `undoing` holds and removes it. May be repeated from any point. */
-export async function undoDraft({ db, quota, objects }: UndoDeps, draft: Task): Promise<void> {
+export async function undoDraft({ db, quota, store }: UndoDeps, draft: Task): Promise<void> {
   if (draft.admittedAt !== null) await quota.refund(draft.reservationId, draft.subject);
   crashPoint('tasks.undo.refunded');
   if (draft.objectKey !== null) {
-    await objects.abortIncomplete(draft.objectKey, 0);
-    await objects.remove([draft.objectKey]);
+    await store.abortIncomplete(draft.objectKey, 0);
+    await store.remove([draft.objectKey]);
   }
   crashPoint('tasks.undo.object-removed');
-  await inTransaction(db, async (tx) => {
-    await freeKey(tx, draft.taskId);
-    await tx(TASKS).where({ task_id: draft.taskId, status: 'undoing', attempt: draft.attempt }).delete();
-  });
+  await inTransaction(db, (tx) => removeUndone(tx, draft));
 }

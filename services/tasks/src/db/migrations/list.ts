@@ -1,5 +1,6 @@
+import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 
-export const migrations: Migration[] = [tasks, taskMoves, idempotencyKeys, outboxMigration];
+export const migrations: Migration[] = [tasks, taskMoves, idempotencyKeys, outboxMigration, clockMigration];

@@ -1,0 +1,46 @@
+import { createInferenceClient } from '@vision/shared/inference-client';
+import type { Logger } from '@vision/shared/logger';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { streamCertificates } from '@vision/shared/net/stream-certificates';
+import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createQuotaClient } from '@vision/shared/quota-client';
+import { createImagesClient } from './clients/images.ts';
+import { createResultsClient } from './clients/results.ts';
+import { createStreamProbe } from './clients/stream-probe.ts';
+import type { Config } from './config.ts';
+import type { Deps } from './use-cases/deps.ts';
+
+export type Clients = Pick<Deps, 'store' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'>;
+
+/** Builds what speaks to everything outside of the service but its database and Kafka. */
+export function createClients(config: Config, logger: Logger): Clients {
+  const { RESULTS_URL: resultsUrl, IMAGES_URL: imagesUrl } = config;
+  const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
+  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
+  return {
+    store: createObjectStore({
+      endpoint: config.S3_ENDPOINT,
+      region: config.S3_REGION,
+      bucket: config.S3_BUCKET,
+      accessKey: config.S3_ACCESS_KEY,
+      secretKey: config.S3_SECRET_KEY,
+      idleMs: config.S3_IDLE_MS,
+    }),
+    inference: createInferenceClient({
+      baseUrl: config.INFERENCE_URL,
+      token: config.INFERENCE_TOKEN,
+      breakerResetMs: config.BREAKER_RESET_MS,
+      submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
+    }),
+    quota: createQuotaClient({ ...between, issuer: 'tasks', baseUrl: config.QUOTA_URL }),
+    results: resultsUrl === undefined ? undefined : createResultsClient({ ...between, baseUrl: resultsUrl }),
+    images: imagesUrl === undefined ? undefined : createImagesClient({ ...between, baseUrl: imagesUrl }),
+    policy,
+    probe: createStreamProbe({
+      policy,
+      connectMs: config.PROBE_CONNECT_MS,
+      totalMs: config.PROBE_TOTAL_MS,
+      ca: streamCertificates(config.STREAM_CA_FILE),
+    }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import type { ImageTask } from './task.ts';
+
+/** An image call as the task that the history shows. */
+export function imageTask(call: ImageCallSnapshot): ImageTask {
+  return {
+    taskId: call.task_id,
+    subject: call.subject,
+    kind: 'image',
+    requestId: call.request_id,
+    sceneCode: call.scene_code,
+    status: call.status,
+    version: call.version,
+    reservationId: call.reservation_id,
+    createdAt: new Date(call.created_at),
+    updatedAt: new Date(call.updated_at),
+    resultExpiresAt: new Date(call.result_expires_at),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Job } from '@vision/shared/contracts/inference';
+import { countMissing, readClocks } from '../db/jobs.ts';
+import { isMassVanishing } from '../domain/job-progress.ts';
+import type { Task } from '../domain/task.ts';
+import type { ReconcileDeps } from './deps.ts';
+
+/** What the backend has of the tasks it was asked about, and when that was. */
+export interface BackendState {
+  jobs: ReadonlyMap<string, Job>;
+  /** So many jobs are missing over all replicas that it says more about the backend than about them. */
+  isMassMissing: boolean;
+  /** The plain database clock, which what was noted about jobs goes by. */
+  now: Date;
+  /** The instant that dates and expiry go by. */
+  today: Date;
+}
+
+/** Completes the backend's answer with what else decides about a task whose job is found or missing. */
+export async function describeBackend({ db }: ReconcileDeps, tasks: Task[], found: Job[]): Promise<BackendState> {
+  const jobs = new Map(found.map((job) => [job.job_id, job]));
+  const isSomeMissing = tasks.some((task) => !jobs.has(task.taskId));
+  return { jobs, isMassMissing: isSomeMissing && (await isMassMissing(db)), ...(await readClocks(db)) };
+}
+
+async function isMassMissing(db: ReconcileDeps['db']): Promise<boolean> {
+  const { seen, missing } = await countMissing(db);
+  return isMassVanishing(seen, missing);
+}

@@ -1,0 +1,7 @@
+import { countByStatus } from '../db/tasks.ts';
+import type { Deps } from './deps.ts';
+
+/** Counts the tasks that have not ended, for whoever watches the service. */
+export async function takeCensus({ db, signals }: Pick<Deps, 'db' | 'signals'>): Promise<void> {
+  signals.census(await countByStatus(db));
+}

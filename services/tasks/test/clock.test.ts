@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let tasks: TestTasks | undefined;
+beforeAll(async () => {
+  world = await createWorld();
+}, 60_000);
+afterEach(async () => {
+  world.backend.onSubmit = () => 'accept';
+  await tasks?.stop();
+  tasks = undefined;
+}, 30_000);
+afterAll(async () => {
+  await world.close();
+}, 60_000);
+
+/** Ends the service of a test and starts it again at another day. */
+async function startAt(clockOffset: string, env: Record<string, string> = {}): Promise<TestTasks> {
+  await tasks?.stop();
+  tasks = await startTasks(world, { CLOCK_OFFSET: clockOffset, ...env });
+  return tasks;
+}
+
+async function createResolving(): Promise<string> {
+  world.backend.onSubmit = () => 'drop';
+  const { body } = await (await startAt('0 seconds')).create({ subject: randomUUID() });
+  expect(body.status).toBe('resolving');
+  return body.task_id;
+}
+
+test('a job of a task verified as not created is looked for during a day of the database', async () => {
+  const id = await createResolving();
+  const verified = await tasks?.call('POST', `/internal/v1/tasks/${id}/verification`, {
+    subject: 'operator',
+    body: { outcome: 'not_created' },
+  });
+  expect(verified?.body.status).toBe('refunded');
+  const checkAt = async () => (await storedTasks(world, { task_id: id }))[0]?.check_at;
+  expect(await checkAt()).not.toBeNull();
+  await startAt('25 hours');
+  await until(async () => {
+    await world.database
+      .db('tasks')
+      .where({ task_id: id })
+      .whereNotNull('check_at')
+      .update({ check_at: new Date(0) });
+    return (await checkAt()) === null;
+  });
+});
+
+test('an operator is told the age of a task by the clock that dated it', async () => {
+  const id = await createResolving();
+  const later = await startAt('2 hours');
+  const { body } = await later.call('GET', '/internal/v1/tasks?status=resolving', { subject: 'operator' });
+  const item = (body['items'] as { task_id: string; age_s: number }[]).find(({ task_id }) => task_id === id);
+  expect(item?.age_s).toBeGreaterThanOrEqual(7_200);
+});
+
+test('the video of a refunded task that a dead process left is removed, whatever day it is', async () => {
+  const { body } = await (await startAt('2 days')).create({ subject: randomUUID() });
+  const { task_id } = body;
+  await world.database
+    .db('tasks')
+    .where({ task_id })
+    .update({ status: 'refunded', object_key: `videos/${task_id}` });
+  await until(async () => (await storedTasks(world, { task_id }))[0]?.object_key === null, { timeoutMs: 20_000 });
+});
+
+test('tasks are kept for as many days as are configured', async () => {
+  const { body } = await (await startAt('0 seconds', { RETENTION_DAYS: '30' })).create({ subject: randomUUID() });
+  const { created_at, result_expires_at } = body as unknown as Record<string, string>;
+  expect(Date.parse(result_expires_at ?? '') - Date.parse(created_at ?? '')).toBe(30 * 86_400_000);
+});

@@ -20,7 +20,7 @@ export interface ServedRequest {
 export function createSignals(logger: Logger) {
   const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, operatorActs, upstreamErrors } =
     createInstruments();
-  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
   fallbacks.add(0);
   keyStoreErrors.add(0);
   for (const upstream of ['tasks', 'images', 'results', 'quota']) upstreamErrors.add(0, { upstream });

@@ -11,7 +11,7 @@ export interface Background {
   stop: () => Promise<void>;
 }
 
-/** What runs without being asked: recovery, the sweep and retention. Every replica may run them at the same time. */
+/** Background work: recovery, the sweep and retention. Every replica may run them at the same time. */
 export function createBackground(deps: Deps, config: Config, logger: Logger): Background {
   const pollers = [
     createPoller({

@@ -1,9 +1,5 @@
-import { once } from 'node:events';
-import { createSecureServer } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { tcpServer } from './support/live-servers.ts';
@@ -140,19 +136,4 @@ test('a server that only ever says that it is at work has the time for opening',
   atEnd(server.close);
   const open = opener(`http://127.0.0.1:${server.port}/x`, { openTimeoutMs: 500 })(true, new AbortController().signal);
   await expect(open).rejects.toThrow('timeout');
-});
-
-test('https is spoken in the one version that is read strictly, also with a server that prefers another', async () => {
-  const versions: string[] = [];
-  const server = createSecureServer({ ...streamServer, allowHTTP1: true }, (request, response) => {
-    versions.push(request.httpVersion);
-    response.writeHead(404).end();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  atEnd(() => server.close());
-  const url = `https://${streamServer.host}:${(server.address() as AddressInfo).port}/x`;
-  const open = opener(url, { resolve: async () => '127.0.0.1', ca: authority })(true, AbortSignal.timeout(10_000));
-  await expect(open).rejects.toThrow('not_found');
-  expect(versions).toEqual(['1.1']);
 });

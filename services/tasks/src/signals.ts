@@ -18,7 +18,7 @@ export function createSignals(logger: Logger) {
     unit: 's',
     description: 'How late tasks were asked about',
   });
-  // A counter that is not there before its first event shows no increase with it, so the alarms begin at 0.
+  // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
   for (const name of alarmNames) alarms.add(0, { name });
   const alarm = (name: (typeof alarmNames)[number]) => alarms.add(1, { name });
   return {

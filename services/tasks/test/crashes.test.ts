@@ -25,7 +25,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((process) => process.stop()));
 }, 30_000);
 
-/** A process of the service that is going to kill itself; its port, once it can serve. */
+/** A process of the service that will kill itself; its port, once it can serve. */
 async function startDying(crashAt: string): Promise<{ process: RunningProcess; port: number | undefined }> {
   const [port, healthPort] = [await freePort(), await freePort()];
   // Without Kafka: a killed member would hold up the consumer group of the next replica; its events wait in the outbox.

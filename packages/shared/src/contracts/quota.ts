@@ -52,7 +52,9 @@ export const closeReply = z.object({ charged: z.int().min(0) }).meta({ id: 'Rese
 
 export const settleRequest = z.object({ units: z.int().min(0).max(1000) }).meta({ id: 'Settlement' });
 
-/** Keep `units`, give the rest back: the request was accepted, so its idempotency key stays taken, also with 0 units. */
+/**
+ * Keep `units`, give the rest back: the request was accepted, so its idempotency key stays taken, also with 0 units.
+ */
 export const settleReservation = defineQuestion({
   method: 'post',
   path: '/internal/v1/reservations/{reservation_id}/settlement',

@@ -44,8 +44,8 @@ export interface Forwarder {
 }
 
 /**
- * Passes requests on as streams, each with a fresh token: bodies are never collected, an answer reaches the client while it
- * still uploads, and whoever goes away takes the other side along.
+ * Passes requests on as streams, each with a fresh token: bodies are never collected, an answer reaches the client
+ * while it still uploads, and when one side leaves, the other is ended too.
  */
 export function createForwarder({ urls, tokenKey, ...limits }: ForwardOptions): Forwarder {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
@@ -81,7 +81,9 @@ class Exchange {
     this.#options = options;
   }
 
-  /** Resolves when the answer was passed on or the client left; rejects with what to answer when the service gave none. */
+  /**
+   * Resolves when the answer was passed on or the client left; rejects with what to answer when the service gave none.
+   */
   async run(): Promise<void> {
     if (this.#res.closed) return;
     const { limits } = this.#options;
@@ -117,9 +119,10 @@ class Exchange {
       upstream.end();
       return;
     }
-    // The head goes at once: what refuses it need not wait for the first byte of the body.
+    // The head is sent at once, so that the service can refuse it before the first byte of the body.
     upstream.flushHeaders();
-    // A client that waits for the go-ahead gets it when the service gives it, which is when our listener begins to read.
+    // A client that waits for `100 Continue` gets it when the service sends it; our listener then begins to
+    // read the body.
     if (this.#req.headers.expect === undefined) this.#pipe(upstream);
     else upstream.once('continue', () => this.#pipe(upstream));
   }
@@ -157,7 +160,7 @@ class Exchange {
   #onAnswer(answer: IncomingMessage): void {
     if (this.#isOver) return;
     this.#hasAnswer = true;
-    // The service refused our own token: nothing the client can mend.
+    // The service refused our own token, which the client cannot mend.
     if (answer.statusCode === 401) {
       this.#hasAnswer = false;
       this.#fail('token_refused');
@@ -194,7 +197,7 @@ class Exchange {
     drain(this.#req, end);
   }
 
-  /** The answer broke off: the client must not take its part for the whole. */
+  /** The answer broke off: the client must not take a part of it for all of it. */
   #cut(): void {
     if (this.#isOver) return;
     this.#isOver = true;

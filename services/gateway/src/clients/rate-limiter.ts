@@ -15,8 +15,8 @@ export interface RateLimiter {
 }
 
 /**
- * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. While Redis is
- * away each replica counts for itself, so the limit then holds per replica.
+ * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. While Redis
+ * is away each replica counts for itself, so the limit then holds per replica.
  */
 export function createRateLimiter(redis: RedisGuard): RateLimiter {
   const pairs = new Map<string, LimiterPair>();
@@ -45,7 +45,7 @@ function pairOf(pairs: Map<string, LimiterPair>, rate: number, burst: number): L
   const name = `${rate}/${burst}`;
   const known = pairs.get(name);
   if (known) return known;
-  // The limits in use are few; whoever changes them all the time only restarts the local counters.
+  // Few different limits are in use. Dropping old ones only restarts local counters.
   if (pairs.size >= PAIRS_AT_MOST) pairs.clear();
   const local = new RateLimiterMemory({ keyPrefix: name, points: burst, duration: burst / rate });
   const pair = { shared: undefined, local };
@@ -79,8 +79,8 @@ async function decide(
 }
 
 /**
- * Replaces the fixed window of the library by a token bucket on the clock of Redis.
- * ARGV: cost, unused, tokens at most, seconds in which an empty bucket fills. Returns tokens taken, milliseconds to wait.
+ * Replaces the fixed window of the library by a token bucket on the clock of Redis. ARGV: cost, unused, tokens at most,
+ * seconds in which an empty bucket fills. Returns tokens taken, milliseconds to wait.
  */
 const TOKEN_BUCKET = `
 local cost, most = tonumber(ARGV[1]), tonumber(ARGV[3])

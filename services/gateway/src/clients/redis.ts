@@ -18,8 +18,8 @@ export interface RedisOptions {
 }
 
 /**
- * Redis as something that may be away: commands never queue while it is disconnected and never outlive the deadline, and
- * every decision that had to be made without it is counted.
+ * Redis as something that may be away: commands never queue while it is disconnected and never outlive the deadline,
+ * and every decision that had to be made without it is counted.
  */
 export function createRedisGuard({ url, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
   const client = new Redis(url, {

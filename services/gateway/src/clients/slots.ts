@@ -27,8 +27,8 @@ export interface SlotOptions {
 }
 
 /**
- * Slots are leases in a sorted set per subject and kind, scored with their end. They are renewed while the request lives;
- * those of a dead gateway run out. While Redis is away the slots of this process count alone.
+ * Slots are leases in a sorted set per subject and kind, scored with their end. They are renewed while the request
+ * lives; those of a dead gateway run out. While Redis is away the slots of this process count alone.
  */
 export function createSlots({ redis, leaseMs, logger }: SlotOptions): Slots {
   const held = new Map<string, Set<string>>();
@@ -74,7 +74,8 @@ async function renewAll(redis: RedisGuard, held: Map<string, Set<string>>, lease
   if (held.size === 0) return;
   await redis.attempt(async (client) => {
     const pipeline = client.pipeline();
-    // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas from then on.
+    // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas
+    // from then on.
     for (const [key, leases] of held) pipeline.eval(RENEW, 1, key, leaseMs, ...leases);
     await pipeline.exec();
   });

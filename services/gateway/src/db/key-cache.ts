@@ -26,7 +26,9 @@ interface Entry {
 
 const ENTRIES_AT_MOST = 20_000;
 
-/** Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one query. */
+/**
+ * Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one query.
+ */
 export function createKeyCache({ db, freshMs }: KeyCacheOptions): KeyCache {
   const entries = new Map<string, Entry>();
   const fresh = (keyId: string) => {

@@ -15,7 +15,7 @@ export interface RecentChanges {
   keyIds: string[];
 }
 
-/** What every replica has to hear of, in one round trip. The window is wider than the interval of the poll by far. */
+/** Changes that every replica has to know, in one round trip. The window is far wider than the poll interval. */
 export async function readRecentChanges(db: Knex): Promise<RecentChanges> {
   const { rows } = await db.raw<{
     rows: { enabled: boolean; reason: string; subjects: string[]; key_ids: string[] }[];

@@ -33,14 +33,16 @@ export function keyIdOf(presented: string): string | undefined {
   return /^vk_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/.exec(presented)?.[1];
 }
 
-/** HMAC-SHA-256 over the whole key with the current pepper: the secret has 256 bits, so a slow hash would add nothing. */
+/**
+ * HMAC-SHA-256 over the whole key with the current pepper: the secret has 256 bits, so a slow hash would add nothing.
+ */
 export function digestKey(key: string, peppers: Peppers): KeyDigest {
   return { digest: hmac(key, peppers, peppers.current), pepperVersion: peppers.current };
 }
 
 /**
- * Compares in constant time. Without a stored digest the same work is done against a dummy, so an unknown id takes as long
- * as a wrong secret. A digest whose pepper was retired never matches.
+ * Compares in constant time. Without a stored digest the same work is done against a dummy, so an unknown id takes as
+ * long as a wrong secret. A digest whose pepper was retired never matches.
  */
 export function keyMatches(presented: string, stored: KeyDigest | undefined, peppers: Peppers): boolean {
   const version = stored && peppers.byVersion.has(stored.pepperVersion) ? stored.pepperVersion : undefined;

@@ -5,7 +5,7 @@ import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { newTraceId } from '@vision/shared/http/request-id';
 
-/** What is no HTTP at all, or expects what nobody can give, gets a problem document too. */
+/** Input that is not HTTP, or that expects something unsupported, also gets a problem document. */
 export function answerMalformed(server: Server, listener: RequestListener): void {
   server.on('checkExpectation', listener);
   server.on('clientError', (_error, socket) => refuse(socket));

@@ -14,8 +14,8 @@ export interface KeyHolder {
 }
 
 /**
- * Who presents this key. An unknown key, a wrong secret, a revoked and an expired key are one and the same answer; a key
- * that cannot be checked because the database is away is 503, never accepted and never 401.
+ * Who presents this key. An unknown key, a wrong secret, a revoked and an expired key are one and the same answer; a
+ * key that cannot be checked because the database is away is 503, never accepted and never 401.
  */
 export async function authenticateKey(deps: AuthenticateDeps, presented: string, address: string): Promise<KeyHolder> {
   const keyId = keyIdOf(presented);

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
 
-/** Lets every service that keeps something for a time remove what is over its time; returns what each of them removed. */
+/** Lets every service remove what has expired; returns what each of them removed. */
 export async function runRetention(
   { db, owners }: Pick<Deps, 'db' | 'owners'>,
   actor: string,

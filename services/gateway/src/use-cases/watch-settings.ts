@@ -21,7 +21,7 @@ export interface SettingsWatchOptions {
   logger: Logger;
 }
 
-/** Keeps a replica in step with what operators change elsewhere: the maintenance switch, limits, revoked keys. */
+/** Brings what operators change on other replicas to this one: the maintenance switch, limits, revoked keys. */
 export function createSettingsWatch({ db, keyCache, intervalMs, logger }: SettingsWatchOptions): SettingsWatch {
   let maintenance: Maintenance | undefined;
   const poller = createPoller({

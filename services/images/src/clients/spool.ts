@@ -36,7 +36,7 @@ export interface SpoolMemory {
   totalBytes: number;
 }
 
-// Most pictures that people send fit; ten of the largest ones in each of many calls would not.
+// Most pictures fit; ten of the largest in each of many calls would not.
 const MEMORY: SpoolMemory = { perFileBytes: 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
 
 export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool {

@@ -40,7 +40,7 @@ export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHol
   return rows[0];
 }
 
-/** Takes a key that nobody holds; undefined when somebody does. An expired row under it makes room. */
+/** Takes a free key; undefined when another call holds it. An expired row of the key is replaced. */
 export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promise<Claim | undefined> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `insert into idempotency_keys as k
@@ -104,7 +104,7 @@ export async function releaseKey(db: Knex, claim: Claim): Promise<boolean> {
   return removed === 1;
 }
 
-/** Those of the tasks that are being worked on or undone. */
+/** The tasks that are being worked on or undone. */
 export async function findUnfinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db(TABLE)
     .whereNot('state', 'done')

@@ -61,7 +61,7 @@ export async function findImages(db: Knex, taskId: string): Promise<ImageEntry[]
   return rows.map(fromImageRow);
 }
 
-/** Those of the tasks that have a finished call. */
+/** The tasks that have a finished call. */
 export async function findFinished(db: Knex, taskIds: string[]): Promise<string[]> {
   const rows = await db('image_calls').whereIn('task_id', taskIds).select<{ task_id: string }[]>('task_id');
   return rows.map((row) => row.task_id);

@@ -76,12 +76,12 @@ export function reservationId(taskId: string, attempt: number): string {
 /** Which entry code an error of the backend or of the store becomes; undefined for what is no expected failure. */
 export function imageFaultOf(error: unknown): ImageFault | undefined {
   const code = asAppError(error)?.code;
-  // The backend was there when the call began, so a breaker that has opened since is its fault.
+  // The breaker was closed when the call began, so one that opened since counts as a fault of the backend.
   if (code === 'OP-TASK-BREAKER-OPEN') return 'OP-TASK-UPSTREAM-DOWN';
   return imageFaults.find((fault) => fault === code);
 }
 
-/** Whether a part of ours was away for every image: then the call as a whole did not happen. */
+/** Whether a part of ours was away for every image; the whole call is undone then. */
 export function failedAsAWhole(outcomes: readonly ImageOutcome[]): boolean {
   return outcomes.every((outcome) => outcome.status === 'failed' && outcome.errorCode === 'OP-SYS-UNAVAILABLE');
 }

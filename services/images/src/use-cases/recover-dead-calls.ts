@@ -10,7 +10,7 @@ export type RecoverDeps = UndoDeps & Pick<Deps, 'settings'>;
 const BATCH = 20;
 
 /**
- * Undoes calls whose process died: nobody waits for their answer any more, and a retry with the same key starts afresh.
+ * Undoes calls whose process died: their callers have lost the connection, and a retry with the same key starts anew.
  * Returns how many there were.
  */
 export async function recoverDeadCalls(deps: RecoverDeps): Promise<number> {
@@ -19,7 +19,7 @@ export async function recoverDeadCalls(deps: RecoverDeps): Promise<number> {
   return dead.length;
 }
 
-/** The same at once for the call that somebody waits for; does nothing when another process is at it. */
+/** The same at once for a call that a request waits for; does nothing when another process is undoing it. */
 export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promise<void> {
   const [claim] = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: 1, taskId });
   if (claim) await undoDeadCall(deps, claim);

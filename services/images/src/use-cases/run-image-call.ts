@@ -72,7 +72,7 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
     case 'conflict':
       return fail.keyReused();
     case 'closed':
-      // Somebody has undone this call already: the lease ran out while quota was asked.
+      // Another process has undone this call already: the lease ran out while quota was asked.
       return fail.sysUnavailable('call_taken_over');
   }
 }

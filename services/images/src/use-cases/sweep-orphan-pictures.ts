@@ -40,7 +40,7 @@ async function removeOrphans({ db, store }: SweepDeps, keys: string[]): Promise<
   // A store that was killed may leave a file of its own behind; its name is no picture's, so no row names it.
   const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
   const taskIds = [...new Set(keys.map(taskOf))].filter((taskId) => taskId !== '');
-  // Unfinished first: the pictures of a call that finishes in between are then found among the stored ones.
+  // Unfinished calls are read first: a call that finishes in between is then found among the finished ones.
   const unfinished = new Set(await findUnfinished(db, taskIds));
   const stored = new Set(await findStored(db, taskIds));
   const orphans = keys.filter((key) => !stored.has(key) && !unfinished.has(taskOf(key)));

@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts';
 export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
 
 export interface Undo {
-  /** false when it is certain that no unit was taken and no picture stored. */
+  /** false when certainly no unit was taken and no picture stored. */
   hadEffects: boolean;
   /** Why, for the log. */
   reason: unknown;
@@ -65,7 +65,10 @@ async function removePictures({ store, signals }: UndoDeps, claim: Claim): Promi
   }
 }
 
-/** Whoever took the call over has removed what was stored until then; what this process stored since is still there. */
+/**
+ * The process that took the call over removed what was stored until then; what this process stored
+ * since is still there.
+ */
 async function removeLatePictures(deps: UndoDeps, claim: Claim): Promise<void> {
   const finished = await findFinished(deps.db, [claim.taskId]);
   if (finished.length === 0) await removePictures(deps, claim);

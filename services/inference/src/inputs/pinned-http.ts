@@ -37,8 +37,7 @@ export async function getPinned(
   { address, credentials, openTimeoutMs, signal, ca }: PinnedOptions,
 ): Promise<PinnedResponse> {
   // The types do not show that the connector returns the socket.
-  const trusted = ca === undefined ? {} : { ca };
-  const connect = buildConnector({ timeout: openTimeoutMs, allowH2: false, ...trusted }) as unknown as (
+  const connect = buildConnector({ timeout: openTimeoutMs, ...(ca === undefined ? {} : { ca }) }) as unknown as (
     ...of: Parameters<buildConnector.connector>
   ) => Socket;
   const servername = isIP(url.host) === 0 ? url.host.replace(/\.$/, '') : '';

@@ -5,9 +5,9 @@ import type { LedgerDeps } from '../use-cases/reserve.ts';
 const UNITS_PER_TASK = 1;
 
 /**
- * The guarantee behind what tasks says over HTTP. A task that callers can see is settled when it ends, a refunded one with
- * nothing, so its key stays taken; only a create that was undone is refunded. Any other state decides nothing:
- * `resolving` holds its unit however long it takes.
+ * The guarantee behind what tasks says over HTTP. A task that callers can see is settled when it ends, a refunded one
+ * with nothing, so its key stays taken; only a create that was undone is refunded. Other states change nothing: a task
+ * in `resolving` keeps its unit however long it takes.
  */
 export async function applyTask(deps: LedgerDeps, task: TaskSnapshot): Promise<void> {
   const reservation = { id: task.reservation_id, subject: task.subject };

@@ -3,7 +3,7 @@ import { ProbeError, withSocket } from './probe-socket.ts';
 import type { ProbeSocket } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 
-/** A camera may leave DESCRIBE without an answer until it is asked with credentials; that proves nothing against it. */
+/** A camera may ignore DESCRIBE without credentials, so silence here is no reason to refuse it. */
 const DESCRIBE_WAIT_MS = 3_000;
 
 /**

@@ -13,7 +13,7 @@ export type ProbeFault =
   | 'refused'
   | 'not_a_stream';
 
-/** A stream that cannot be reached; `fault` is for metrics and logs, callers are told one thing for all of them. */
+/** A stream that cannot be reached; `fault` is for metrics and logs, callers get the same answer for all of them. */
 export class ProbeError extends Error {
   override readonly name = 'ProbeError';
   readonly fault: ProbeFault;

@@ -6,7 +6,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { noteResultsCompleted } from '../use-cases/note-results-completed.ts';
 import { recordImageCall } from '../use-cases/record-image-call.ts';
 
-/** What this service hears from the others. */
+/** The events of other services that this one handles. */
 export const subscriptions = (deps: Pick<Deps, 'db' | 'wakeReconciler'>): Subscription[] => [
   on(taskResultsCompleted, ({ data }) => noteResultsCompleted(deps, data.task_id)),
   on(imageCallFinished, ({ data }) => recordImageCall(deps, data)),

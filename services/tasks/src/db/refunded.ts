@@ -7,7 +7,10 @@ export interface RefundedVideo {
   objectKey: string;
 }
 
-/** Refunded tasks that still have a video. Those of the last seconds are left to whoever refunded them. */
+/**
+ * Refunded tasks that still have a video, except those refunded a moment ago: the process that refunded
+ * them removes it.
+ */
 export async function listRefundedVideos(db: Knex, limit: number): Promise<RefundedVideo[]> {
   const rows = await db(TASKS)
     .where({ status: 'refunded' })

@@ -9,7 +9,7 @@ export interface ExpiredTask {
   object_key: string | null;
 }
 
-/** Ended tasks past their time; what has not ended is not removed under its owner. */
+/** Ended tasks past their time. A task that still runs is never removed. */
 export async function findExpired(db: Knex, limit: number): Promise<ExpiredTask[]> {
   return db<ExpiredTask>(TASKS)
     .where('result_expires_at', '<=', db.raw('vision_now()'))
@@ -27,7 +27,7 @@ export async function removeTasks(db: Knex, taskIds: string[]): Promise<number> 
   });
 }
 
-/** Those of the stored objects that no task has a use for: a refunded task has none. */
+/** The stored objects that no task needs. A refunded task needs none. */
 export async function withoutTask(db: Knex, objectKeys: string[]): Promise<string[]> {
   const rows = await db(TASKS)
     .whereIn('object_key', objectKeys)

@@ -67,10 +67,7 @@ function judgeEnd(
   return { do: 'move', change: end, alarm: 'results_late' };
 }
 
-/**
- * Of the running jobs that were asked for, the share above which missing ones say more about the backend than about
- * them.
- */
+/** Share of missing jobs above which the backend, not the jobs, must be at fault. */
 const MASS_SHARE = 1 / 5;
 
 /**

@@ -14,7 +14,7 @@ const moves = {
   take_over: { from: ['draft', 'admitted'], to: 'undoing' },
   /** Units are reserved; committed before the backend is called. */
   submit: { from: ['admitted'], to: 'submitting' },
-  /** The backend surely did not get it: to callers there never was a task. */
+  /** The backend certainly did not get it: for callers there never was a task. */
   take_back: { from: ['submitting'], to: 'undoing' },
   /** The backend has it. */
   accept: { from: ['submitting', 'resolving'], to: 'running' },
@@ -26,14 +26,14 @@ const moves = {
   find: { from: ['submitting', 'resolving'], to: 'running' },
   /** An operator says that the backend has it. */
   verify_created: { from: ['resolving'], to: 'running' },
-  /** An operator says that it has not, and the backend acknowledged a stop for the id. */
+  /** An operator says that it does not have it, and the backend acknowledged a stop for the id. */
   verify_not_created: { from: ['resolving'], to: 'refunded' },
   /** The caller, or the end of the longest allowed run. */
   stop: { from: ['running'], to: 'stopping' },
   end_stopped: { from: ['running', 'stopping'], to: 'stopped' },
   end_succeeded: { from: ['running', 'stopping'], to: 'succeeded' },
   end_failed: { from: ['running', 'stopping'], to: 'failed' },
-  /** The backend had it and has it no more. */
+  /** The backend had it and does not have it any more. */
   vanish: { from: ['running', 'stopping'], to: 'failed' },
 } as const satisfies Record<string, { from: readonly Status[]; to: Status }>;
 

@@ -51,7 +51,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
     },
   );
 
-/** Of several faults a bad `stream_url` is the one that is told. */
+/** With several faults, a bad `stream_url` is the one that is reported. */
 function parseBody(
   { policy }: { policy: Pick<Deps['policy'], 'checkLiteral'> },
   json: unknown,

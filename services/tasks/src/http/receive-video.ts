@@ -80,7 +80,7 @@ async function storeVideo(
     return meter.facts;
   } catch (error) {
     body.destroy(error as Error);
-    // What broke the stream says more than what the store made of it.
+    // The cause that broke the stream explains more than the store's error that followed.
     const cause: unknown = await feeding.then(
       () => error,
       (fault: unknown) => fault,

@@ -122,7 +122,7 @@ async function namedTask({ db }: CreateDeps, { task_id: taskId }: KeyRow): Promi
 async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow> {
   for (;;) {
     if (await insertKey(deps.db, claim, terms)) return 'taken';
-    // Looked at without a lock: many may wait for one key.
+    // Read without a lock, because many requests may wait for one key.
     const holder = await findKey(deps.db, claim);
     if (holder && !holder.is_dead) return holder;
     const taken = holder && (await takeOver(deps, claim, terms));

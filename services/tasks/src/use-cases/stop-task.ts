@@ -15,8 +15,9 @@ type StopDeps = MoveDeps & Pick<Deps, 'images' | 'inference' | 'logger' | 'setti
 const POLL_MS = 100;
 
 /**
- * Stops a task and waits for the end, at most `stopWaitMs`; the reconciler drives the stop on after that. A task that
- * may not be with the backend yet remembers the wish: the backend is told at once, and the task is returned as it is.
+ * Stops a task and waits for the end, at most `stopWaitMs`; the reconciler drives the stop on after that. When the
+ * backend may not have the task yet, the request to stop is stored, the backend is told at once, and the task is
+ * returned as it is.
  * @throws AppError OP-TASK-NOT-STOPPABLE when it has ended.
  */
 export async function stopTask(
@@ -28,7 +29,7 @@ export async function stopTask(
   const asked = await storeWish(deps, task);
   if (isEnded(asked.status)) throw fail.notStoppable(asked.status);
   crashPoint('tasks.stop.stored');
-  // A backend that says nothing to the stop itself takes its time out of this.
+  // The wait for the backend's answer to the stop counts as part of this.
   const deadline = Date.now() + deps.settings.stopWaitMs;
   if (task.status !== 'stopping') await tellBackend(deps, asked);
   crashPoint('tasks.stop.sent');
@@ -49,7 +50,7 @@ async function storeWish(deps: StopDeps, task: PublicTask): Promise<PublicTask> 
   return current.status === 'running' ? storeWish(deps, current) : current;
 }
 
-/** A stop that does not get through now is repeated by the reconciler until it is confirmed. */
+/** A stop that fails now is repeated by the reconciler until the backend confirms it. */
 async function tellBackend({ db, inference, logger }: StopDeps, { taskId }: PublicTask): Promise<void> {
   const jobSeen = await inference.stopJob(taskId).then(
     ({ wasLive }) => wasLive,

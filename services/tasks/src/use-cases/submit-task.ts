@@ -108,7 +108,10 @@ async function commitSubmitting(
   return submitting;
 }
 
-/** A process that was held up for longer than its lease finds its draft taken over: its client asks again. */
+/**
+ * A process that was held up for longer than its lease may find its draft taken over; the client has to
+ * repeat the request.
+ */
 async function fenced<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -20,7 +20,7 @@ const UNDO_WAIT_MS = 2_000;
 export async function giveUpDraft(deps: UndoDeps, draft: Task): Promise<void> {
   try {
     const undoing = await inTransaction(deps.db, async (tx) => {
-      // It may have been admitted since; another attempt is somebody else's.
+      // The draft may have been admitted since. A higher attempt means that another process took it over.
       const task = await findVideoTask(tx, draft.taskId);
       if (task?.attempt !== draft.attempt) throw new TaskMovedError(`${draft.taskId} was taken over`);
       const moved = await moveTask(tx, task, { move: 'give_up', recoverAfterMs: 0 });

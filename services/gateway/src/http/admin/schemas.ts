@@ -67,7 +67,9 @@ export const operatorHeaders = z.object({
     .meta({ description: 'Who acts, for the audit log; `admin` when absent', example: 'zoe@ops' }),
 });
 
-/** Who acts, as the audit log names it: the X-Operator header, which the holder of the admin token is believed. */
+/**
+ * Who acts, as the audit log names it: the X-Operator header, which is trusted because its sender has the admin token.
+ */
 export function actorOf(req: Request): string {
   const named = req.get('x-operator');
   if (named === undefined) return 'admin';

@@ -61,7 +61,7 @@ function mediaOf(lines: readonly string[]): Media[] {
 }
 
 function describe({ line, attributes }: Media): Omit<VideoDescription, 'streamControl'> | undefined {
-  const [, formats = ''] = /^m=video \d{1,5}(?:\/\d{1,5})? RTP\/AVPF?(?:\/TCP)?((?: \d{1,3})+) *$/.exec(line) ?? [];
+  const [, formats = ''] = /^m=video \d{1,5}(?:\/\d{1,5})? RTP\/AVPF?((?: \d{1,3})+) *$/.exec(line) ?? [];
   for (const format of formats.trim().split(' ')) {
     const mapping = valueOf(attributes, `rtpmap:${format}`, ' ') ?? (format === STATIC_JPEG ? 'JPEG/90000' : '');
     const [, name = '', rate = ''] = /^([\w.-]{1,32})\/(\d{4,7})(?:\/\d+)? *$/.exec(mapping) ?? [];

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { asyncApi } from './docs/async-api.ts';
+import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
@@ -16,7 +17,8 @@ const events = asyncApi(root);
 assertAsyncApi(events);
 
 /**
- * Everything that follows from the code, by path. `--check` writes nothing and fails when a file is stale.
+ * Everything that follows from the code, by path. `--check` writes nothing; it fails when a file is stale, or when a
+ * document names a file, heading, test, metric, setting or log message that does not exist.
  */
 const files: Record<string, string> = {
   ...openApi,
@@ -37,9 +39,13 @@ for (const [path, content] of Object.entries(files)) {
   await writeFile(file, wanted);
 }
 
-if (isCheck && stale.length > 0) {
-  console.error(`These files do not follow the code any more; run "npm run docs":\n  ${stale.join('\n  ')}`);
+const untrue = isCheck ? untrueClaims(root) : [];
+if (isCheck && stale.length > 0)
+  fail(`These files do not follow the code any more; run "npm run docs":\n  ${stale.join('\n  ')}`);
+else if (untrue.length > 0) fail(`These documents name what does not exist:\n  ${untrue.join('\n  ')}`);
+else console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'the documents follow the code');
+
+function fail(message: string): void {
+  console.error(message);
   process.exitCode = 1;
-} else {
-  console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'the documents follow the code');
 }

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { serviceNames } from './services.ts';
+
+interface Sources {
+  root: string;
+  /** Every tracked source file, as one text. */
+  code: string;
+  /** The same, where `vision.tasks.moves` reads `vision_tasks_moves`, as Prometheus shows it. */
+  codeAsMetrics: string;
+}
+
+/**
+ * What the documents name and the code does not have: files, headings, tests, metrics, settings, reasons
+ * and log messages.
+ */
+export function untrueClaims(root: string): string[] {
+  const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const present = tracked.filter((path) => path !== '' && existsSync(join(root, path)));
+  const code = present
+    .filter((path) => /\.(ts|js|cjs|ya?ml|json|sh)$|^Makefile$/.test(path) && !path.startsWith('docs/'))
+    .map((path) => read(root, path))
+    .join('\n');
+  const sources = { root, code, codeAsMetrics: code.replaceAll(/(?<=[a-z])\.(?=[a-z])/g, '_') };
+  return present
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
+}
+
+function claimsOf(document: string, text: string, sources: Sources): string[] {
+  const operations = document === 'docs/operations.md';
+  return [
+    ...missingFiles(document, text, sources),
+    ...missingHeadings(document, text, sources),
+    ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
+    ...(operations ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
+  ];
+}
+
+/** Links to a heading that is not there; headings are named as GitHub names them. */
+function missingHeadings(document: string, text: string, { root }: Sources): string[] {
+  return [...text.matchAll(/\]\(([^)#\s]*)#([^)\s]+)\)/g)]
+    .filter(([, path = '']) => !/^https?:/.test(path))
+    .map(([, path = '', heading = '']) => ({ file: path === '' ? document : join(dirname(document), path), heading }))
+    .filter(({ file, heading }) => existsSync(join(root, file)) && !headingsOf(read(root, file)).includes(heading))
+    .map(({ file, heading }) => `${file} has no heading #${heading}`);
+}
+
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** Links, and what stands in backticks and is written like a path; it may begin at the root or at the document. */
+function missingFiles(document: string, text: string, { root }: Sources): string[] {
+  const folder = dirname(document);
+  const links = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, path = '']) => path);
+  const named = [...text.matchAll(/`([\w.-]+\/[\w./{},-]*(?:\.(?:ts|md|json|ya?ml)|\/))`/g)].map(
+    ([, path = '']) => path,
+  );
+  const isThere = (path: string) =>
+    [path, join(folder, path), join(folder, 'src', path)].some((place) => existsSync(join(root, place)));
+  return [...links.filter((link) => !/^(https?|mailto):/.test(link)), ...named.flatMap(alternatives)]
+    .filter((path) => !isThere(path) && !MADE_LATER.test(path))
+    .map((path) => `${path} does not exist`);
+}
+
+/** Written by the system when it runs. */
+const MADE_LATER = /^(\.local|examples\/out|dist)\b/;
+
+/** `a/{b,c}.ts` names `a/b.ts` and `a/c.ts`. */
+function alternatives(path: string): string[] {
+  const [, before = '', list, after = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? [];
+  return list === undefined ? [path] : list.split(',').flatMap((one) => alternatives(`${before}${one}${after}`));
+}
+
+/** `file.test.ts`: "the full name of a test in it". */
+function missingTests(text: string, { root }: Sources): string[] {
+  return [...asOneLine(text).matchAll(/`([\w./-]+\.test\.ts)`: "([^"]+)"/g)]
+    .filter(([, path = '', name = '']) => existsSync(join(root, path)) && !read(root, path).includes(name))
+    .map(([, path, name]) => `${path} has no test "${name}"`);
+}
+
+/** Metrics, settings and reasons: every word in backticks that is put together with underscores. */
+function missingNames(text: string, { code, codeAsMetrics }: Sources): string[] {
+  const words = [...text.matchAll(/`[^`\n]+`/g)].flatMap(
+    ([quoted]) => quoted.match(/\b[a-zA-Z]+(_[a-zA-Z0-9]+)+\b/g) ?? [],
+  );
+  const isKnown = (word: string) => {
+    const metric = word.replace(/_total$/, '');
+    const ofMeter = /^vision_[a-z]+_(\w+)$/.exec(metric)?.[1];
+    return code.includes(word) || codeAsMetrics.includes(metric) || (ofMeter && code.includes(`'${ofMeter}'`));
+  };
+  return [...new Set(words)]
+    .filter((word) => !MADE_ELSEWHERE.test(word) && !isKnown(word))
+    .map((word) => `nothing is called ${word}`);
+}
+
+/**
+ * Names of instrumentations and of PostgreSQL, the series of a histogram `x`, and reasons that hold a
+ * status or a service.
+ */
+const MADE_ELSEWHERE = new RegExp(
+  `^(http|db|messaging|otel|pg|error|server|x)_|^status_\\d+$|^(${serviceNames.join('|')})_unavailable$`,
+);
+
+/** What stands in double quotes is a log message, or a message of Node. */
+function missingMessages(text: string, { code }: Sources): string[] {
+  const prose = asOneLine(text.replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, ''));
+  return [...prose.matchAll(/"([^"]+)"/g)]
+    .map(([, message = '']) => message)
+    .filter((message) => message !== 'socket hang up')
+    .filter((message) => !code.includes(message.replace(/^kafka: (?=\w)/, '').replace(/ to default offset$/, '')))
+    .map((message) => `no log line says "${message}"`);
+}
+
+const asOneLine = (text: string) => text.replaceAll(/\s+/g, ' ');
+const read = (root: string, path: string) => readFileSync(join(root, path), 'utf8');

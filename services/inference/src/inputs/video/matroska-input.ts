@@ -25,9 +25,12 @@ export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void):
   }
   const stream = Readable.from(untilFailure(), { objectMode: false });
   return {
-    args: [LIVE_PROBING, ['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska']]
-      .concat([['-f', 'matroska', '-i', 'pipe:0']])
-      .flat(),
+    args: [
+      LIVE_PROBING,
+      ['-protocol_whitelist', 'pipe'],
+      ['-format_whitelist', 'matroska'],
+      ['-f', 'matroska', '-i', 'pipe:0'],
+    ].flat(),
     feed: (stdin) => pipeline(stream, stdin, () => undefined),
     failure: () => reason,
     // A live source that ends is lost, not complete.

@@ -101,7 +101,8 @@ function groupSets(codec: NalCodec, units: readonly Buffer[]): Buffer[][] {
     const group = groups[NAL_RULES[codec].parameterSet(unit) ?? -1];
     if (group === undefined || group.some((known) => known.equals(unit))) continue;
     if (group.length >= MAX_SETS_OF_A_KIND) throw new SourceError('unreadable');
-    group.push(checkParameterSet(unit));
+    // Sets are kept for long, so they must not hold the memory that they came in.
+    group.push(Buffer.from(checkParameterSet(unit)));
   }
   return groups;
 }

@@ -67,7 +67,7 @@ test.each<[string, string, RtmpScript]>([
   expect(inner.seen.connections).toBe(0);
 });
 
-test.each<[string, string | undefined, RtmpScript]>([
+test.each<[string, string, RtmpScript]>([
   [
     'a stream that is not there',
     'not_found',
@@ -92,7 +92,7 @@ test.each<[string, string | undefined, RtmpScript]>([
   ],
   [
     'the end of the stream',
-    undefined,
+    'stream_ended',
     { play: (v) => v.say('onStatus', 0, null, info({ level: 'status', code: 'NetStream.Play.UnpublishNotify' })) },
   ],
 ])('%s ends the stream (%s)', async (_name, reason, script) => {

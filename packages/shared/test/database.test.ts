@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clockMigration, databaseNow } from '../src/db/clock.ts';
-import { createDb, pingDb } from '../src/db/knex.ts';
+import { createDb } from '../src/db/knex.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
-import { inTransaction, violates } from '../src/db/transaction.ts';
+import { inTransaction } from '../src/db/transaction.ts';
 import { asUnavailable } from '../src/unavailable.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
@@ -56,18 +56,16 @@ test('a killed connection, a slow statement and a refused connection are unavail
   expect(asUnavailable(await sleeping)?.reason).toBe('database_busy');
   const killed = await failureOf(db.raw('select pg_terminate_backend(pg_backend_pid())'));
   expect(asUnavailable(killed)?.kind).toBe('unavailable');
-  await until(() => pingDb(db).then(() => true));
+  await until(() => db.raw('select 1').then(() => true));
   await db.destroy();
   const nowhere = createDb({ url: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'nowhere' });
-  await expect(pingDb(nowhere)).rejects.toMatchObject({ kind: 'unavailable', reason: 'connection_lost' });
+  expect(asUnavailable(await failureOf(nowhere.raw('select 1')))?.reason).toBe('connection_lost');
   await nowhere.destroy();
 });
 
-test('a broken constraint is no outage and is known by its name', async () => {
+test('a broken constraint is no outage', async () => {
   const error = await failureOf(database.db('things').insert({ id: 'check', n: 100 }));
   expect(asUnavailable(error)).toBeUndefined();
-  expect(violates(error, 'things_n_check')).toBe(true);
-  expect(violates(error, 'things_pkey')).toBe(false);
 });
 
 test('two serializable transactions that disturb each other both end up applied', async () => {

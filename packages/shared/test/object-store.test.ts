@@ -9,7 +9,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { PART_BYTES } from '../src/object-store/uploads.ts';
 import { createObjectStore } from '../src/object-store/object-store.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
@@ -36,7 +35,7 @@ afterAll(async () => {
 test('a buffer of exactly one part comes back as it was', async () => {
   const body = randomBytes(PART_BYTES);
   await store.put({ key: `${prefix}buffer`, body, contentType: 'image/png' });
-  expect((await buffer(await store.getStream(`${prefix}buffer`))).equals(body)).toBe(true);
+  expect((await contentOf(`${prefix}buffer`)).equals(body)).toBe(true);
   expect(await store.stat(`${prefix}buffer`)).toMatchObject({ key: `${prefix}buffer`, bytes: PART_BYTES });
 });
 
@@ -57,7 +56,7 @@ test('a stream of known length and hash goes in one request, and only if both ar
   await expect(put('0'.repeat(64))).rejects.toMatchObject({ reason: 'object_store_unavailable' });
   expect(await store.stat(key)).toBeUndefined();
   await put(known.sha256);
-  expect((await buffer(await store.getStream(key))).equals(body)).toBe(true);
+  expect((await contentOf(key)).equals(body)).toBe(true);
 });
 
 test('a stream that breaks in the middle rejects with its own error and leaves nothing behind', async () => {
@@ -103,7 +102,6 @@ test('an aborted upload rejects with the reason of the signal', async () => {
 test('what was asked for and is not there is said so, and its file is not left', async () => {
   const path = join(folder, 'missing');
   await expect(store.getToFile(`${prefix}missing`, path)).rejects.toMatchObject({ reason: 'object_not_found' });
-  await expect(store.getStream(`${prefix}missing`)).rejects.toMatchObject({ kind: 'not_found' });
   expect(await store.stat(`${prefix}missing`)).toBeUndefined();
   expect(await readdir(folder)).not.toContain('missing');
 });
@@ -119,7 +117,10 @@ test('removing takes objects away, and those that are gone already do not distur
 
 test('a wrong secret is an unavailable store, not a fault of the caller', async () => {
   const other = createObjectStore({ ...settings(process.env['TEST_S3_ENDPOINT'] ?? ''), secretKey: 'wrong-secret' });
-  await expect(other.ping()).rejects.toMatchObject({ code: 'OP-SYS-UNAVAILABLE', reason: 'object_store_unavailable' });
+  await expect(other.stat('x')).rejects.toMatchObject({
+    code: 'OP-SYS-UNAVAILABLE',
+    reason: 'object_store_unavailable',
+  });
   other.close();
 });
 
@@ -218,6 +219,12 @@ test('all multipart uploads that were left are ended, however many pages of them
   expect(await client.abortIncomplete('', 60_000)).toBe(2);
   expect(ended).toEqual(['/vision/a id/a', '/vision/b id/b']);
 });
+
+async function contentOf(key: string): Promise<Buffer> {
+  const path = join(folder, randomUUID());
+  await store.getToFile(key, path);
+  return readFile(path);
+}
 
 function settings(endpoint: string) {
   return {

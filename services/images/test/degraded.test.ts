@@ -179,6 +179,7 @@ test('while the image of another call tries, a call that was let in before is re
     const req = openPost(it.url, { token: await it.tokenOf(), key: slowKey });
     const answer = answerOf(req);
     req.write(body.subarray(0, 1_000));
+    // eslint-disable-next-line no-restricted-syntax -- `until` gives up by itself, the answer is used later
     const refused = await Promise.race([answer.then(() => true), until(() => admitted > before).then(() => false)]);
     return refused ? undefined : { req, answer };
   };

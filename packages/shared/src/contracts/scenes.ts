@@ -116,7 +116,6 @@ export const sceneRegistry = z
 
 export type SceneView = z.infer<typeof sceneView>;
 export type SceneEntry = z.infer<typeof sceneEntry>;
-export type SceneRegistry = z.infer<typeof sceneRegistry>;
 export type DetectorSpec = z.infer<typeof detector>;
 export type OnnxSpec = z.infer<typeof onnxDetector>;
 export type KserveSpec = z.infer<typeof kserveDetector>;

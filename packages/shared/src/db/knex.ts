@@ -1,8 +1,6 @@
 import knexModule from 'knex';
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { fail } from '../errors.ts';
-import { asUnavailable } from '../unavailable.ts';
 
 export interface DbOptions {
   /**
@@ -58,18 +56,6 @@ export function createDb(options: DbOptions): Knex {
 function clockOption(offset = '0 seconds'): string | undefined {
   if (offset === '0 seconds') return undefined;
   return `-c vision.clock_offset=${offset.replaceAll(' ', String.raw`\ `)}`;
-}
-
-/**
- * Asks the database for a sign of life.
- * @throws AppError of kind `unavailable` when it does not answer within 2 s.
- */
-export async function pingDb(db: Knex): Promise<void> {
-  try {
-    await db.raw('select 1').timeout(2_000);
-  } catch (error) {
-    throw asUnavailable(error) ?? fail.sysUnavailable('database_unavailable', error);
-  }
 }
 
 const quiet = () => undefined;

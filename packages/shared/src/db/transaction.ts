@@ -31,15 +31,6 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Whether the error is a violation of the named unique, check or foreign key constraint (any, when no name is given).
- */
-export function violates(error: unknown, constraint?: string): boolean {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
-  const isViolation = ['23505', '23514', '23503'].includes(error.code);
-  return isViolation && (constraint === undefined || ('constraint' in error && error.constraint === constraint));
-}
-
 function asksForRepeat(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01');
 }

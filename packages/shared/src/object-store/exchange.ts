@@ -27,7 +27,7 @@ export interface Connection {
   isEncrypted: boolean;
   deadlineMs: number;
   /** A client whose requests end when the signal fires. */
-  clientFor: (signal: AbortSignal | undefined) => Client;
+  clientFor: (signal: AbortSignal) => Client;
   /** Closes idle connections. */
   close: () => void;
 }
@@ -61,7 +61,7 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     retryOptions: { disableRetry: true },
     transportAgent: agent,
   };
-  const clientFor = (signal: AbortSignal | undefined) => {
+  const clientFor = (signal: AbortSignal) => {
     const send = sender(request, idleMs, signal);
     return new Client({ ...settings, transport: { request: send as typeof http.request } });
   };
@@ -72,9 +72,9 @@ export function createConnection(options: ObjectStoreOptions): Connection {
 /** The client throws for these without reading the body; unread, it would occupy the connection. */
 const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
 
-function sender(request: typeof http.request, idleMs: number, signal: AbortSignal | undefined) {
+function sender(request: typeof http.request, idleMs: number, signal: AbortSignal) {
   return (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
-    const outgoing = request(signal ? { ...options, signal } : options, (reply) => {
+    const outgoing = request({ ...options, signal }, (reply) => {
       if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
       onReply?.(reply);
     });

@@ -1,7 +1,6 @@
-import type { Readable } from 'node:stream';
 import { createConnection, exchange } from './exchange.ts';
 import type { Connection, ObjectStoreOptions } from './exchange.ts';
-import { getStream, getToFile, list, remove, stat } from './objects.ts';
+import { getToFile, list, remove, stat } from './objects.ts';
 import type { StoredObject } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
 import type { PutRequest } from './uploads.ts';
@@ -20,7 +19,6 @@ export interface ObjectStore {
   put(request: PutRequest): Promise<void>;
   /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */
   getToFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
-  getStream(key: string, signal?: AbortSignal): Promise<Readable>;
   /** Size and date, undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
   /** Removes objects; those that are not there count as removed. */
@@ -31,13 +29,9 @@ export interface ObjectStore {
   abortIncomplete(prefix: string, olderThanMs: number): Promise<number>;
   /** Creates the bucket when it is missing. */
   ensureBucket(): Promise<void>;
-  /** Resolves when the bucket answers within 2 s. */
-  ping(): Promise<void>;
   /** Closes idle connections. */
   close(): void;
 }
-
-const PING_MS = 2_000;
 
 /** Connects lazily: nothing is sent before the first call. */
 export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
@@ -46,13 +40,11 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     bucket: connection.bucket,
     put: (request) => put(connection, request),
     getToFile: (key, path, signal) => getToFile(connection, { key, path, signal }),
-    getStream: (key, signal) => getStream(connection, key, signal),
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),
     list: (prefix) => list(connection, prefix),
     abortIncomplete: (prefix, olderThanMs) => abortIncomplete(connection, prefix, olderThanMs),
     ensureBucket: () => ensureBucket(connection),
-    ping: () => ping(connection),
     close: connection.close,
   };
 }
@@ -61,11 +53,5 @@ async function ensureBucket(connection: Connection): Promise<void> {
   const { bucket, region } = connection;
   await exchange(connection, {}, async (client) => {
     if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region);
-  });
-}
-
-async function ping(connection: Connection): Promise<void> {
-  await exchange(connection, { deadlineMs: PING_MS }, async (client) => {
-    if (!(await client.bucketExists(connection.bucket))) throw new Error('the bucket does not exist');
   });
 }

@@ -1,5 +1,4 @@
 import { open, rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { asAppError } from '../errors.ts';
 import { asStoreError, exchange } from './exchange.ts';
@@ -29,17 +28,6 @@ export async function getToFile(
     throw error;
   } finally {
     await file.close();
-  }
-}
-
-/** The content of an object while it arrives. Throws as `ObjectStore` says. */
-export async function getStream(connection: Connection, key: string, signal?: AbortSignal): Promise<Readable> {
-  signal?.throwIfAborted();
-  try {
-    // The stream outlives this call, so only the idle limit and the caller's signal may end it.
-    return await connection.clientFor(signal).getObject(connection.bucket, key);
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : asStoreError(error);
   }
 }
 

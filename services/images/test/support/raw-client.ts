@@ -38,6 +38,7 @@ export async function pump(req: ClientRequest, chunks: Iterable<Buffer>): Promis
 
 /** Status and reason of the answer; undefined when the connection broke without one. */
 export async function answerOf(req: ClientRequest): Promise<{ status: number; reason: string } | undefined> {
+  // eslint-disable-next-line no-restricted-syntax -- both only listen to a request that ends
   const [response] = (await Promise.race([once(req, 'response'), once(req, 'close')])) as [IncomingMessage | undefined];
   if (!response) return undefined;
   const chunks: Buffer[] = [];

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
 import type { KserveSpec } from '@vision/shared/contracts/scenes';
+import { readBody } from '@vision/shared/http/read-body';
 import type { OutputTensor } from '../domain/candidate.ts';
 import type { InputTensor } from '../domain/to-tensor.ts';
 
@@ -45,7 +46,7 @@ export async function infer(
       body: Buffer.concat([head, data]),
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     });
-    const body = await readAll(reply.body);
+    const body = await readBody(reply.body, MAX_REPLY_BYTES);
     if (reply.statusCode !== 200) throw new ModelServerError(`the model server answered ${reply.statusCode}`);
     return readOutputs(body, Number(reply.headers['inference-header-content-length'] ?? body.length));
   } catch (cause) {
@@ -92,17 +93,6 @@ function pick(decode: Exclude<KserveSpec['decode'], { kind: 'yolo' }>): Record<s
   if (decode.kind === 'nanodet') return { scores: decode.scores, distances: decode.distances };
   const { boxes, scores, labels } = decode;
   return labels === undefined ? { boxes, scores } : { boxes, scores, labels };
-}
-
-async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_REPLY_BYTES) throw new ModelServerError('the reply of the model server is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function readOutputs(body: Buffer, headLength: number): Record<string, OutputTensor> {

@@ -2,6 +2,7 @@ import { createDecipheriv } from 'node:crypto';
 import { Readable, pipeline } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BodyTooLargeError, readBody } from '@vision/shared/http/read-body';
 import { credentialsOf } from '@vision/shared/net/stream-url';
 import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
 import { readPlaylist } from './hls-playlist.ts';
@@ -166,19 +167,12 @@ function createFetcher(options: HttpOptions): Fetch {
 }
 
 async function readAll(body: Readable, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
-    for await (const chunk of body) {
-      size += (chunk as Buffer).length;
-      if (size > maxBytes) throw new SourceError('unreadable');
-      chunks.push(chunk as Buffer);
-    }
+    return await readBody(body, maxBytes);
   } catch (error) {
     body.on('error', () => undefined).destroy();
-    throw new SourceError(sourceReasonOf(error));
+    throw new SourceError(error instanceof BodyTooLargeError ? 'unreadable' : sourceReasonOf(error));
   }
-  return Buffer.concat(chunks);
 }
 
 async function once(pieces: Readable): Promise<[Buffer] | undefined> {

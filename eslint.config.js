@@ -82,9 +82,4 @@ export default tseslint.config(
   { files: ['test/client/public-api.ts'], rules: { 'max-len': 'off' } },
   // Tools read these by their default export.
   { files: ['*.config.js', '**/*.d.ts', 'test/support/verify-ledger.ts'], rules: { 'no-restricted-syntax': 'off' } },
-  {
-    // Files that do not keep to the habits yet.
-    files: ['services/tasks/src/service.ts', 'services/tasks/src/clients/probe-{http,rtsp}.ts'],
-    rules: { 'no-restricted-syntax': 'off' },
-  },
 );

@@ -1,7 +1,7 @@
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { ProbeError, withSocket } from './probe-socket.ts';
-import type { ProbeSocket } from './probe-socket.ts';
-import type { ProbeTarget } from './probe-socket.ts';
+import type { ProbeSocket, ProbeTarget } from './probe-socket.ts';
 
 /** A camera may ignore DESCRIBE without credentials, so silence here is no reason to refuse it. */
 const DESCRIBE_WAIT_MS = 3_000;
@@ -15,7 +15,7 @@ export async function probeRtsp({ url, address, connectMs, signal }: ProbeTarget
     socket.send(request('OPTIONS', url, 1));
     check(await readStatus(socket));
     socket.send(request('DESCRIBE', url, 2));
-    const described = await Promise.race([readStatus(socket).catch(tolerateClose), unanswered(signal)]);
+    const described = await statusInTime(socket, signal);
     if (described === 404 || described === 410) throw new ProbeError('refused');
     if (described !== undefined) check(described);
   });
@@ -51,15 +51,14 @@ function check(status: number): void {
   if (status >= 500) throw new ProbeError('refused');
 }
 
-function tolerateClose(error: unknown): undefined {
-  if (error instanceof ProbeError && error.fault === 'connection_lost') return undefined;
-  throw error;
-}
-
-function unanswered(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), DESCRIBE_WAIT_MS);
-    timer.unref();
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+/** Undefined when nothing comes in time or the camera closes the connection instead. */
+async function statusInTime(socket: ProbeSocket, signal: AbortSignal): Promise<number | undefined> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(DESCRIBE_WAIT_MS)]);
+  try {
+    return await unlessAborted(patience, readStatus(socket));
+  } catch (error) {
+    const isClosed = error instanceof ProbeError && error.fault === 'connection_lost';
+    if (isClosed || patience.aborted) return undefined;
+    throw error;
+  }
 }

@@ -89,12 +89,12 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     stop: breakerFor('stop'),
     detect: breakerFor('detect'),
   };
-  const exchange = exchangeFor(options);
-  const ask = (breaker: Breaker, request: Exchange) => breaker.run(() => exchange(request), judgeReply);
+  const send = senderTo(options);
+  const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => send(request), judgeReply);
   return {
     submitJob: (newJob) =>
       submit(breakers.submit, newJob, () =>
-        exchange({ method: 'POST', path: '/v1/jobs', json: newJob, timeoutMs: submitTimeoutMs }),
+        send({ method: 'POST', path: '/v1/jobs', json: newJob, timeoutMs: submitTimeoutMs }),
       ),
     async readJobs(ids) {
       if (ids.length === 0) return [];
@@ -113,7 +113,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     async readHealth() {
       return expectBody(
         healthReply,
-        await unavailableOn(exchange({ method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
+        await unavailableOn(send({ method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
       );
     },
     assertAccepting(operation) {
@@ -125,10 +125,12 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
   };
 }
 
-type Exchange = Pick<CallRequest, 'method' | 'json' | 'bytes' | 'signal' | 'headers' | 'timeoutMs'> & { path: string };
+type BackendRequest = Pick<CallRequest, 'method' | 'json' | 'bytes' | 'signal' | 'headers' | 'timeoutMs'> & {
+  path: string;
+};
 
-function exchangeFor({ baseUrl, token }: InferenceClientOptions) {
-  return async ({ path, headers, ...request }: Exchange): Promise<CallReply> => {
+function senderTo({ baseUrl, token }: InferenceClientOptions) {
+  return async ({ path, headers, ...request }: BackendRequest): Promise<CallReply> => {
     if (baseUrl === undefined) throw notConfigured();
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     return call({ ...request, url: baseUrl + path, headers: { ...authorization, ...headers } });
@@ -183,13 +185,19 @@ function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitOutcome {
 
 async function detect(
   input: DetectInput,
-  ask: (request: Omit<Exchange, 'timeoutMs'>) => Promise<CallReply>,
+  ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
 ): Promise<Detection> {
-  const path = `/v1/detect?${new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) }).toString()}`;
+  const query = new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) });
   const { picture } = input;
   const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
   const headers = { 'content-type': input.contentType, 'content-length': String(length) };
-  const request = { method: 'POST' as const, path, bytes, headers, signal: input.signal };
+  const request = {
+    method: 'POST' as const,
+    path: `/v1/detect?${query.toString()}`,
+    bytes,
+    headers,
+    signal: input.signal,
+  };
   const reply = await unavailableOn(ask(request), input.signal);
   if (reply.status === 422) {
     throw fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');

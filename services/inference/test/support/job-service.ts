@@ -4,16 +4,21 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { createGate } from '@vision/shared/async/gate';
 import type { Job } from '@vision/shared/contracts/inference';
 import { topics } from '@vision/shared/contracts/topics';
+import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { testS3 } from '@vision/shared/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../../examples/live-source.ts';
-import { configSchema } from '../../src/config.ts';
+import { completeVideoConfig, configSchema } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
+import { createDetectors } from '../../src/detectors/detectors.ts';
 import { createService } from '../../src/service.ts';
+import { createSignals } from '../../src/signals.ts';
+import { createVideoJobs } from '../../src/video-jobs.ts';
 import { freePort } from './live-servers.ts';
 
 /** A message of vision.frames.v1, as a receiver sees it. */
@@ -78,6 +83,8 @@ export async function jobWorld() {
     workDir,
     log,
     start: (env: Record<string, string> = {}) => startService(settings(env), log),
+    /** What jobs work with, and nobody who runs them. */
+    jobDeps: (env: Record<string, string> = {}) => startJobDeps(settings(env), log),
     /** The service as a process of its own, which can die. */
     spawn: (env: Record<string, string> = {}) => spawnService(settings(env)),
     /** Messages of one job, in the order they came. */
@@ -98,9 +105,37 @@ export async function jobWorld() {
 
 export type JobWorld = Awaited<ReturnType<typeof jobWorld>>;
 
+const parseConfig = (env: Record<string, string>) =>
+  configSchema.parse({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env });
+const loggerTo = (log: string[]) => pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
+
+async function startJobDeps(env: Record<string, string>, log: string[]) {
+  const config = completeVideoConfig(parseConfig(env));
+  if (!config) throw new Error('there is no database');
+  const logger = loggerTo(log);
+  const detectors = createDetectors({
+    scenes: loadScenes(parseConfig(env).SCENES_FILE),
+    modelsDir: parseConfig(env).MODELS_DIR,
+    threads: 1,
+    intraOpThreads: 1,
+    logger,
+  });
+  const gate = createGate({ concurrency: 1 });
+  const pictures = { logger, signals: createSignals(logger), detectors, requestGate: gate, detectionGate: gate };
+  const { deps, stopClients } = createVideoJobs(config, pictures, 1);
+  await Promise.all([detectors.start(), deps.files.start()]);
+  return {
+    deps,
+    close: async () => {
+      await detectors.stop();
+      await stopClients();
+    },
+  };
+}
+
 async function startService(env: Record<string, string>, log: string[]) {
-  const config = configSchema.parse({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env });
-  const logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
+  const config = parseConfig(env);
+  const logger = loggerTo(log);
   const onFatal = (error: unknown) => {
     throw error;
   };

@@ -21,7 +21,11 @@ export function matroskaHeader({ codec, codecPrivate }: MatroskaTrack): Buffer {
   const info = element('1549a966', number('2ad7b1', 1_000_000), text('4d80', 'vision'), text('5741', 'vision'));
   const track = element(
     'ae',
-    ...[number('d7', 1), number('73c5', 1), number('83', 1), number('9c', 0), text('86', codec)],
+    number('d7', 1),
+    number('73c5', 1),
+    number('83', 1),
+    number('9c', 0),
+    text('86', codec),
     ...(codecPrivate ? [element('63a2', codecPrivate)] : []),
     element('e0', number('b0', 1), number('ba', 1)),
   );

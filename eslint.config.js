@@ -9,7 +9,10 @@ const habits = [
   },
   { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
   { selector: 'ExportAllDeclaration', message: 'Import from the file that has it; there are no barrels.' },
-  { selector: 'SpreadElement > ObjectExpression', message: 'Write the properties; do not pack lines with spreads.' },
+  {
+    selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
+    message: 'Write the members; do not pack lines with spreads.',
+  },
   {
     selector: 'MemberExpression[object.name="jest"][property.name=/^(mock|unstable_mockModule|doMock)$/]',
     message: 'Use a real part or a double over a socket; modules are not mocked.',

@@ -31,9 +31,13 @@ export function answerChallenge(
   const hasQop = qop?.split(',').some((value) => value.trim() === 'auth') ?? false;
   const response = hash(hasQop ? `${ha1}:${nonce}:00000001:${cnonce}:auth:${ha2}` : `${ha1}:${nonce}:${ha2}`);
   const fields = [
-    ...[quoted('username', user), quoted('realm', realm), quoted('nonce', nonce), quoted('uri', request.uri)],
-    ...[quoted('response', response), opaque === undefined ? '' : quoted('opaque', opaque)],
-    ...[algorithm === undefined ? '' : `algorithm=${algorithm}`],
+    quoted('username', user),
+    quoted('realm', realm),
+    quoted('nonce', nonce),
+    quoted('uri', request.uri),
+    quoted('response', response),
+    opaque === undefined ? '' : quoted('opaque', opaque),
+    algorithm === undefined ? '' : `algorithm=${algorithm}`,
     ...(hasQop ? ['qop=auth', 'nc=00000001', quoted('cnonce', cnonce)] : []),
   ];
   return `Digest ${fields.filter((field) => field !== '').join(', ')}`;

@@ -8,6 +8,7 @@ import {
   kafkaConfig,
   loadConfig,
   millis,
+  retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
 
@@ -21,7 +22,7 @@ export const configSchema = z.object({
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
   FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
-  RETENTION_DAYS: count(90).describe('Days that results are kept after their task was created'),
+  ...retentionConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
   END_PATIENCE_MS: millis(900_000).describe(
     'Time after the end of a task when a missing end mark is waited for no more',

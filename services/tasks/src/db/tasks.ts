@@ -52,6 +52,7 @@ export async function insertDraft(
       result_expires_at: db.raw('vision_now() + make_interval(days => ?)', [retentionDays]),
     })
     .returning<TaskRow[]>('*');
+  // One row was inserted, so one comes back.
   return toTask(rows[0] as TaskRow);
 }
 

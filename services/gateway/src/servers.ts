@@ -9,6 +9,7 @@ import { adminRoutes } from './http/admin/routes.ts';
 import { apiDocs } from './http/api-docs.ts';
 import { answerMalformed } from './http/answer-malformed.ts';
 import { admit } from './http/authenticate.ts';
+import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
 import { publicRoutes } from './http/routes.ts';
 import type { Deps } from './use-cases/deps.ts';
 
@@ -29,21 +30,22 @@ export function createServers(config: Config, deps: Deps): Servers {
     routes: publicRoutes(deps).map((route) => named(route)),
     authenticate: admit(deps),
     logger,
-    before: [accessLog(signals), apiDocs],
+    before: [accessLog(signals), refuseAmbiguousHead, apiDocs],
   });
   publicApp.set('trust proxy', config.TRUSTED_PROXIES);
   const adminApp = createApp({
     routes: adminRoutes(deps).map((route) => named(route)),
     authenticate: requireStaticToken(config.ADMIN_TOKEN),
     logger,
-    before: [accessLog(signals)],
+    before: [accessLog(signals), refuseAmbiguousHead, oddHeadersRefused],
   });
   const publicServer = createHttpServer(publicApp, { host, port: config.PORT, requireHostHeader: false });
-  answerMalformed(publicServer.server, publicApp);
+  const adminServer = createHttpServer(adminApp, { host, port: config.ADMIN_PORT, requireHostHeader: false });
+  for (const { server } of [publicServer, adminServer]) answerMalformed(server);
   const ready = () => watch.maintenance() !== undefined;
   return {
     public: publicServer,
-    admin: createHttpServer(adminApp, { host, port: config.ADMIN_PORT }),
+    admin: adminServer,
     health: createHttpServer(healthListener({ ready }), { host, port: config.HEALTH_PORT }),
   };
 }

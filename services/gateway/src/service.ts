@@ -15,7 +15,7 @@ import { ownerUrls } from './config.ts';
 import type { Config } from './config.ts';
 import { createKeyCache } from './db/key-cache.ts';
 import { migrations } from './db/migrations/list.ts';
-import { maskKeys } from './domain/api-key.ts';
+import { maskKeys } from './domain/mask-keys.ts';
 import { createServers } from './servers.ts';
 import { createSignals } from './signals.ts';
 import type { Deps } from './use-cases/deps.ts';

@@ -158,10 +158,19 @@ test.each([
   ['GET', '/admin/v1/tasks?status=running', undefined, 'status'],
   ['GET', '/admin/v1/audit?limit=0', undefined, 'limit'],
   ['GET', '/admin/v1/keys?subject=a%20b', undefined, 'subject'],
+  ['POST', '/admin/v1/keys', { name: '\ud800' }, 'name'],
+  ['POST', '/admin/v1/keys', { name: 'a\udc00b' }, 'name'],
+  ['PUT', '/admin/v1/maintenance', { enabled: true, reason: '\ud83d' }, 'reason'],
+  ['POST', `/admin/v1/tasks/${randomUUID()}/verification`, { outcome: 'created', note: '\udfff' }, 'note'],
 ])('%s %s with %j is refused, naming the field', async (method, path, body, field) => {
   const answer = await gateway.admin(method, path, body);
   expect([answer.status, answer.body['code']]).toEqual([400, 'OP-TASK-REQUEST-INVALID']);
   expect((answer.body['details'] as { field?: string }).field).toBe(field);
+});
+
+test('a name may hold any character that people write', async () => {
+  const made = await gateway.admin('POST', '/admin/v1/keys', { name: 'yard \u{1f600} 庭' });
+  expect([made.status, made.body['name']]).toEqual([201, 'yard \u{1f600} 庭']);
 });
 
 test('what names nothing is 404, a wrong method 405, and an unreadable body 400', async () => {

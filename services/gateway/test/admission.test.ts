@@ -76,7 +76,9 @@ test('a key in the query is not read, and nowhere logged', async () => {
   const inPath = await exchange(`${gateway.url}/v1/${key}`, 'GET', { headers: bearer(key) });
   expect(inPath.status).toBe(404);
   await scenes({ ...bearer(key), 'x-request-id': key });
-  await until(() => gateway.log().includes('"path":"/v1/vk_'));
+  await exchange(`${gateway.url}/v1/${key.replaceAll('_', '%5F')}/encoded`, 'GET', { headers: bearer(key) });
+  await until(() => gateway.log().includes('***/encoded"'));
+  expect(gateway.log()).toContain('"path":"/v1/vk_');
   const secret = key.split('_').slice(2).join('_');
   expect(gateway.log()).not.toContain(secret);
   expect(gateway.log()).not.toContain(gateway.env['ADMIN_TOKEN']);
@@ -158,6 +160,36 @@ test.each([
   const text = await ended;
   expect(text).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json/);
   expect(text).toContain(`"${reason}"`);
+});
+
+test.each([
+  ['two Host headers', ['GET /api/op/v1/scenes HTTP/1.1', 'Host: a', 'Host: b'], 'host_repeated'],
+  ['the same Host twice', ['GET /openapi.json HTTP/1.1', 'Host: a', 'host: a'], 'host_repeated'],
+  ['HTTP/2.0 in its first line', ['GET /api/op/v1/scenes HTTP/2.0', 'Host: a'], 'http_version_unsupported'],
+])('a request with %s is refused by both listeners', async (_what, lines, reason) => {
+  for (const url of [gateway.url, gateway.adminUrl]) {
+    const { ended } = await wire(url, ...lines, `Authorization: Bearer ${key}`, 'Connection: close');
+    const text = await ended;
+    expect(text).toMatch(/^HTTP\/1.1 400 [^]*application\/problem\+json/);
+    expect(text).toContain(`"${reason}"`);
+  }
+});
+
+test('a condition on a version that nothing has is ignored', async () => {
+  const headers = { ...bearer(key), 'if-none-match': '*' };
+  for (const path of ['/api/op/v1/scenes', '/openapi.json', '/docs', '/v1/vision/usage']) {
+    expect((await exchange(gateway.url + path, 'GET', { headers })).status).toBe(200);
+  }
+});
+
+test('no answer may be taken for another kind of content, and the documentation is closed to strangers', async () => {
+  for (const path of ['/api/op/v1/scenes', '/openapi.json', '/docs', '/v1/vision/usage', '/nothing']) {
+    const { headers } = await exchange(gateway.url + path, 'GET', { headers: bearer(key) });
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  }
+  expect((await exchange(`${gateway.adminUrl}/admin/v1/keys`)).headers.get('x-content-type-options')).toBe('nosniff');
+  const { headers } = await exchange(`${gateway.url}/docs`);
+  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
 });
 
 test('an address that presents wrong keys all the time is slowed down, known keys of it are not', async () => {

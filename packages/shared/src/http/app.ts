@@ -27,7 +27,9 @@ export function createApp({ routes, authenticate, logger, before = [] }: AppOpti
     .set('query parser', 'simple')
     .enable('case sensitive routing')
     .enable('strict routing');
-  app.use(requestId, ...before);
+  // `If-None-Match: *` would make Express answer 304 although nothing here has a version.
+  Object.defineProperty(app.request, 'fresh', { value: false });
+  app.use(requestId, noSniffing, ...before);
   app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
@@ -45,6 +47,12 @@ export function createApp({ routes, authenticate, logger, before = [] }: AppOpti
   app.use(errorHandler(logger));
   return app;
 }
+
+/** A browser must not take an answer for anything but what its Content-Type says. */
+const noSniffing: RequestHandler = (_req, res, next) => {
+  res.set('X-Content-Type-Options', 'nosniff');
+  next();
+};
 
 /**
  * Runs a handler for paths that cannot be decoded only: the router would refuse them before anybody had

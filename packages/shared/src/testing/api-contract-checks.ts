@@ -3,7 +3,7 @@ import { resolved } from './api-contract-document.ts';
 import type { Api, ApiHeader, ApiOperation, ApiResponse, Exchange } from './api-contract-document.ts';
 
 /** Headers that tell a client something about this API; others belong to HTTP itself. */
-const OURS = /^(x-|ratelimit|retry-after$|idempotency-|www-authenticate$|allow$)/;
+const OURS = /^(x-(?!content-type-options$)|ratelimit|retry-after$|idempotency-|www-authenticate$|allow$)/;
 
 export function headerFaults(api: Api, response: ApiResponse, headers: Headers): string[] {
   const documented = new Map(

@@ -52,11 +52,6 @@ export function keyMatches(presented: string, stored: KeyDigest | undefined, pep
   return isEqual && version !== undefined;
 }
 
-/** Replaces every key in a text by its public part, for logs. */
-export function maskKeys(text: string): string {
-  return text.replaceAll(/vk_([0-9a-f]{1,16})_[A-Za-z0-9_-]+/gi, 'vk_$1_***');
-}
-
 const DUMMY = Buffer.alloc(32);
 
 function hmac(key: string, peppers: Peppers, version: number): Buffer {

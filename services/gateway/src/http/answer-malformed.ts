@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { newTraceId } from '@vision/shared/http/request-id';
 
 /** Input that is not HTTP, or that expects something unsupported, also gets a problem document. */
-export function answerMalformed(server: Server, listener: RequestListener): void {
-  server.on('checkExpectation', listener);
+export function answerMalformed(server: Server): void {
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res));
   server.on('clientError', (_error, socket) => refuse(socket));
 }
 
@@ -27,6 +27,7 @@ function refuse(socket: Duplex & { bytesWritten?: number }): void {
       'HTTP/1.1 400 Bad Request',
       'Connection: close',
       'Content-Type: application/problem+json',
+      'X-Content-Type-Options: nosniff',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${ids.requestId}`,
       `X-Trace-Id: ${ids.traceId}`,

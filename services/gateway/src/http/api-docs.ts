@@ -24,8 +24,9 @@ export const apiDocs: RequestHandler = async (req, res, next) => {
   res.locals['operation'] = 'getDocs';
   res
     .set({
-      'Content-Security-Policy': "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
-      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy':
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     })
     .type(file.type)
     .send(await file.read());

@@ -1,5 +1,12 @@
+import type { RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@vision/shared/errors';
+
+/** As `refuseOddHeaders`, for listeners that do not have to prove first who asks. */
+export const oddHeadersRefused: RequestHandler = (req, _res, next) => {
+  refuseOddHeaders(req);
+  next();
+};
 
 /** Refuses headers about the transfer that Node would answer without a problem document, or would ignore. */
 export function refuseOddHeaders(req: IncomingMessage): void {
@@ -18,3 +25,13 @@ export function refuseOddHeaders(req: IncomingMessage): void {
     });
   }
 }
+
+/** Refuses, before anything else is looked at, what a proxy in front may have understood in another way. */
+export const refuseAmbiguousHead: RequestHandler = (req, _res, next) => {
+  if (req.httpVersion !== '1.1' && req.httpVersion !== '1.0') {
+    throw fail.requestInvalid('http_version_unsupported', 'Send the request as HTTP/1.1.');
+  }
+  const hosts = req.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw fail.requestInvalid('host_repeated', 'Send the header Host once.', { field: 'Host' });
+  next();
+};

@@ -9,12 +9,13 @@ export const subject = z
   .describe('Whose tasks, quota and limits');
 export const subjectPath = z.object({ subject });
 export const keyPath = z.object({ key_id: z.string().regex(/^[0-9a-f]{16}$/) });
-/** Text for people: no control characters, which would forge lines in logs and terminals. */
+/** Text for people: no control characters, which would forge lines, and no halves of pairs, which cannot be stored. */
 export const words = (most: number) =>
   z
     .string()
     .max(most)
-    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'no control characters');
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'no control characters')
+    .refine((text) => text.isWellFormed(), 'no unpaired surrogates');
 
 export const keyView = z
   .object({

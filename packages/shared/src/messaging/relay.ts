@@ -108,9 +108,15 @@ function createLeadership(db: Knex, logger: Logger): Leadership {
   };
 }
 
-async function unpublished(session: DbSession, limit: number): Promise<OutboxRow[]> {
-  return session.query<OutboxRow>(
-    `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at
+/** A row and how long it had waited when it was read, by the clock that its date comes from. */
+interface WaitingRow extends OutboxRow {
+  waited_ms: number;
+}
+
+async function unpublished(session: DbSession, limit: number): Promise<WaitingRow[]> {
+  return session.query<WaitingRow>(
+    `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at,
+            (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as waited_ms
        from outbox where published_at is null order by id limit $1`,
     [limit],
   );
@@ -131,7 +137,7 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<void
   );
 }
 
-function toTraced(row: OutboxRow): TracedEvent {
+function toTraced(row: WaitingRow): TracedEvent {
   return {
     event: {
       id: row.event_id,
@@ -144,7 +150,7 @@ function toTraced(row: OutboxRow): TracedEvent {
     },
     context: storedContext(row),
     // Time spent here is easily mistaken for a slow upstream.
-    attributes: { 'outbox.lag_ms': Date.now() - row.created_at.getTime() },
+    attributes: { 'outbox.lag_ms': Math.round(row.waited_ms) },
   };
 }
 
@@ -161,9 +167,10 @@ function watchOutbox() {
     unit: '{event}',
     description: 'Events seen waiting, one batch at most; told by the active relay only',
   });
-  let rows: OutboxRow[] | undefined;
+  let rows: WaitingRow[] | undefined;
+  let readAt = 0;
   const observeAge = (result: { observe: (value: number) => void }) => {
-    if (rows) result.observe(rows[0] ? (Date.now() - rows[0].created_at.getTime()) / 1000 : 0);
+    if (rows) result.observe(rows[0] ? (rows[0].waited_ms + Date.now() - readAt) / 1000 : 0);
   };
   const observeWaiting = (result: { observe: (value: number) => void }) => {
     if (rows) result.observe(rows.length);
@@ -171,8 +178,9 @@ function watchOutbox() {
   age.addCallback(observeAge);
   waiting.addCallback(observeWaiting);
   return {
-    set: (seen: OutboxRow[] | undefined) => {
+    set: (seen: WaitingRow[] | undefined) => {
       rows = seen;
+      readAt = Date.now();
     },
     stop: () => {
       age.removeCallback(observeAge);

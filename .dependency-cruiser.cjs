@@ -1,6 +1,6 @@
 /**
- * What each part of a service may import of its own service; whatever is not named here is forbidden. Types are free where a part
- * is handed to another as a dependency: see `typesOf`.
+ * What each part of a service may import of its own service; whatever is not named here is forbidden. Types are free
+ * where a part is handed to another as a dependency: see `typesOf`.
  */
 const layers = {
   'main.ts': { values: ['config.ts', 'service.ts'], typesOf: [] },

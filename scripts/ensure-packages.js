@@ -12,8 +12,8 @@ if (!isCurrent()) {
   // npm would otherwise remove the very node it runs on.
   const path = (process.env.PATH ?? '').split(delimiter).filter((dir) => resolve(dir) !== bin);
   const env = { ...process.env, PATH: path.join(delimiter) };
-  // Not `npm ci`: it refuses a lock file in which optional packages for other platforms are missing, and npm leaves those
-  // out when the registry at hand does not carry them. Versions and hashes of the lock file bind here as well.
+  // Not `npm ci`: it refuses a lock file in which optional packages for other platforms are missing, and npm leaves
+  // those out when the registry at hand does not carry them. Versions and hashes of the lock file bind here as well.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   const npm = spawnSync('npm', args, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] });
   process.exitCode = npm.status ?? 1;

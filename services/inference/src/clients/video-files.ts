@@ -53,7 +53,7 @@ export function createVideoFiles(options: VideoFilesOptions): VideoFiles {
     if (copies.get(key) === copy) copies.delete(key);
     clearTimeout(copy.timer);
     copy.given.abort();
-    // Whoever waits for the copy is told of a failed download; what is left here is the file.
+    // A failed download is reported to those who wait for the copy; here only the file is removed.
     void copy.ready.catch(() => undefined).finally(() => rm(copy.path, { force: true }));
   };
   const begin = (key: string): Copy => {

@@ -43,7 +43,7 @@ export function createFramePublisher({ producer, onAcknowledged, signal }: Publi
   const send = () => {
     // After a failure the rejected promise stays, so nothing is sent behind a batch that is missing.
     sending ??= sendAll();
-    // Whoever adds the next frame or flushes is told.
+    // The next `add` or `flush` reports the failure.
     sending.catch(() => (hasFailed = true));
     return sending;
   };

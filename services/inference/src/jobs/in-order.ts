@@ -11,7 +11,7 @@ export async function* inOrder<T, R>(
   try {
     for await (const item of source) {
       const result = work(item);
-      // It may fail before its turn; whoever waits for it then is told.
+      // It may fail before its turn; the failure is reported when its turn comes.
       result.catch(() => undefined);
       running.push(result);
       const [first] = running;

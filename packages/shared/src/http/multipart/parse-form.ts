@@ -80,7 +80,7 @@ function storageFor<File>(form: Form<File, string>, onFault: (error: unknown) =>
       storing.add(work);
       void work.finally(() => storing.delete(work));
     },
-    // Whoever reads the form gives back what was stored.
+    // The caller of the form removes what was stored.
     _removeFile: (_req, _file, done) => done(null),
   };
   return { storage, files, settled: () => Promise.allSettled(storing) };

@@ -22,7 +22,7 @@ export interface RtspConnection {
 const MAX_EARLY_BYTES = 8 << 20;
 // What a packet takes in memory beside its bytes.
 const PACKET_COSTS = 100;
-// Answers to what the server asks are short; who does not read them is not waited for.
+// Answers to the server's requests are short; a server that does not read them is not waited for.
 const MAX_UNSENT_BYTES = 65_536;
 
 export function createRtspConnection(

@@ -26,12 +26,6 @@ const layers = {
 /** The files that put a service together, service.ts and what it is divided into: they may import every part of it. */
 const ROOTS = '/src/(service|background|clients|servers|video-jobs)\\.ts$';
 
-/** Files that do not keep to the layers yet. */
-const exceptions = [
-  'services/quota/src/signals.ts',
-  'services/results/src/(clients/task-owners|consumers/subscriptions|http/get-stored-frames).ts',
-];
-
 /** Paths of parts: `config.ts` is a file, everything else a folder. */
 const pathsOf = (names) =>
   names.map((name) => (name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`)).join('|');
@@ -39,7 +33,7 @@ const part = (names) => `^services/([^/]+)/src/(${pathsOf(names)})`;
 const ownPart = (names) => `^services/$1/src/(${pathsOf(names)})`;
 
 const layerRules = Object.entries(layers).flatMap(([name, { values, typesOf }]) => {
-  const from = { path: part([name]), pathNot: ['\\.test\\.ts$', ...exceptions] };
+  const from = { path: part([name]), pathNot: '\\.test\\.ts$' };
   const direction = {
     name: `${name.replace('.ts', '')}-keeps-its-direction`,
     comment: `Allowed: ${[...values, ...typesOf.map((other) => `types of ${other}`)].join(', ') || 'nothing of its service'}.`,
@@ -103,7 +97,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^services/[^/]+/src/',
-        pathNot: [ROOTS, '/src/config\\.ts$', '/src/clients/', '\\.test\\.ts$', ...exceptions],
+        pathNot: [ROOTS, '/src/config\\.ts$', '/src/clients/', '\\.test\\.ts$'],
       },
       to: { path: CONSTRUCTORS.map((name) => shared([`${name}\\.ts$`])), dependencyTypesNot: ['type-only'] },
     },

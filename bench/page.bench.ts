@@ -71,8 +71,9 @@ async function serve(db: Knex, taskId: string) {
     frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
   );
   await db.raw('analyze frames');
-  const owners = { find: () => Promise.resolve(undefined) };
-  const route = getResultsRoute({ db, owners, endPatienceMs: 900_000, cursors: cursorCodec(KEY) });
+  const taskOwners = { find: () => Promise.resolve(undefined) };
+  const settings = { retentionDays: 90, endPatienceMs: 900_000 };
+  const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec(KEY) });
   const app = createApp({ routes: [route], authenticate: requireServiceToken(KEY, 'results'), logger });
   const server = createHttpServer(app, { host: '127.0.0.1', port: 0 });
   const port = await server.start();

@@ -1,8 +1,6 @@
-import type { Knex } from 'knex';
+import { createPoller } from '@vision/shared/async/poller';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
-import { createPoller } from '@vision/shared/async/poller';
-import type { Poller } from '@vision/shared/async/poller';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
@@ -16,76 +14,70 @@ import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import type { Deps } from './use-cases/deps.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 
 export interface QuotaService extends RunningService {
-  /** Known after `start`. */
-  port: number;
-  healthPort: number;
-  consumer: EventConsumer | undefined;
+  /** Known after `start`, as the other port. */
+  readonly port: number;
+  readonly healthPort: number;
+  consumer: EventConsumer;
 }
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<QuotaService> {
-  const db = openDatabase(config);
-  const kafka = createKafka({
-    brokers: config.KAFKA_BROKERS,
-    clientId: 'quota',
+  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
+  const db = createDb({ url, poolMax, applicationName: 'quota', clockOffset });
+  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
+  const kafka = createKafka({ brokers, clientId: 'quota', logger, topicPrefix });
+
+  const deps: Deps = {
+    db,
+    signals: createSignals(logger),
+    settings: { retentionDays: config.LEDGER_RETENTION_DAYS, retentionBatch: config.RETENTION_BATCH },
+  };
+  const consumer = createConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
+  const retention = createPoller({
+    name: 'ledger-retention',
+    intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
-    topicPrefix: config.TOPIC_PREFIX,
+    run: async () => {
+      await runRetention(deps);
+      return 0;
+    },
   });
-  const signals = createSignals(logger);
-  const deps = { db, signals, days: config.LEDGER_RETENTION_DAYS, batch: config.RETENTION_BATCH };
-  const app = createApp({
-    routes: routes(deps),
-    authenticate: requireServiceToken(config.INTERNAL_TOKEN_KEY, 'quota'),
-    logger,
-  });
-  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const health = createHttpServer(
-    healthListener({ ready: schemaReadiness(db, migrations), live: () => service.consumer?.isAlive() ?? true }),
-    { host: config.HOST, port: config.HEALTH_PORT },
-  );
-  let retention: Poller | undefined;
-  const service: QuotaService = {
-    port: config.PORT,
-    healthPort: config.HEALTH_PORT,
-    consumer: undefined,
+
+  const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'quota');
+  const app = createApp({ routes: routes(deps), authenticate, logger });
+  const server = createHttpServer(app, { host, port: config.PORT });
+  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: consumer.isAlive });
+  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+
+  const stopBackground = async () => {
+    await Promise.all([consumer.stop(10_000), retention.stop()]);
+  };
+  return {
+    get port() {
+      return server.port;
+    },
+    get healthPort() {
+      return health.port;
+    },
+    consumer,
     start: async () => {
-      service.healthPort = await health.start();
-      service.port = await server.start();
-      service.consumer = createConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
-      service.consumer.start();
-      retention = createPoller({
-        name: 'ledger-retention',
-        intervalMs: config.RETENTION_INTERVAL_MS,
-        logger,
-        run: async () => {
-          signals.retentionRan(await runRetention(deps));
-          return 0;
-        },
-      });
+      await health.start();
+      await server.start();
+      consumer.start();
       retention.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
-      {
-        name: 'background',
-        timeoutMs: 15_000,
-        stop: async () => {
-          await Promise.all([service.consumer?.stop(10_000), retention?.stop()]);
-        },
-      },
+      { name: 'background', timeoutMs: 15_000, stop: stopBackground },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },
     ],
   };
-  return service;
 }
 
 /** Brings the database of this service up to date. */
 export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'quota', migrations);
-
-function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'quota', clockOffset });
-}

@@ -9,7 +9,7 @@ import { createConsumer } from '@vision/shared/messaging/consumer';
 import { listDlq } from '@vision/shared/messaging/dlq';
 import { subscriptions } from '../src/consumers/subscriptions.ts';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
-import type { Reservation } from '../src/db/ledger.ts';
+import type { Reservation } from '../src/domain/reservation.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import { createSignals } from '../src/signals.ts';
 import { logger, startQuota } from './support.ts';
@@ -18,7 +18,7 @@ import type { TestQuota } from './support.ts';
 let quota: TestQuota;
 beforeAll(async () => {
   quota = await startQuota();
-  await quota.service.consumer?.joined;
+  await quota.service.consumer.joined;
 }, 60_000);
 afterAll(async () => {
   const { differences } = await compareCounters(quota.database.db, 10);
@@ -57,7 +57,7 @@ const imageCall = (one: Reservation, facts: Partial<ImageCallSnapshot>): ImageCa
   ...facts,
 });
 
-const settled = (id: string) => quota.service.consumer?.settled(id) ?? Promise.reject(new Error('not started'));
+const settled = (id: string) => quota.service.consumer.settled(id);
 
 /** Publishes events and waits until the service has dealt with every one of them. */
 async function deliver(...events: ({ task: TaskSnapshot } | { call: ImageCallSnapshot })[]) {
@@ -160,6 +160,25 @@ test('an event that cannot be applied goes to the dead letters and the next one 
   const letters = await listDlq(quota.kafka.client, topics.images);
   expect(letters).toMatchObject([{ reason: 'handler_failed', key: one.id.slice(0, 36) }]);
 }, 60_000);
+
+test('fields and versions of an event that this service does not know are ignored', async () => {
+  const one = await reserved();
+  const refunded = { ...task(one, { version: 2, status: 'refunded' }), of_a_later_version: { a: 1 } };
+  const messages = [
+    { id: randomUUID(), type: 'vision.task.changed.v2', data: { ...refunded, status: 'paused' } },
+    { id: randomUUID(), type: taskChanged.type, data: refunded },
+  ];
+  await quota.producer.publishRaw(
+    messages.map(({ id, type, data }) => ({
+      topic: topics.tasks,
+      key: data.task_id,
+      value: JSON.stringify(data),
+      headers: { ce_id: id, ce_type: type, ce_source: 'test', ce_specversion: '1.0' },
+    })),
+  );
+  expect(await Promise.all(messages.map(({ id }) => settled(id)))).toEqual(['skipped', 'handled']);
+  expect(await stateOf(one)).toEqual({ state: 'refunded', charged: 0 });
+});
 
 test('both topics again from offset 0 leave the ledger as it is', async () => {
   const marker = await reserved();

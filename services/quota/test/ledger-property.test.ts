@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import type { Reservation } from '../src/db/ledger.ts';
+import type { Reservation } from '../src/domain/reservation.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import { Close, Model, PassTime, Reserve, ReserveAgainstRefund } from './ledger-model.ts';
 import { testLedger } from './support.ts';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
-import type { Reservation } from '../src/db/ledger.ts';
+import type { Reservation } from '../src/domain/reservation.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import { createSignals } from '../src/signals.ts';
 import { runRetention } from '../src/use-cases/run-retention.ts';
-import { usage } from '../src/use-cases/usage.ts';
+import { getUsage } from '../src/use-cases/get-usage.ts';
 import { verify } from '../src/use-cases/verify.ts';
 import { atOffset, logger, newId, offsetTo, testLedger } from './support.ts';
 
@@ -29,7 +29,7 @@ const reservation = (facts: Partial<Reservation> = {}): Reservation => ({
   limit: 5,
   ...facts,
 });
-const usedOf = async (subject: string) => (await usage(database, subject, { video: 5, image: 100 })).video.used;
+const usedOf = async (subject: string) => (await getUsage(database, subject, { video: 5, image: 100 })).video.used;
 
 test('200 reserves at once against a limit of 5 grant exactly 5', async () => {
   const subject = randomUUID();
@@ -47,7 +47,7 @@ test('40 reserves of 10 images at once against a limit of 100 grant exactly 100 
   const asked = Array.from({ length: 40 }, () => reservation({ subject, kind: 'image', units: 10, limit: 100 }));
   const rows = await Promise.all(asked.map((input) => reserveUnits(database.db, input)));
   expect(rows.filter(({ outcome }) => outcome === 'granted')).toHaveLength(10);
-  expect((await usage(database, subject, { video: 5, image: 100 })).image.used).toBe(100);
+  expect((await getUsage(database, subject, { video: 5, image: 100 })).image.used).toBe(100);
 });
 
 test('50 reserves of one id at once take its units once', async () => {
@@ -68,7 +68,7 @@ test('a lowered limit grants nothing more and leaves what was granted', async ()
   const subject = randomUUID();
   await reserveUnits(database.db, reservation({ subject, units: 4 }));
   expect(await reserveUnits(database.db, reservation({ subject, limit: 3 }))).toMatchObject({ outcome: 'exhausted' });
-  expect(await usage(database, subject, { video: 3, image: 0 })).toMatchObject({ video: { used: 4, remaining: 0 } });
+  expect(await getUsage(database, subject, { video: 3, image: 0 })).toMatchObject({ video: { used: 4, remaining: 0 } });
 });
 
 test('of many settlements and refunds at once one wins and all answer what it charges', async () => {
@@ -161,7 +161,7 @@ test('a unit taken at 23:59:58 UTC+8 and refunded at 00:00:02 returns to the old
     day: '2031-03-01',
   });
   const limits = { video: 1, image: 1 };
-  const usageAt = (offset: string) => atOffset(database.db, offset, (tx) => usage({ db: tx }, one.subject, limits));
+  const usageAt = (offset: string) => atOffset(database.db, offset, (tx) => getUsage({ db: tx }, one.subject, limits));
   expect((await usageAt(late)).video).toEqual({
     limit: 1,
     used: 1,
@@ -184,7 +184,7 @@ test('a reservation repeated after midnight stays with its day', async () => {
   const next = offsetTo('2031-05-02T00:00:01+08:00');
   expect(await atOffset(database.db, next, (tx) => reserveUnits(tx, one))).toMatchObject({ outcome: 'granted' });
   expect(
-    (await atOffset(database.db, next, (tx) => usage({ db: tx }, one.subject, { video: 5, image: 1 }))).video.used,
+    (await atOffset(database.db, next, (tx) => getUsage({ db: tx }, one.subject, { video: 5, image: 1 }))).video.used,
   ).toBe(0);
 });
 
@@ -217,7 +217,15 @@ test('retention folds closed reservations into their counter and never touches a
     await closeReservation(tx, settled, { state: 'settled', units: 7 });
     await closeReservation(tx, { id: tombstone, subject }, { state: 'refunded', units: 0 });
   });
-  expect((await runRetention({ db: database.db, days: 120, batch: 1 })).reservations).toBe(2);
+  expect(
+    (
+      await runRetention({
+        db: database.db,
+        signals: createSignals(logger),
+        settings: { retentionDays: 120, retentionBatch: 1 },
+      })
+    ).reservations,
+  ).toBe(2);
   expect(await database.db('reservations').where({ subject }).select('id', 'state')).toEqual([
     { id: open.id, state: 'open' },
   ]);

@@ -14,7 +14,9 @@ export function createSignals(logger: Logger) {
     description: 'Partitions that could not be dropped for now because they were in use',
   });
   return {
-    framesStored: (frames: number) => stored.add(frames),
+    framesStored: (frames: number) => {
+      if (frames > 0) stored.add(frames);
+    },
     framesIgnored: (reason: 'older_attempt' | 'expired', frames: number) => {
       if (frames > 0) ignored.add(frames, { reason });
     },

@@ -30,7 +30,7 @@ beforeAll(async () => {
     onFatal: (error) => logger.fatal(error),
   });
   announcements.start();
-  await Promise.all([results.service.consumers?.frames.joined, announcements.joined]);
+  await Promise.all([results.service.consumers.frames.joined, announcements.joined]);
 }, 60_000);
 afterAll(async () => {
   await announcements.stop();
@@ -45,8 +45,7 @@ const storedSeqs = async (taskId: string): Promise<number[]> => {
     .select<{ seq: number }[]>('seq');
   return rows.map(({ seq }) => seq);
 };
-const settled = (id: string) =>
-  results.service.consumers?.frames.settled(id) ?? Promise.reject(new Error('the service is not started'));
+const settled = (id: string) => results.service.consumers.frames.settled(id);
 
 test('when the mark is stored, the end of the results is told once', async () => {
   const task = newTaskId();
@@ -60,6 +59,26 @@ test('when the mark is stored, the end of the results is told once', async () =>
   expect(completed.filter(({ task_id: id }) => id === task)).toEqual([
     { task_id: task, attempt: 1, status: 'succeeded', frames_stored: 3 },
   ]);
+}, 30_000);
+
+test('fields and versions of an event that this service does not know are ignored', async () => {
+  const task = newTaskId();
+  const later = { ...frame(task, 0), of_a_later_version: true };
+  const messages = [
+    { id: randomUUID(), type: frameProduced.type, data: later },
+    { id: randomUUID(), type: 'vision.frame.v2', data: { ...later, seq: 1 } },
+    { id: randomUUID(), type: frameProduced.type, data: frame(task, 2) },
+  ];
+  await results.producer.publishRaw(
+    messages.map(({ id, type, data }) => ({
+      topic: topics.frames,
+      key: task,
+      value: JSON.stringify(data),
+      headers: { ce_id: id, ce_type: type, ce_source: 'test', ce_specversion: '1.0' },
+    })),
+  );
+  expect(await Promise.all(messages.map(({ id }) => settled(id)))).toEqual(['handled', 'skipped', 'handled']);
+  expect(await storedSeqs(task)).toEqual([0, 2]);
 }, 30_000);
 
 test('poison goes to the dead letters with a reason and the frames around it are stored', async () => {

@@ -29,7 +29,7 @@ interface Page {
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults();
-  await Promise.all([results.service.consumers?.frames.joined, results.service.consumers?.tasks.joined]);
+  await Promise.all([results.service.consumers.frames.joined, results.service.consumers.tasks.joined]);
 }, 60_000);
 afterAll(() => results.stop(), 60_000);
 

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 let later: TestResults;
 beforeAll(async () => {
   later = await startResults({ CLOCK_OFFSET: '91 days' });
-  await later.service.consumers?.tasks.joined;
+  await later.service.consumers.tasks.joined;
 }, 60_000);
 afterAll(() => later.stop(), 60_000);
 

@@ -177,8 +177,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     const token = await mintServiceToken({ subject, issuer: 'gateway' }, { key: tokenKey, audience: 'results' });
     return fetch(`http://127.0.0.1:${service.port}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
   };
-  const settled = (id: string) =>
-    service.consumers?.frames.settled(id) ?? Promise.reject(new Error('the service is not started'));
+  const settled = (id: string) => service.consumers.frames.settled(id);
   return {
     database,
     kafka,
@@ -202,7 +201,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     tell: async (task) => {
       const id = randomUUID();
       await producer.publish([{ ...taskChanged, key: task.task_id, source: 'tasks', data: task, id }]);
-      return service.consumers?.tasks.settled(id);
+      return service.consumers.tasks.settled(id);
     },
     stop: async () => {
       await producer.stop();

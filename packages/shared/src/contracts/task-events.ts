@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
-/** States of spec section 3; image calls use `succeeded` only. */
+/** States of spec section 3; image calls use `succeeded` only. One more state is a new version of the task's event. */
 export const taskStatus = z
   .enum(['submitting', 'resolving', 'running', 'stopping', 'stopped', 'succeeded', 'failed', 'refunded'])
   .meta({

@@ -1,6 +1,6 @@
 import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
-import { closeOnce } from '../use-cases/close-reservation.ts';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
+import { refund, settle } from '../use-cases/close-reservation.ts';
+import type { Deps } from '../use-cases/deps.ts';
 
 const UNITS_PER_TASK = 1;
 
@@ -9,16 +9,17 @@ const UNITS_PER_TASK = 1;
  * with nothing, so its key stays taken; only a create that was undone is refunded. Other states change nothing: a task
  * in `resolving` keeps its unit however long it takes.
  */
-export async function applyTask(deps: LedgerDeps, task: TaskSnapshot): Promise<void> {
+export async function applyTask(deps: Pick<Deps, 'db' | 'signals'>, task: TaskSnapshot): Promise<void> {
   const reservation = { id: task.reservation_id, subject: task.subject };
   switch (task.status) {
     case 'refunded':
-      await closeOnce(deps, reservation, { state: task.keeps_key === true ? 'settled' : 'refunded', units: 0 });
+      if (task.keeps_key === true) await settle(deps, reservation, 0);
+      else await refund(deps, reservation);
       break;
     case 'stopped':
     case 'succeeded':
     case 'failed':
-      await closeOnce(deps, reservation, { state: 'settled', units: UNITS_PER_TASK });
+      await settle(deps, reservation, UNITS_PER_TASK);
       break;
     case 'submitting':
     case 'resolving':

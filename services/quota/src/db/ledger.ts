@@ -1,16 +1,6 @@
 import type { Knex } from 'knex';
-import type { QuotaKind } from '@vision/shared/contracts/quota';
+import type { Reservation, ReservationRef } from '../domain/reservation.ts';
 import { queryPrepared } from './prepared.ts';
-
-export interface Reservation {
-  id: string;
-  subject: string;
-  idempotencyKey: string;
-  kind: QuotaKind;
-  units: number;
-  /** Units a day; a grant never takes the counter above it. */
-  limit: number;
-}
 
 export interface ReserveRow {
   outcome: 'granted' | 'exhausted' | 'conflict' | 'closed' | 'differs';
@@ -40,7 +30,7 @@ export async function reserveUnits(db: Knex, input: Reservation): Promise<Reserv
 
 export async function closeReservation(
   db: Knex,
-  { id, subject }: { id: string; subject: string },
+  { id, subject }: ReservationRef,
   { state, units }: Closing,
 ): Promise<CloseRow> {
   const rows = await queryPrepared<CloseRow>(db, {

@@ -1,27 +1,12 @@
 import type { Knex } from 'knex';
-
-export interface Difference {
-  subject: string;
-  kind: string;
-  day: string;
-  /** What the counter says. */
-  used: number;
-  /** What its reservations add up to. */
-  ledger: number;
-}
-
-export interface Verification {
-  counters: number;
-  reservations: number;
-  differences: Difference[];
-}
+import type { VerificationReply } from '@vision/shared/contracts/quota';
 
 /**
  * Recomputes every counter. One statement reads one snapshot, and every change of the ledger commits together with its
  * counter, so a difference is never just a change under way.
  */
-export async function compareCounters(db: Knex, atMost: number): Promise<Verification> {
-  const result = await db.raw<{ rows: { counters: number; reservations: number; differences: Difference[] }[] }>(
+export async function compareCounters(db: Knex, atMost: number): Promise<VerificationReply> {
+  const result = await db.raw<{ rows: VerificationReply[] }>(
     `with ledger as (
        select r.subject, r.kind, r.day, sum(r.charged)::int as charged, count(*) as entries
          from reservations as r where r.kind is not null group by r.subject, r.kind, r.day

@@ -1,10 +1,10 @@
-import type { Knex } from 'knex';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { exampleUsage, getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
-import { usage } from '../use-cases/usage.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { getUsage } from '../use-cases/get-usage.ts';
 
-export const getUsageRoute = (deps: { db: Knex }) =>
+export const getUsageRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
       operation: 'getUsage',
@@ -18,7 +18,7 @@ export const getUsageRoute = (deps: { db: Knex }) =>
     },
     async ({ caller }) => {
       const limits = caller.limits ?? defaultLimits;
-      const body = await usage(deps, caller.subject, {
+      const body = await getUsage(deps, caller.subject, {
         video: limits.video_tasks_per_day,
         image: limits.images_per_day,
       });
@@ -26,7 +26,7 @@ export const getUsageRoute = (deps: { db: Knex }) =>
     },
   );
 
-export const getSubjectUsageRoute = (deps: { db: Knex }) =>
+export const getSubjectUsageRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
       ...getSubjectUsage,
@@ -37,6 +37,6 @@ export const getSubjectUsageRoute = (deps: { db: Knex }) =>
     },
     async ({ caller, query }) => ({
       status: 200,
-      body: await usage(deps, caller.subject, { video: query.video_limit, image: query.image_limit }),
+      body: await getUsage(deps, caller.subject, { video: query.video_limit, image: query.image_limit }),
     }),
   );

@@ -1,9 +1,9 @@
 import { refundReservation } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
-import { closeOnce } from '../use-cases/close-reservation.ts';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
+import { refund } from '../use-cases/close-reservation.ts';
+import type { Deps } from '../use-cases/deps.ts';
 
-export const refundRoute = (deps: LedgerDeps) =>
+export const refundRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
   route(
     {
       ...refundReservation,
@@ -14,10 +14,6 @@ export const refundRoute = (deps: LedgerDeps) =>
     },
     async ({ params, caller }) => ({
       status: 200,
-      body: await closeOnce(
-        deps,
-        { id: params.reservation_id, subject: caller.subject },
-        { state: 'refunded', units: 0 },
-      ),
+      body: await refund(deps, { id: params.reservation_id, subject: caller.subject }),
     }),
   );

@@ -1,9 +1,9 @@
 import { reserveUnits } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { reserve } from '../use-cases/reserve.ts';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
+import type { Deps } from '../use-cases/deps.ts';
 
-export const reserveRoute = (deps: LedgerDeps) =>
+export const reserveRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
   route(
     {
       ...reserveUnits,

@@ -1,6 +1,5 @@
 import type { Route } from '@vision/shared/http/route';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
-import type { RetentionDeps } from '../use-cases/run-retention.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
 import { refundRoute } from './refund.ts';
 import { reserveRoute } from './reserve.ts';
@@ -8,7 +7,7 @@ import { runRetentionRoute } from './run-retention.ts';
 import { settleRoute } from './settle.ts';
 import { verifyRoute } from './verify.ts';
 
-export function routes(deps: LedgerDeps & RetentionDeps): Route[] {
+export function routes(deps: Deps): Route[] {
   return [
     reserveRoute(deps),
     settleRoute(deps),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
-import type { RetentionDeps } from '../use-cases/run-retention.ts';
 
-export const runRetentionRoute = (deps: RetentionDeps) =>
+export const runRetentionRoute = (deps: Deps) =>
   route(
     {
       ...question,

@@ -1,9 +1,9 @@
 import { settleReservation } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
-import { closeOnce } from '../use-cases/close-reservation.ts';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
+import { settle } from '../use-cases/close-reservation.ts';
+import type { Deps } from '../use-cases/deps.ts';
 
-export const settleRoute = (deps: LedgerDeps) =>
+export const settleRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
   route(
     {
       ...settleReservation,
@@ -14,10 +14,6 @@ export const settleRoute = (deps: LedgerDeps) =>
     },
     async ({ params, body, caller }) => ({
       status: 200,
-      body: await closeOnce(
-        deps,
-        { id: params.reservation_id, subject: caller.subject },
-        { state: 'settled', units: body.units },
-      ),
+      body: await settle(deps, { id: params.reservation_id, subject: caller.subject }, body.units),
     }),
   );

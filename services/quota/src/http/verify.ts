@@ -1,9 +1,9 @@
 import { verifyLedger } from '@vision/shared/contracts/quota';
 import { route } from '@vision/shared/http/route';
-import type { LedgerDeps } from '../use-cases/reserve.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { verify } from '../use-cases/verify.ts';
 
-export const verifyRoute = (deps: LedgerDeps) =>
+export const verifyRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
   route(
     {
       ...verifyLedger,

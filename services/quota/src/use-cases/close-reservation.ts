@@ -3,23 +3,38 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { closeReservation } from '../db/ledger.ts';
 import type { Closing } from '../db/ledger.ts';
-import type { LedgerDeps } from './reserve.ts';
+import type { ReservationRef } from '../domain/reservation.ts';
+import type { Deps } from './deps.ts';
+
+type CloseDeps = Pick<Deps, 'db' | 'signals'>;
 
 /**
- * Settles or refunds a reservation, once: whoever comes first decides, later and repeated calls get what it charges in
- * the end. An id that is not known yet is closed, so that a late reserve charges nothing.
+ * Keeps `units` of a reservation and gives the others back: its request was accepted, so its key stays taken.
+ * @throws AppError as `close`.
+ */
+export async function settle(deps: CloseDeps, reservation: ReservationRef, units: number): Promise<CloseReply> {
+  return close(deps, reservation, { state: 'settled', units });
+}
+
+/**
+ * Gives all units back: the request was undone, so its key is free.
+ * @throws AppError as `close`.
+ */
+export async function refund(deps: CloseDeps, reservation: ReservationRef): Promise<CloseReply> {
+  return close(deps, reservation, { state: 'refunded', units: 0 });
+}
+
+/**
+ * Ends a reservation once: whoever comes first decides, later and repeated calls get what it charges in the end.
+ * An id that is not known yet is closed, so that a late reserve charges nothing.
  * @throws AppError of kind `conflict` for another subject's id, or more units than were reserved.
  */
-export async function closeOnce(
-  { db, signals }: LedgerDeps,
-  reservation: { id: string; subject: string },
-  closing: Closing,
-): Promise<CloseReply> {
+async function close({ db, signals }: CloseDeps, reservation: ReservationRef, closing: Closing): Promise<CloseReply> {
   const { outcome, charged } = await closeReservation(db, reservation, closing);
   crashPoint('quota.closed');
   if (outcome === 'differs') {
     throw fail.conflict('reservation_differs', 'This reservation belongs to another subject or has fewer units.');
   }
-  signals.closed(closing.state);
+  signals.closed(reservation, closing.state, charged);
   return { charged };
 }

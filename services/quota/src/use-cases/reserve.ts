@@ -1,25 +1,22 @@
-import type { Knex } from 'knex';
 import type { ReserveReply } from '@vision/shared/contracts/quota';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { reserveUnits } from '../db/ledger.ts';
-import type { Reservation } from '../db/ledger.ts';
 import { resetsAt } from '../domain/quota-day.ts';
-import type { Signals } from '../signals.ts';
-
-export interface LedgerDeps {
-  db: Knex;
-  signals: Signals;
-}
+import type { Reservation } from '../domain/reservation.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * Takes units from today's quota, all or none. Repeating the call by id gives the answer again without taking more.
  * @throws AppError of kind `conflict` when the id is known with another subject, key, kind or number of units.
  */
-export async function reserve({ db, signals }: LedgerDeps, input: Reservation): Promise<ReserveReply> {
+export async function reserve(
+  { db, signals }: Pick<Deps, 'db' | 'signals'>,
+  input: Reservation,
+): Promise<ReserveReply> {
   const { outcome, day, used } = await reserveUnits(db, input);
   crashPoint('quota.reserved');
-  signals.reserved(input.kind, outcome);
+  signals.reserved(input, outcome);
   switch (outcome) {
     case 'granted':
     case 'conflict':

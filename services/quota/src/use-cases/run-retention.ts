@@ -1,27 +1,24 @@
-import type { Knex } from 'knex';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { dropOldCounters, foldOldReservations } from '../db/retention.ts';
+import type { Deps } from './deps.ts';
 
-export interface RetentionDeps {
-  db: Knex;
-  days: number;
-  batch: number;
-}
-
-export interface Removed {
+interface Removed {
   reservations: number;
   counters: number;
 }
 
 /** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
-export async function runRetention({ db, days, batch }: RetentionDeps): Promise<Removed> {
+export async function runRetention({ db, signals, settings }: Deps): Promise<Removed> {
+  const { retentionDays, retentionBatch } = settings;
   let reservations = 0;
   for (;;) {
-    const removed = await inTransaction(db, (tx) => foldOldReservations(tx, days, batch));
+    const removed = await inTransaction(db, (tx) => foldOldReservations(tx, retentionDays, retentionBatch));
     reservations += removed;
     crashPoint('quota.folded');
-    if (removed < batch) break;
+    if (removed < retentionBatch) break;
   }
-  return { reservations, counters: await dropOldCounters(db, days) };
+  const removed = { reservations, counters: await dropOldCounters(db, retentionDays) };
+  signals.retentionRan(removed);
+  return removed;
 }

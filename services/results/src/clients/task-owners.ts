@@ -2,7 +2,7 @@ import { getImageCall } from '@vision/shared/contracts/images';
 import { getInternalTask } from '@vision/shared/contracts/tasks';
 import { asAppError } from '@vision/shared/errors';
 import type { ServiceClient } from '@vision/shared/http/service-client';
-import type { TaskView } from '../db/task-views.ts';
+import type { TaskView } from '../domain/task-view.ts';
 
 export interface TaskOwners {
   /** Whose is this id? The video task, `image` for an image call, undefined when it is none of this subject's. */

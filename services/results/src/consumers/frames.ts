@@ -2,12 +2,14 @@ import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import { isEvent } from '@vision/shared/messaging/subscription';
 import type { ReceivedEvent } from '@vision/shared/messaging/subscription';
 import type { FrameMessage } from '../domain/fold-events.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { storeFrames } from '../use-cases/store-frames.ts';
-import type { StoreFramesDeps } from '../use-cases/store-frames.ts';
 
 export const frameEvents = [frameProduced, jobEnded];
 
-export const frameHandler = (deps: StoreFramesDeps) => (events: ReceivedEvent<unknown>[]) =>
+type FrameDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'wakeRelay'>;
+
+export const frameHandler = (deps: FrameDeps) => (events: ReceivedEvent<unknown>[]) =>
   storeFrames(deps, events.flatMap(toMessage));
 
 function toMessage(event: ReceivedEvent<unknown>): FrameMessage[] {

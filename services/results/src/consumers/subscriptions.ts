@@ -1,10 +1,9 @@
-import type { Knex } from 'knex';
 import { taskChanged } from '@vision/shared/contracts/task-events';
 import { on } from '@vision/shared/messaging/subscription';
 import type { Subscription } from '@vision/shared/messaging/subscription';
-import { saveTaskView } from '../db/task-views.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { learnTask } from '../use-cases/learn-task.ts';
 
-/** The newest version of a snapshot wins, so order and repeats do not matter. */
-export function subscriptions({ db }: { db: Knex }): Subscription[] {
-  return [on(taskChanged, (event) => saveTaskView(db, event.data))];
+export function subscriptions(deps: Pick<Deps, 'db'>): Subscription[] {
+  return [on(taskChanged, (event) => learnTask(deps, event.data))];
 }

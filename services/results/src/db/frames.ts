@@ -2,19 +2,7 @@ import type { Knex } from 'knex';
 import type { Client } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { finished } from 'node:stream/promises';
-
-export interface FrameRow {
-  day: string;
-  taskId: string;
-  seq: number;
-  attempt: number;
-  position: number;
-  frameTimeMs: number;
-  width: number;
-  height: number;
-  /** As `domain/stored-objects.ts` writes them. */
-  objects: string;
-}
+import type { FramePlace, FrameRow } from '../domain/plan-storing.ts';
 
 /** A frame as a page shows it. */
 export interface StoredFrame {
@@ -44,12 +32,9 @@ export async function copyText(connection: Client, statement: string, text: stri
 }
 
 /** Stores frames some of which may be there already; returns those that were not. */
-export async function insertMissingFrames(
-  tx: Knex.Transaction,
-  rows: FrameRow[],
-): Promise<{ taskId: string; position: number }[]> {
+export async function insertMissingFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<FramePlace[]> {
   if (rows.length === 0) return [];
-  const result = await tx.raw<{ rows: { taskId: string; position: number }[] }>(
+  const result = await tx.raw<{ rows: FramePlace[] }>(
     `insert into frames (${COLUMNS})
      select row.day, row."taskId", row.seq, row.attempt, row.position, row."frameTimeMs", row.width, row.height, row.objects
        from json_to_recordset(?::json) as row (day date, "taskId" uuid, seq int, attempt int, position bigint,

@@ -1,19 +1,5 @@
 import type { Knex } from 'knex';
-import type { JobEndedData } from '@vision/shared/contracts/frame-events';
-
-/** How far the frames of a task are stored. */
-export interface Ingest {
-  task_id: string;
-  /** Newest attempt seen; -1 before the first. */
-  attempt: number;
-  /** Frames stored. */
-  stored: number;
-  /** Last place given out. */
-  position: number;
-  max_seq: number;
-  late_position: number;
-  end_status: JobEndedData['status'] | null;
-}
+import type { Ingest } from '../domain/plan-storing.ts';
 
 /**
  * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,

@@ -1,29 +1,5 @@
 import type { Knex } from 'knex';
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
-
-/** What this service keeps of a task. */
-export interface TaskView {
-  task_id: string;
-  version: number;
-  subject: string;
-  status: TaskStatus;
-  lower_bound: number;
-  default_min_score: number;
-  ended_at?: string | undefined;
-  result_expires_at: string;
-}
-
-/** A task of a reader together with how far its frames are stored. */
-export interface Readable {
-  lower_bound: number;
-  default_min_score: number;
-  is_expired: boolean;
-  /** The task ended so long ago that a missing end mark is waited for no more. */
-  is_long_over: boolean;
-  position: number;
-  late_position: number;
-  has_end_mark: boolean;
-}
+import type { ReadableTask, TaskView } from '../domain/task-view.ts';
 
 /** Keeps the newest version, whatever order they arrive in. */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
@@ -41,11 +17,11 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
 }
 
 /** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
-export async function findReadable(
+export async function findReadableTask(
   db: Knex,
   { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },
-): Promise<Readable | undefined> {
-  const result = await db.raw<{ rows: Readable[] }>(
+): Promise<ReadableTask | undefined> {
+  const result = await db.raw<{ rows: ReadableTask[] }>(
     `select v.lower_bound, v.default_min_score,
             v.result_expires_at <= vision_now() as is_expired,
             coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,

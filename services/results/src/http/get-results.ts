@@ -5,9 +5,9 @@ import { refusalOf } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
+import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getResults } from '../use-cases/get-results.ts';
-import type { GetResultsDeps } from '../use-cases/get-results.ts';
 
 const resultFrame = z
   .object({
@@ -66,7 +66,7 @@ const documented = z.object({
     .describe('Raised to the lower bound inference wrote with; the threshold of the task when absent'),
 });
 
-export const getResultsRoute = (deps: GetResultsDeps) =>
+export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'taskOwners'>) =>
   route(
     {
       operation: 'getResults',

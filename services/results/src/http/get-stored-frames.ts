@@ -1,16 +1,16 @@
-import type { Knex } from 'knex';
-import { countStoredFrames } from '@vision/shared/contracts/results';
+import { countStoredFrames as question } from '@vision/shared/contracts/results';
 import { route } from '@vision/shared/http/route';
-import { countStored } from '../db/ingests.ts';
+import { countStoredFrames } from '../use-cases/count-stored-frames.ts';
+import type { Deps } from '../use-cases/deps.ts';
 
-export const getStoredFramesRoute = ({ db }: { db: Knex }) =>
+export const getStoredFramesRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
-      ...countStoredFrames,
+      ...question,
       operation: 'getStoredFrames',
       summary: 'How many frames of a task are stored, for the service that decides when it has ended',
       audience: 'internal',
-      responses: { 200: { description: '0 for a task not heard of', schema: countStoredFrames.reply } },
+      responses: { 200: { description: '0 for a task not heard of', schema: question.reply } },
     },
-    async ({ params }) => ({ status: 200, body: { frames_stored: await countStored(db, params.task_id) } }),
+    async ({ params }) => ({ status: 200, body: { frames_stored: await countStoredFrames(deps, params.task_id) } }),
   );

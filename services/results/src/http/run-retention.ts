@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
-import type { RetentionDeps } from '../use-cases/run-retention.ts';
 
 const removed = z.object({
   partitions: z.int().describe('Days of frames'),
   tasks: z.int().describe('Records of tasks'),
 });
 
-export const runRetentionRoute = (deps: RetentionDeps) =>
+export const runRetentionRoute = (deps: Deps) =>
   route(
     {
       ...question,

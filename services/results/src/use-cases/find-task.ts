@@ -1,14 +1,7 @@
-import type { Knex } from 'knex';
 import { fail } from '@vision/shared/errors';
-import type { TaskOwners } from '../clients/task-owners.ts';
-import { findReadable, saveTaskView } from '../db/task-views.ts';
-import type { Readable } from '../db/task-views.ts';
-
-export interface FindTaskDeps {
-  db: Knex;
-  owners: TaskOwners;
-  endPatienceMs: number;
-}
+import { findReadableTask, saveTaskView } from '../db/task-views.ts';
+import type { ReadableTask } from '../domain/task-view.ts';
+import type { Deps } from './deps.ts';
 
 /**
  * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of
@@ -16,21 +9,25 @@ export interface FindTaskDeps {
  * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when nobody
  * can be asked.
  */
-export async function findTask(deps: FindTaskDeps, subject: string, taskId: string): Promise<Readable> {
-  const { db, owners, endPatienceMs } = deps;
-  const known = await findReadable(db, { taskId, subject, endPatienceMs });
+export async function findTask(
+  { db, taskOwners, settings }: Pick<Deps, 'db' | 'settings' | 'taskOwners'>,
+  subject: string,
+  taskId: string,
+): Promise<ReadableTask> {
+  const { endPatienceMs } = settings;
+  const known = await findReadableTask(db, { taskId, subject, endPatienceMs });
   if (known) return unexpired(known);
-  const asked = await owners.find(subject, taskId);
+  const asked = await taskOwners.find(subject, taskId);
   if (asked === undefined) throw taskNotFound();
   if (asked === 'image') throw notVideoTask();
   await saveTaskView(db, asked);
-  const learnt = await findReadable(db, { taskId, subject, endPatienceMs });
+  const learnt = await findReadableTask(db, { taskId, subject, endPatienceMs });
   if (!learnt) throw taskNotFound();
   return unexpired(learnt);
 }
 
 /** Expired results are hidden at once; they are removed later. */
-function unexpired(task: Readable): Readable {
+function unexpired(task: ReadableTask): ReadableTask {
   if (task.is_expired) throw taskNotFound();
   return task;
 }

@@ -1,22 +1,18 @@
 import { framesAfter, lateFrames } from '../db/frames.ts';
 import type { StoredFrame } from '../db/frames.ts';
-import type { Readable } from '../db/task-views.ts';
 import { nothingRead } from '../domain/cursor.ts';
-import type { CursorCodec, Progress } from '../domain/cursor.ts';
+import type { Progress } from '../domain/cursor.ts';
 import { effectiveScore } from '../domain/result-query.ts';
 import type { ResultQuery } from '../domain/result-query.ts';
 import { pageText } from '../domain/page-text.ts';
 import { dayOfTask } from '../domain/task-day.ts';
+import type { ReadableTask } from '../domain/task-view.ts';
+import type { Deps } from './deps.ts';
 import { findTask } from './find-task.ts';
-import type { FindTaskDeps } from './find-task.ts';
-
-export interface GetResultsDeps extends FindTaskDeps {
-  cursors: CursorCodec;
-}
 
 /** One page of frames as JSON text. */
 export async function getResults(
-  deps: GetResultsDeps,
+  deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'taskOwners'>,
   { subject, taskId, query }: { subject: string; taskId: string; query: ResultQuery },
 ): Promise<string> {
   const task = await findTask(deps, subject, taskId);
@@ -45,9 +41,9 @@ interface Page {
  * says exactly what was seen. A mark that was there then had all its frames before it.
  */
 async function readPage(
-  { db }: GetResultsDeps,
+  { db }: Pick<Deps, 'db'>,
   taskId: string,
-  { task, from, limit }: { task: Readable; from: Progress; limit: number },
+  { task, from, limit }: { task: ReadableTask; from: Progress; limit: number },
 ): Promise<Page> {
   const day = dayOfTask(taskId);
   if (day === undefined || task.position === 0) return { frames: [], progress: from, hasMore: false };

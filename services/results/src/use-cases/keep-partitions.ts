@@ -15,17 +15,20 @@ export interface PartitionKeeper {
 }
 
 const DAYS_AHEAD = 2;
-const CLOCK_CACHE_MS = 30_000;
+/** How long the day of the database is believed before it is asked for again. */
+const DAY_CACHE_MS = 30_000;
 
-/** Whether every task created on `day` has expired when it is `now`. */
-export const isExpired = (day: string, now: string, retentionDays: number) => addDays(day, retentionDays + 1) <= now;
+/** Whether every task created on `day` has expired on the day `currently`. */
+export const isExpired = (day: string, currently: string, retentionDays: number) =>
+  addDays(day, retentionDays + 1) <= currently;
 
 export function createPartitionKeeper(db: Knex, retentionDays: number): PartitionKeeper {
   const ready = new Set<string>();
-  let clock = { day: '', readAt: 0 };
+  let lastRead = { day: '', at: -Infinity };
   const currentDay = async () => {
-    if (Date.now() - clock.readAt > CLOCK_CACHE_MS) clock = { day: await today(db), readAt: Date.now() };
-    return clock.day;
+    const now = performance.now();
+    if (now - lastRead.at > DAY_CACHE_MS) lastRead = { day: await today(db), at: now };
+    return lastRead.day;
   };
   const make = async (day: string) => {
     if (ready.has(day)) return;
@@ -34,17 +37,18 @@ export function createPartitionKeeper(db: Knex, retentionDays: number): Partitio
   };
   return {
     ensure: async (days) => {
-      const now = await currentDay();
-      const expired = new Set(days.filter((day) => isExpired(day, now, retentionDays)));
+      const currently = await currentDay();
+      const expired = new Set(days.filter((day) => isExpired(day, currently, retentionDays)));
       for (const day of new Set(days)) {
-        if (day > addDays(now, DAYS_AHEAD)) throw new Error(`a frame of a task of ${day}, which is in the future`);
+        if (day > addDays(currently, DAYS_AHEAD))
+          throw new Error(`a frame of a task of ${day}, which is in the future`);
         if (!expired.has(day)) await make(day);
       }
       return expired;
     },
     prepareAhead: async () => {
-      const now = await today(db);
-      for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(now, ahead));
+      const currently = await today(db);
+      for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(currently, ahead));
       // Other replicas may drop partitions, so the list is read again from time to time.
       const existing = new Set(await partitionDays(db));
       for (const day of ready) if (!existing.has(day)) ready.delete(day);

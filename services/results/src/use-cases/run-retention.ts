@@ -3,18 +3,10 @@ import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { deleteExpiredViews, deleteIngestsBelow, dropPartition, partitionDays, today } from '../db/partitions.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
-import type { Signals } from '../signals.ts';
+import type { Deps } from './deps.ts';
 import { isExpired } from './keep-partitions.ts';
-import type { PartitionKeeper } from './keep-partitions.ts';
 
-export interface RetentionDeps {
-  db: Knex;
-  partitions: PartitionKeeper;
-  signals: Signals;
-  retentionDays: number;
-}
-
-export interface Removed {
+interface Removed {
   /** Days of frames. */
   partitions: number;
   /** Records of tasks. */
@@ -25,8 +17,12 @@ const BATCH = 5_000;
 const TRIES = 5;
 
 /** Makes the partitions ahead and removes what has expired. Every step may be repeated and cut off at any point. */
-export async function runRetention(deps: RetentionDeps): Promise<Removed> {
-  const { db, partitions, signals, retentionDays } = deps;
+export async function runRetention({
+  db,
+  partitions,
+  signals,
+  settings: { retentionDays },
+}: Pick<Deps, 'db' | 'partitions' | 'settings' | 'signals'>): Promise<Removed> {
   await partitions.prepareAhead();
   const now = await today(db);
   let dropped = 0;
@@ -37,7 +33,9 @@ export async function runRetention(deps: RetentionDeps): Promise<Removed> {
   }
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
-  return { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
+  const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
+  signals.retentionRan(removed);
+  return removed;
 }
 
 /**

@@ -1,25 +1,17 @@
 import type { Knex } from 'knex';
+import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { appendEvent } from '@vision/shared/messaging/outbox';
 import { copyFrames, insertMissingFrames } from '../db/frames.ts';
-import type { FrameRow } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
-import type { Ingest } from '../db/ingests.ts';
-import { foldMessages } from '../domain/fold-events.ts';
-import type { Fold, FrameMessage } from '../domain/fold-events.ts';
-import { toStored } from '../domain/stored-objects.ts';
+import type { FrameMessage } from '../domain/fold-events.ts';
+import { afterStoring, planStoring } from '../domain/plan-storing.ts';
+import type { Ingest, StoringPlan } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
-import type { Signals } from '../signals.ts';
-import type { PartitionKeeper } from './keep-partitions.ts';
+import type { Deps } from './deps.ts';
 
-export interface StoreFramesDeps {
-  db: Knex;
-  partitions: PartitionKeeper;
-  signals: Signals;
-  /** Called after a commit that appended an event. */
-  wakeRelay: () => void;
-}
+type StoreDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'wakeRelay'>;
 
 /**
  * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key,
@@ -32,32 +24,17 @@ export interface StoreFramesDeps {
  * A task's messages share a partition and keep their order, so when its end mark is reached everything before it is
  * stored: the completion is announced in the same transaction.
  */
-export async function storeFrames(deps: StoreFramesDeps, messages: FrameMessage[]): Promise<void> {
+export async function storeFrames(deps: StoreDeps, messages: FrameMessage[]): Promise<void> {
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
   if (byTask.size === 0) return;
-  const done = await inTransaction(deps.db, async (tx) => {
-    const ingests = await lockIngests(tx, [...byTask.keys()]);
-    const plans = [...byTask].map(([taskId, group]) => plan(ingests.get(taskId), group));
-    await copyFrames(
-      tx,
-      plans.flatMap(({ fresh }) => fresh),
-    );
-    const found = await insertMissingFrames(
-      tx,
-      plans.flatMap(({ doubtful }) => doubtful),
-    );
-    for (const one of plans) count(one, found);
-    await saveIngests(
-      tx,
-      plans.map(({ ingest }) => ingest),
-    );
-    const completed = plans.filter(({ announces }) => announces);
-    for (const { ingest, fold } of completed) await announce(tx, ingest, fold);
-    return { plans, completed };
-  });
-  if (done.completed.length > 0) deps.wakeRelay();
-  report(deps.signals, done.plans);
+  const stored = await inTransaction(deps.db, (tx) => store(tx, byTask));
+  if (stored.some(({ plan }) => plan.end)) deps.wakeRelay();
+  for (const { plan, ingest } of stored) {
+    deps.signals.framesStored(plan.newFrames.length);
+    deps.signals.framesIgnored('older_attempt', plan.ignored);
+    if (plan.end) deps.signals.resultsCompleted(ingest.task_id, ingest.stored);
+  }
 }
 
 interface TaskMessages {
@@ -65,7 +42,8 @@ interface TaskMessages {
   messages: FrameMessage[];
 }
 
-async function groupByTask({ partitions }: StoreFramesDeps, messages: FrameMessage[]) {
+/** Messages of tasks whose results have expired are left out and counted. */
+async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: FrameMessage[]) {
   const byTask = new Map<string, TaskMessages>();
   for (const message of messages) {
     const taskId = message.data.job_id.toLowerCase();
@@ -85,55 +63,30 @@ async function groupByTask({ partitions }: StoreFramesDeps, messages: FrameMessa
   return { byTask, expired };
 }
 
-interface Plan {
+interface Stored {
+  plan: StoringPlan;
   ingest: Ingest;
-  fold: Fold;
-  fresh: FrameRow[];
-  doubtful: FrameRow[];
-  /** A mark came into force with these messages. */
-  announces: boolean;
 }
 
-function plan(ingest: Ingest | undefined, { day, messages }: TaskMessages): Plan {
-  if (!ingest) throw new Error('the row of a locked task is missing');
-  const fold = foldMessages(messages, ingest.attempt);
-  ingest.attempt = fold.attempt;
-  if (fold.restarted) ingest.end_status = null;
-  const announces = fold.end !== undefined && ingest.end_status === null;
-  if (fold.end) ingest.end_status = fold.end.status;
-  const largest = ingest.max_seq;
-  const rows = fold.frames.map((frame): FrameRow => {
-    ingest.position += 1;
-    return {
-      day,
-      taskId: ingest.task_id,
-      seq: frame.seq,
-      attempt: frame.attempt,
-      position: ingest.position,
-      frameTimeMs: frame.frame_time_ms,
-      width: frame.image.width,
-      height: frame.image.height,
-      objects: toStored(frame.objects),
-    };
+async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>): Promise<Stored[]> {
+  const ingests = await lockIngests(tx, [...byTask.keys()]);
+  const plans = [...byTask].map(([taskId, { day, messages }]) => {
+    const before = ingests.get(taskId);
+    if (!before) throw new Error('the row of a locked task is missing');
+    return planStoring(before, day, messages);
   });
-  return {
-    ingest,
-    fold,
-    fresh: rows.filter(({ seq }) => seq > largest),
-    doubtful: rows.filter(({ seq }) => seq <= largest),
-    announces,
-  };
+  const newFrames = plans.flatMap((plan) => plan.newFrames);
+  const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
+  await copyFrames(tx, newFrames);
+  const inserted = await insertMissingFrames(tx, doubtfulFrames);
+  const stored = plans.map((plan) => ({ plan, ingest: afterStoring(plan, inserted) }));
+  const changed = stored.map(({ ingest }) => ingest);
+  await saveIngests(tx, changed);
+  for (const { plan, ingest } of stored) if (plan.end) await announce(tx, ingest, plan.end);
+  return stored;
 }
 
-function count({ ingest, fresh }: Plan, found: { taskId: string; position: number }[]): void {
-  const late = found.filter(({ taskId }) => taskId === ingest.task_id);
-  ingest.stored += fresh.length + late.length;
-  ingest.max_seq = fresh.at(-1)?.seq ?? ingest.max_seq;
-  for (const { position } of late) ingest.late_position = Math.max(ingest.late_position, position);
-}
-
-async function announce(tx: Knex.Transaction, ingest: Ingest, { end }: Fold): Promise<void> {
-  if (!end) return;
+async function announce(tx: Knex.Transaction, ingest: Ingest, end: JobEndedData): Promise<void> {
   await appendEvent(tx, {
     ...taskResultsCompleted,
     key: ingest.task_id,
@@ -143,19 +96,7 @@ async function announce(tx: Knex.Transaction, ingest: Ingest, { end }: Fold): Pr
       attempt: end.attempt,
       status: end.status,
       frames_stored: ingest.stored,
-      ...(end.error === undefined ? {} : { error: end.error }),
+      error: end.error,
     },
   });
-}
-
-function report(signals: Signals, plans: Plan[]): void {
-  const sum = (of: (one: Plan) => number) => plans.reduce((total, one) => total + of(one), 0);
-  signals.framesStored(sum(({ fresh }) => fresh.length));
-  signals.framesIgnored(
-    'older_attempt',
-    sum(({ fold }) => fold.ignored),
-  );
-  for (const { ingest, announces } of plans) {
-    if (announces) signals.resultsCompleted(ingest.task_id, ingest.stored);
-  }
 }

@@ -1,0 +1,17 @@
+import type { Knex } from 'knex';
+import type { Signals } from '../signals.ts';
+
+/** Everything that the ledger works with; each function names the few it needs. */
+export interface Deps {
+  db: Knex;
+  signals: Signals;
+  settings: Settings;
+}
+
+/** From the configuration. */
+interface Settings {
+  /** Reservations closed longer ago than this are folded into their counter. */
+  retentionDays: number;
+  /** Reservations folded in one transaction. */
+  retentionBatch: number;
+}

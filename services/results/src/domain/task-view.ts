@@ -1,0 +1,25 @@
+import type { TaskStatus } from '@vision/shared/contracts/task-events';
+
+/** What this service keeps of a task. */
+export interface TaskView {
+  task_id: string;
+  version: number;
+  subject: string;
+  status: TaskStatus;
+  lower_bound: number;
+  default_min_score: number;
+  ended_at?: string | undefined;
+  result_expires_at: string;
+}
+
+/** A task that a reader asks for, together with how far its frames are stored. */
+export interface ReadableTask {
+  lower_bound: number;
+  default_min_score: number;
+  is_expired: boolean;
+  /** The task ended so long ago that a missing end mark is waited for no more. */
+  is_long_over: boolean;
+  position: number;
+  late_position: number;
+  has_end_mark: boolean;
+}

@@ -1,0 +1,26 @@
+import type { Knex } from 'knex';
+import type { TaskOwners } from '../clients/task-owners.ts';
+import type { CursorCodec } from '../domain/cursor.ts';
+import type { Signals } from '../signals.ts';
+import type { PartitionKeeper } from './keep-partitions.ts';
+
+/** Everything that use cases work with; each names the few it needs. */
+export interface Deps {
+  db: Knex;
+  signals: Signals;
+  /** Asks other services whose task an id names. */
+  taskOwners: TaskOwners;
+  partitions: PartitionKeeper;
+  cursors: CursorCodec;
+  /** Events were appended: the relay looks at once. */
+  wakeRelay: () => void;
+  settings: Settings;
+}
+
+/** From the configuration; durations in milliseconds. */
+interface Settings {
+  /** Days that results are kept. */
+  retentionDays: number;
+  /** Time after the end of a task when a missing end mark is waited for no more. */
+  endPatienceMs: number;
+}

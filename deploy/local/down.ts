@@ -7,7 +7,7 @@ const manners: Record<string, { signal: NodeJS.Signals; graceMs: number }> = {
   postgres: { signal: 'SIGINT', graceMs: 20_000 },
 };
 
-const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces', 'tracesReceiver'];
+const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces'];
 
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {

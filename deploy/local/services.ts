@@ -88,7 +88,10 @@ function fingerprintOf(launch: Launch, name: ServiceName): string {
 
 function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceName): NodeJS.ProcessEnv {
   const { secrets } = infrastructure;
-  const tracesUrl = settings.traces ? { OTEL_EXPORTER_OTLP_ENDPOINT: urlOf(settings, 'tracesReceiver') } : {};
+  const zipkin = {
+    OTEL_TRACES_EXPORTER: 'zipkin',
+    OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${urlOf(settings, 'traces')}/api/v2/spans`,
+  };
   return {
     SCENES_FILE: join(root, 'config/scenes.json'),
     // Few malloc arenas: freed buffers of one thread are used by the others instead of staying behind in each.
@@ -96,7 +99,7 @@ function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceN
     // Test and demo streams come from this machine; anywhere else such addresses are refused.
     STREAM_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
     INFERENCE_URL: urlOf(settings, 'inference'),
-    ...tracesUrl,
+    ...(settings.traces ? zipkin : {}),
     ...env,
     ...addressesOf(infrastructure),
     HOST: '127.0.0.1',

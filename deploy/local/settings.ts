@@ -33,7 +33,6 @@ export const offsets = {
   kafkaController: 63,
   s3: 64,
   traces: 65,
-  tracesReceiver: 66,
 } as const;
 
 export type PortName = keyof typeof offsets;

@@ -6,7 +6,7 @@ import { portOf, urlOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { answersOk } from './wait.ts';
 
-/** Starts Zipkin, which keeps spans in memory only, and before it the receiver that the services export to. */
+/** Starts Zipkin, which keeps spans in memory only. */
 export async function ensureTraces(settings: Settings): Promise<void> {
   const dir = jarsOf(settings, 'traces');
   const jar = readdirSync(dir).find((file) => file.startsWith('zipkin-server')) ?? '';
@@ -18,13 +18,5 @@ export async function ensureTraces(settings: Settings): Promise<void> {
     port,
     env: { ...process.env, QUERY_PORT: String(port), MEM_MAX_SPANS: '100000' },
     ready: () => answersOk(`${urlOf(settings, 'traces')}/health`),
-  });
-  const receiverPort = portOf(settings, 'tracesReceiver');
-  await ensureRunning(settings, {
-    name: 'tracesReceiver',
-    command: process.execPath,
-    args: [join(import.meta.dirname, 'traces/receiver.ts'), String(receiverPort), urlOf(settings, 'traces')],
-    port: receiverPort,
-    ready: () => answersOk(`${urlOf(settings, 'tracesReceiver')}/health`),
   });
 }

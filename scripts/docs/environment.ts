@@ -12,7 +12,7 @@ export async function environmentList(root: string): Promise<string> {
 
 Written by \`npm run docs\` from the configuration schemas. Every variable may also be given as a file: \`NAME_FILE\` names
 a file that holds the value, as mounted secrets do. An empty value counts as absent. All services also read the
-standard \`OTEL_*\` variables; traces are exported when \`OTEL_EXPORTER_OTLP_ENDPOINT\` is set.
+standard \`OTEL_*\` variables; traces are exported when \`OTEL_EXPORTER_OTLP_ENDPOINT\` or \`OTEL_TRACES_EXPORTER\` is set.
 
 Each entry: name (default): meaning.
 

@@ -1,5 +1,4 @@
 import { metrics } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -30,21 +29,22 @@ let prometheus: PrometheusExporter | undefined;
  * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
  * modules that are imported as ESM; without it express, kafkajs and ioredis would silently stay uninstrumented.
  *
- * Spans are exported by OTLP (http/protobuf) when OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant is set; metrics are
- * read from `/metrics` of the health listener.
+ * Where spans go is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none) with the address
+ * of that exporter, or just OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant. Metrics are read from `/metrics` of the
+ * health listener.
  */
 export function startTelemetry({ name, edge = false }: TelemetryOptions): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
-  const env = process.env;
-  const exports = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
   prometheus = new PrometheusExporter({ preventServerStart: true });
   sdk = new NodeSDK({
-    serviceName: env['OTEL_SERVICE_NAME'] ?? name,
+    serviceName: process.env['OTEL_SERVICE_NAME'] || name,
     resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
     metricReaders: [prometheus],
+    // Logs go to stdout.
+    logRecordProcessors: [],
     // Without a collector nothing is recorded, but every request still has a trace id to be named by.
-    ...(exports
-      ? { traceExporter: new OTLPTraceExporter() }
+    ...(exportsSpans(process.env)
+      ? {}
       : { spanProcessors: [new NoopSpanProcessor()], sampler: new AlwaysOffSampler() }),
     ...(edge ? { textMapPropagator: edgePropagator } : {}),
     instrumentations: [
@@ -60,6 +60,13 @@ export function startTelemetry({ name, edge = false }: TelemetryOptions): void {
     ],
   });
   sdk.start();
+}
+
+/** Whether the environment says where spans go. As the specification has it, an empty variable counts as unset. */
+function exportsSpans(env: NodeJS.ProcessEnv): boolean {
+  const exporter = env['OTEL_TRACES_EXPORTER'];
+  if (exporter) return exporter !== 'none';
+  return Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']) || Boolean(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
 }
 
 /** Flushes spans and metrics; the last thing a process does. */

@@ -22,8 +22,8 @@ export interface EventDoc<T> {
 /**
  * Declares one event type: its name, the topic it travels on and the shape of its data.
  *
- * Versions of services run side by side, so consumers pass over types they do not know and ignore fields they do not know
- * (`z.object`). A field may therefore be added; it is optional until every publisher sends it. A new value of an
+ * Versions of services run side by side, so consumers pass over types they do not know and ignore fields they do not
+ * know (`z.object`). A field may therefore be added; it is optional until every publisher sends it. A new value of an
  * enumeration cannot be ignored: it is a new version of the event, published beside the old one until no consumer needs
  * that any more.
  */

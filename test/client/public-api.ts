@@ -75,7 +75,7 @@ export interface paths {
     put?: never;
     /**
      * Create a video task for a live stream
-     * @description Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing.
+     * @description Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing; why is not told, and the answer takes as long as for one that stays silent. A stream_url that cannot be used as it stands is refused at once. Looks at streams are limited at once and per minute (`probe_rate`).
      */
     post: operations['createStreamTask'];
     delete?: never;
@@ -400,7 +400,7 @@ export interface components {
     NewStreamTask: {
       /** @description An enabled scene */
       scene_code: string;
-      /** @description http, https, rtsp or rtmp; may carry user information; reachable from the service */
+      /** @description http, https, rtsp or rtmp; may carry user information. The host is a public IP address or a name that is complete (`camera.example.org`, not `camera`): neither search lists nor hosts files are used. The port is one that streams usually come from */
       stream_url: string;
     };
     ResultPage: {
@@ -1135,7 +1135,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
+       * @description - OP-QUOTA-RATE-LIMITED, `probe_rate`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
        *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many requests at once; retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
        */

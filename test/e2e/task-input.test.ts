@@ -72,13 +72,9 @@ test.each<[string, (socket: Socket) => void]>([
       behave(socket);
     });
     const port = await listen(server);
-    for (const scheme of ['http', 'rtsp', 'rtmp']) {
-      const answer = await caller.createStream({
-        scene_code: 'ship',
-        stream_url: `${scheme}://127.0.0.1:${port}/live/a`,
-      });
-      expect([scheme, ...refusal(answer)]).toEqual([scheme, ...bad('stream_unreachable')]);
-    }
+    const urls = ['http', 'rtsp', 'rtmp'].map((scheme) => `${scheme}://127.0.0.1:${port}/live/a`);
+    const answers = await Promise.all(urls.map((url) => caller.createStream({ scene_code: 'ship', stream_url: url })));
+    expect(answers.map(refusal)).toEqual(urls.map(() => bad('stream_unreachable')));
     server.close();
   },
   30_000,

@@ -13,6 +13,7 @@ import {
   objectStoreConfig,
   serviceConfig,
 } from '@vision/shared/config';
+import { streamRulesConfig } from '@vision/shared/net/stream-rules';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 
@@ -37,7 +38,7 @@ const videoConfig = {
   S3_ACCESS_KEY: needed.S3_ACCESS_KEY.optional(),
   S3_SECRET_KEY: needed.S3_SECRET_KEY.optional(),
   STREAM_URL_KEY: needed.STREAM_URL_KEY.optional(),
-  STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
+  ...streamRulesConfig,
   ...streamCertificatesConfig,
   JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
   JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),

@@ -3,7 +3,7 @@ import { createDb } from '@vision/shared/db/knex';
 import { schemaReadiness } from '@vision/shared/db/migrate';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
-import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { createSecretBox } from '@vision/shared/secret-box';
@@ -47,7 +47,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     maxBytes: config.FILE_MAX_BYTES,
     keepMs: 30_000,
   });
-  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
+  const policy = createStreamPolicy(config);
   const workerBell = createBell();
   const deps: Deps = {
     ...pictures,

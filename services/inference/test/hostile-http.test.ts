@@ -104,6 +104,7 @@ test.each<[string, string, () => string]>([
     'address_forbidden',
     () => piece(`http://127.0.0.1:80@127.0.0.2:${inner.port}/a.ts`),
   ],
+  ['pieces of a port that no stream comes from', 'address_forbidden', () => piece('http://8.8.8.8:6379/a.ts')],
   ['pieces of other schemes', 'address_forbidden', () => piece(`rtmp://127.0.0.2:${inner.port}/a`)],
   ['pieces of this machine', 'address_forbidden', () => piece('file:///etc/passwd')],
   [

@@ -146,7 +146,7 @@ test('a playlist reaches only addresses that pass the rules, and a key that a st
   const base = await httpServer((_req, res) =>
     res.end([...lines, '#EXTINF:2,', 'a.ts', '#EXT-X-ENDLIST', ''].join('\n')),
   );
-  const resolve = async (host: string) => {
+  const resolve = async ({ host }: { host: string }) => {
     if (host !== '127.0.0.1') throw new SourceError('address_forbidden');
     return host;
   };

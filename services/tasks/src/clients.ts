@@ -1,7 +1,7 @@
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
-import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
+import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { createQuotaClient } from '@vision/shared/quota-client';
 import { createImagesClient } from './clients/images.ts';
@@ -16,7 +16,7 @@ export type Clients = Pick<Deps, 'store' | 'inference' | 'quota' | 'results' | '
 export function createClients(config: Config, logger: Logger): Clients {
   const { RESULTS_URL: resultsUrl, IMAGES_URL: imagesUrl } = config;
   const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
-  const policy = createAddressPolicy(config.STREAM_ALLOWED_CIDRS);
+  const policy = createStreamPolicy(config);
   return {
     store: createObjectStore({
       endpoint: config.S3_ENDPOINT,
@@ -39,7 +39,6 @@ export function createClients(config: Config, logger: Logger): Clients {
     probe: createStreamProbe({
       policy,
       connectMs: config.PROBE_CONNECT_MS,
-      totalMs: config.PROBE_TOTAL_MS,
       ca: streamCertificates(config.STREAM_CA_FILE),
     }),
   };

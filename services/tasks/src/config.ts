@@ -6,7 +6,6 @@ import {
   httpUrl,
   internalTokenConfig,
   kafkaConfig,
-  list,
   loadConfig,
   millis,
   objectStoreConfig,
@@ -15,6 +14,7 @@ import {
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
+import { streamRulesConfig } from '@vision/shared/net/stream-rules';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 
 const MINUTE_MS = 60_000;
@@ -39,10 +39,14 @@ export const configSchema = z.object({
   IMAGES_URL: httpUrl().optional().describe('Address of the images service, asked for image calls not heard of yet'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
   SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
-  STREAM_ALLOWED_CIDRS: list('').describe('Networks that stream addresses may lead to although they are not public'),
+  ...streamRulesConfig,
   ...streamCertificatesConfig,
   PROBE_CONNECT_MS: millis(3_000).describe('Longest wait for the connection to a stream, and for its name before'),
-  PROBE_TOTAL_MS: millis(10_000).describe('Longest time for the handshake with a stream'),
+  PROBE_TOTAL_MS: millis(10_000).describe(
+    'Longest time for a look at a stream; failures of every kind are answered in the last fifth of it',
+  ),
+  PROBES_AT_ONCE: count(3).describe('Looks at streams that one subject may have under way, for each replica'),
+  PROBES_PER_MINUTE: count(30).describe('Looks at streams that one subject may begin in a minute, for each replica'),
   S3_IDLE_MS: millis(15_000).describe('Longest silence of the object store'),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(HOUR_MS).describe('Longest time for one upload'),

@@ -18,6 +18,7 @@ import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
+import { createProbeLimits } from './use-cases/probe-limits.ts';
 
 export interface TasksService extends RunningService {
   /** Known after `start`. */
@@ -43,6 +44,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
+    probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     wakeRelay: relay.wake,
     wakeReconciler: reconcilerBell.ring,
     settings: settingsOf(config),
@@ -60,10 +62,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   });
 
   const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks');
-  const server = createHttpServer(createApp({ routes: routes(deps), authenticate, logger }), {
-    host,
-    port: config.PORT,
-  });
+  const app = createApp({ routes: routes(deps), authenticate, logger });
+  const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
 
@@ -99,6 +99,7 @@ const settingsOf = (config: Config): Settings => ({
   bodyTotalMs: config.BODY_TOTAL_MS,
   leaseMs: config.LEASE_MS,
   keyWaitMs: config.KEY_WAIT_MS,
+  probeTotalMs: config.PROBE_TOTAL_MS,
   stopWaitMs: config.STOP_WAIT_MS,
   submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
   reconcileMs: config.RECONCILE_MS,

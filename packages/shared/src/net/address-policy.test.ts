@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { AddressError, createAddressPolicy } from './address-policy.ts';
+import { AddressError } from './address-error.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import type { Lookup } from './name-lookup.ts';
 
 const policy = createAddressPolicy();
 const local = createAddressPolicy(['127.0.0.0/8', '::1/128', '10.1.0.0/16']);
@@ -79,32 +81,51 @@ test('an exception that is no CIDR stops the start', () => {
   expect(() => createAddressPolicy(['10.0.0.0'])).toThrow('not a CIDR');
 });
 
+const answering =
+  (...addresses: string[]): Lookup =>
+  async () =>
+    addresses;
+const pin = (host: string, lookup: Lookup, { cidrs = [], port = 554 }: { cidrs?: string[]; port?: number } = {}) =>
+  createAddressPolicy(cidrs, { lookup }).resolvePinned({ host, port }, { deadlineMs: 500 });
+
 test('one address of a name is pinned, IPv4 first', async () => {
-  const lookup = async () => ['2606:4700:4700::1111', '8.8.4.4'];
-  await expect(policy.resolvePinned('camera.example.org', { deadlineMs: 500, lookup })).resolves.toBe('8.8.4.4');
+  expect(await pin('camera.example.org', answering('2606:4700:4700::1111', '8.8.4.4'))).toBe('8.8.4.4');
 });
 
 test('one forbidden answer among several refuses the name', async () => {
-  const lookup = async () => ['8.8.8.8', '10.0.0.1'];
-  await expect(policy.resolvePinned('camera.example.org', { deadlineMs: 500, lookup })).rejects.toMatchObject({
-    fault: 'address_forbidden',
-  });
+  const lookup = answering('8.8.8.8', '10.0.0.1');
+  await expect(pin('camera.example.org', lookup)).rejects.toMatchObject({ fault: 'address_forbidden' });
 });
 
-test('a resolver that does not answer is given up at the deadline', async () => {
-  const lookup = () => new Promise<string[]>(() => undefined);
-  await expect(policy.resolvePinned('camera.example.org', { deadlineMs: 10, lookup })).rejects.toMatchObject({
-    fault: 'resolve_timeout',
-  });
+test('a name without an address is unknown', async () => {
+  await expect(pin('a.example', answering())).rejects.toMatchObject({ fault: 'name_unknown' });
 });
 
-test('a name without an address and a resolver that fails are unknown names', async () => {
-  const none = async () => [];
-  const broken = () => Promise.reject(new Error('SERVFAIL'));
-  await expect(policy.resolvePinned('a.example', { deadlineMs: 500, lookup: none })).rejects.toMatchObject({
-    fault: 'name_unknown',
-  });
-  await expect(policy.resolvePinned('a.example', { deadlineMs: 500, lookup: broken })).rejects.toMatchObject({
-    fault: 'name_unknown',
-  });
+test.each([80, 443, 554, 1935, 8080, 8554])('streams may come from port %d', async (port) => {
+  expect(() => policy.checkPort({ host: 'camera.example.org', port })).not.toThrow();
+  expect(await pin('camera.example.org', answering('8.8.8.8'), { port })).toBe('8.8.8.8');
+});
+
+test.each([1, 22, 25, 111, 2375, 3306, 5432, 6379, 6443, 9092, 9200, 27017, 65535])(
+  'the text alone shows that port %d is refused, by name and by address',
+  async (port) => {
+    const refusal = expect.objectContaining({ fault: 'port_forbidden' });
+    expect(() => policy.checkPort({ host: 'camera.example.org', port })).toThrow(refusal);
+    expect(() => policy.checkPort({ host: '8.8.8.8', port })).toThrow(refusal);
+    await expect(pin('camera.example.org', answering('8.8.8.8'), { port })).rejects.toMatchObject(refusal);
+  },
+);
+
+test('the exceptions of the operator are free on every port, for addresses and for names that lead there', async () => {
+  const near = { cidrs: ['10.1.0.0/16'], port: 9000 };
+  const exceptions = createAddressPolicy(near.cidrs);
+  expect(() => exceptions.checkPort({ host: '10.1.2.3', port: 9000 })).not.toThrow();
+  expect(() => exceptions.checkPort({ host: 'camera.example.org', port: 9000 })).not.toThrow();
+  expect(() => exceptions.checkPort({ host: '8.8.8.8', port: 9000 })).toThrow('port_forbidden');
+  expect(await pin('camera.example.org', answering('10.1.2.3', '10.1.2.4'), near)).toBe('10.1.2.3');
+  expect(await pin('10.1.2.3', answering(), near)).toBe('10.1.2.3');
+  const refusal = { fault: 'port_forbidden' };
+  await expect(pin('camera.example.org', answering('8.8.8.8'), near)).rejects.toMatchObject(refusal);
+  await expect(pin('camera.example.org', answering('10.1.2.3', '8.8.8.8'), near)).rejects.toMatchObject(refusal);
+  await expect(pin('8.8.8.8', answering(), near)).rejects.toMatchObject(refusal);
 });

@@ -1,24 +1,17 @@
-import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { unlessAborted } from '../async/unless-aborted.ts';
+import { AddressError } from './address-error.ts';
+import { createLookup } from './name-lookup.ts';
+import type { Lookup, LookupOptions } from './name-lookup.ts';
+import { DEFAULT_STREAM_PORTS, readPorts } from './stream-ports.ts';
+import type { PortRule } from './stream-ports.ts';
 
-/** Why an address may not be connected to, or could not be found. */
-export type AddressFault = 'address_forbidden' | 'name_unknown' | 'resolve_timeout';
-
-/** A host that may not be reached or does not exist; the message holds no host name. */
-export class AddressError extends Error {
-  override readonly name = 'AddressError';
-  readonly fault: AddressFault;
-
-  constructor(fault: AddressFault, cause?: unknown) {
-    super(`host refused: ${fault}`, cause === undefined ? undefined : { cause });
-    this.fault = fault;
-  }
+/** Where to connect to, as a stream address names it. */
+export interface Endpoint {
+  /** A name or an IP address. */
+  host: string;
+  port: number;
 }
-
-/** Finds every address of a name; `dns.promises.lookup` with `all` in production. */
-export type Lookup = (host: string) => Promise<string[]>;
 
 export interface AddressPolicy {
   /** Whether a connection to this IP address (text form, no brackets) is allowed. */
@@ -30,43 +23,67 @@ export interface AddressPolicy {
    */
   checkLiteral: (host: string) => string | undefined;
   /**
-   * Turns a host into the one address to connect to. Every address of the name must be allowed, so that no later choice
-   * between them can lead to a forbidden one. IPv4 is preferred.
-   * @throws AddressError.
+   * Checks a port as far as the text tells: of a name that may lead into one of the exceptions it tells nothing.
+   * @throws AddressError `port_forbidden`.
    */
-  resolvePinned: (host: string, options: { deadlineMs: number; lookup?: Lookup | undefined }) => Promise<string>;
+  checkPort: (endpoint: Endpoint) => void;
+  /**
+   * Turns an endpoint into the one IP address to connect to. Every address of the name must be allowed, so that no
+   * later choice between them can lead to a forbidden one. IPv4 is preferred. Once it is given up, nothing is left.
+   * @throws AddressError. @throws the reason of the signal.
+   */
+  resolvePinned: (endpoint: Endpoint, options: LookupOptions) => Promise<string>;
+}
+
+export interface AddressPolicyOptions {
+  /** Ports that may be named outside of the exceptions. */
+  isAllowedPort?: PortRule;
+  /** How names are looked up; by the name servers of the system without it. */
+  lookup?: Lookup;
 }
 
 /**
- * The one rule for addresses that callers name: public unicast only. An IPv4 address inside an IPv6 one (mapped, 6to4,
- * NAT64, Teredo) is not taken out of it: the range of the IPv6 address refuses it. Ranges are those of ipaddr.js 2.5
- * (IANA special purpose registries). `allowedCidrs` are the operator's exceptions, e.g. `127.0.0.0/8` for cameras
- * simulated on one machine.
+ * The one rule for addresses that callers name: public unicast only, and only ports that streams come from. An IPv4
+ * address inside an IPv6 one (mapped, 6to4, NAT64, Teredo) is not taken out of it: the range of the IPv6 address refuses
+ * it. Ranges are those of ipaddr.js 2.5 (IANA special purpose registries). `allowedCidrs` are the operator's exceptions,
+ * on any port, e.g. `127.0.0.0/8` for cameras simulated on one machine.
  * @throws Error when an exception is no CIDR.
  */
-export function createAddressPolicy(allowedCidrs: readonly string[] = []): AddressPolicy {
+export function createAddressPolicy(
+  allowedCidrs: readonly string[] = [],
+  { isAllowedPort = usualPorts, lookup = createLookup() }: AddressPolicyOptions = {},
+): AddressPolicy {
   const exceptions = allowedCidrs.map(parseCidr);
   const allows = (address: string) => isAllowed(address, exceptions);
+  const isReachable = (address: string, port: number) => isAllowedPort(port) || isException(address, exceptions);
   const checkLiteral = (host: string) => {
-    const bare = unbracket(host);
-    const address = isLocalName(bare) ? '127.0.0.1' : bare;
-    if (isIP(address) === 0) return undefined;
+    const address = literalOf(host);
+    if (address === undefined) return undefined;
     if (!allows(address)) throw new AddressError('address_forbidden');
     return ipaddr.parse(address).toString();
+  };
+  const checkPort = ({ host, port }: Endpoint) => {
+    const address = literalOf(host);
+    // A name may lead into any of the exceptions.
+    const mayBeException = address === undefined ? exceptions.length > 0 : isException(address, exceptions);
+    if (!isAllowedPort(port) && !mayBeException) throw new AddressError('port_forbidden');
   };
   return {
     allows,
     checkLiteral,
-    async resolvePinned(host, { deadlineMs, lookup = lookupAll }) {
+    checkPort,
+    async resolvePinned({ host, port }, options) {
       const literal = checkLiteral(host);
-      if (literal !== undefined) return literal;
-      const addresses = await withDeadline(lookup(host), deadlineMs);
+      const addresses = literal === undefined ? await lookup(host, options) : [literal];
       if (addresses.length === 0) throw new AddressError('name_unknown');
       if (!addresses.every(allows)) throw new AddressError('address_forbidden');
+      if (!addresses.every((address) => isReachable(address, port))) throw new AddressError('port_forbidden');
       return addresses.find((address) => isIP(address) === 4) ?? (addresses[0] as string);
     },
   };
 }
+
+const usualPorts = readPorts(DEFAULT_STREAM_PORTS.split(','));
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -79,10 +96,15 @@ function isAllowed(text: string, exceptions: Cidr[]): boolean {
   // `isIP` takes strict dotted quads only; ipaddr.js would read 010.0.0.1 as octal. Zones (fe80::1%eth0)
   // name an interface.
   if (isIP(text) === 0 || text.includes('%')) return false;
+  if (isException(text, exceptions)) return true;
   const address = ipaddr.parse(text);
-  if (exceptions.some((cidr) => matches(ipaddr.process(text), cidr))) return true;
   if (deniedUnicast.some((cidr) => matches(address, cidr))) return false;
   return address.range() === 'unicast';
+}
+
+/** Whether an IP address lies in a network of the operator's choice. */
+function isException(address: string, exceptions: Cidr[]): boolean {
+  return exceptions.some((cidr) => matches(ipaddr.process(address), cidr));
 }
 
 function matches(address: ipaddr.IPv4 | ipaddr.IPv6, cidr: Cidr): boolean {
@@ -94,31 +116,14 @@ function parseCidr(text: string): Cidr {
   return ipaddr.parseCIDR(text);
 }
 
-function unbracket(host: string): string {
-  return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+/** The IP address that a host is or stands for; undefined when it is a name that has to be resolved. */
+function literalOf(host: string): string | undefined {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  const address = isLocalName(bare) ? '127.0.0.1' : bare;
+  return isIP(address) === 0 ? undefined : address;
 }
 
 function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return name === 'localhost' || name.endsWith('.localhost');
-}
-
-async function lookupAll(host: string): Promise<string[]> {
-  try {
-    return (await systemLookup(host, { all: true, order: 'verbatim' })).map((entry) => entry.address);
-  } catch (error) {
-    throw new AddressError('name_unknown', error);
-  }
-}
-
-async function withDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new AddressError('resolve_timeout')), deadlineMs);
-  try {
-    return await unlessAborted(deadline.signal, work);
-  } catch (error) {
-    throw error instanceof AddressError ? error : new AddressError('name_unknown', error);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -168,3 +168,13 @@ test('the operator may allow this machine', () => {
   expect(parseStreamUrl('rtsp://127.0.0.1/x', local).host).toBe('127.0.0.1');
   expect(parseStreamUrl('http://[::1]:8080/x', local).href).toBe('http://[::1]:8080/x');
 });
+
+test('a port that streams do not come from is refused, unless the text may lead into a network of the operator', () => {
+  const refusal = expect.objectContaining({ reason: 'stream_url_invalid', message: expect.stringContaining('a port') });
+  expect(() => parse('rtsp://camera.example.org:22/x')).toThrow(refusal);
+  expect(() => parse('http://8.8.8.8:6379/x')).toThrow(refusal);
+  const near = createAddressPolicy(['10.1.0.0/16']);
+  expect(parseStreamUrl('rtsp://10.1.2.3:9000/x', near).port).toBe(9000);
+  expect(parseStreamUrl('rtsp://camera.example.org:9000/x', near).port).toBe(9000);
+  expect(() => parseStreamUrl('rtsp://8.8.8.8:9000/x', near)).toThrow(refusal);
+});

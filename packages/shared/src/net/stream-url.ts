@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
-import { AddressError } from './address-policy.ts';
-import type { AddressPolicy } from './address-policy.ts';
+import { AddressError } from './address-error.ts';
+import type { AddressPolicy, Endpoint } from './address-policy.ts';
 import type { Credentials } from './digest-auth.ts';
 
 type StreamScheme = 'http' | 'https' | 'rtsp' | 'rtmp';
@@ -25,6 +25,9 @@ export interface StreamUrl {
   label: string;
 }
 
+/** What the rules say about a text alone. */
+type TextRules = Pick<AddressPolicy, 'checkLiteral' | 'checkPort'>;
+
 const defaultPorts: Record<StreamScheme, number> = { http: 80, https: 443, rtsp: 554, rtmp: 1935 };
 const MAX_BYTES = 2048;
 
@@ -34,7 +37,7 @@ const MAX_BYTES = 2048;
  * protect a reader with another. What is passed on is built again from the checked parts.
  * @throws AppError OP-TASK-REQUEST-INVALID `stream_url_invalid`; the message never holds any part of the address.
  */
-export function parseStreamUrl(text: unknown, policy: Pick<AddressPolicy, 'checkLiteral'>): StreamUrl {
+export function parseStreamUrl(text: unknown, policy: TextRules): StreamUrl {
   if (typeof text !== 'string' || text === '') throw invalid('is required and must be a text that is not empty');
   if (Buffer.byteLength(text) > MAX_BYTES) throw invalid(`may have ${MAX_BYTES} bytes at most`);
   if (/[^\x21-\x7e]/.test(text)) throw invalid('may hold printable ASCII only; encode everything else with %');
@@ -62,13 +65,14 @@ function build(
   scheme: StreamScheme,
   { user, password, host, port: portText }: Authority,
   rest: string,
-  policy: Pick<AddressPolicy, 'checkLiteral'>,
+  policy: TextRules,
 ): StreamUrl {
   const name = checkHost(host, policy);
   const port = portText === undefined ? defaultPorts[scheme] : Number(portText);
   if (portText !== undefined && (!/^\d{1,5}$/.test(portText) || port < 1 || port > 65535)) {
     throw invalid('has a port that is not 1 to 65535');
   }
+  checkPort({ host: name, port }, policy);
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`;
   const shownHost = name.includes(':') ? `[${name}]` : name;
   const credentials = `${encode(user)}${password === '' ? '' : `:${encode(password)}`}@`.replace(/^@$/, '');
@@ -95,7 +99,7 @@ function splitAuthority(authority: string): Authority {
   return { user: decode(user), password: decode(password.join(':')), host, port };
 }
 
-function checkHost(host: string, policy: Pick<AddressPolicy, 'checkLiteral'>): string {
+function checkHost(host: string, policy: TextRules): string {
   const name = host.toLowerCase();
   if (name === '') throw invalid('names no host');
   if (name.startsWith('[')) return checkAddress(name, policy) ?? refuseHost();
@@ -107,13 +111,22 @@ function checkHost(host: string, policy: Pick<AddressPolicy, 'checkLiteral'>): s
   return name;
 }
 
-function checkAddress(host: string, policy: Pick<AddressPolicy, 'checkLiteral'>): string | undefined {
+function checkAddress(host: string, policy: TextRules): string | undefined {
   if (host.includes('%')) return refuseHost();
   if (host.startsWith('[') && !/^\[[0-9a-f.]*:[0-9a-f:.]*\]$/.test(host)) return refuseHost();
   try {
     return policy.checkLiteral(host);
   } catch (error) {
     if (error instanceof AddressError) throw invalid('names an address that is not allowed');
+    throw error;
+  }
+}
+
+function checkPort(endpoint: Endpoint, policy: TextRules): void {
+  try {
+    policy.checkPort(endpoint);
+  } catch (error) {
+    if (error instanceof AddressError) throw invalid('names a port that is not allowed');
     throw error;
   }
 }

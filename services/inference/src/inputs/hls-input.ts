@@ -155,7 +155,8 @@ function createFetcher(options: HttpOptions): Fetch {
     const url = addresses.parse(uri);
     await pace(REQUEST_MS, options.signal);
     const isOrigin = url.authority === origin.authority && url.scheme === origin.scheme;
-    const target = url.host === origin.host ? address : await addresses.resolve(url.host);
+    const host = url.host === origin.host ? address : url.host;
+    const target = await addresses.resolve({ host, port: url.port }, options.signal);
     const response = await getPinned(url, {
       ...options,
       address: target,

@@ -32,7 +32,7 @@ export async function openLiveInput(
   const url = deps.addresses.parse(source.url);
   const pinned = isFirst ? source.pinnedAddress : undefined;
   // A pinned address has to pass the same rules, because its sender may be wrong.
-  const address = await deps.addresses.resolve(pinned ?? url.host);
+  const address = await deps.addresses.resolve({ host: pinned ?? url.host, port: url.port }, signal);
   const options = { ...deps, url, address, signal };
   switch (url.scheme) {
     case 'http':

@@ -1,6 +1,6 @@
 import { asAppError } from '@vision/shared/errors';
-import { AddressError } from '@vision/shared/net/address-policy';
-import type { AddressPolicy } from '@vision/shared/net/address-policy';
+import { AddressError } from '@vision/shared/net/address-error';
+import type { AddressPolicy, Endpoint } from '@vision/shared/net/address-policy';
 import { parseStreamUrl } from '@vision/shared/net/stream-url';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { SourceError } from '../domain/source-error.ts';
@@ -10,10 +10,11 @@ export interface SourceAddresses {
   /** @throws SourceError `address_forbidden` for everything the grammar of stream addresses refuses. */
   parse: (text: string) => StreamUrl;
   /**
-   * The one IP address to connect to.
-   * @throws SourceError `address_forbidden`, `connection_failed`.
+   * The one IP address to connect to. What only the name service tells is one thing, whatever it is: who may choose
+   * the name must not learn what stands behind our name servers.
+   * @throws SourceError `address_forbidden` for an address or port that is refused as it stands, `connection_failed`.
    */
-  resolve: (host: string) => Promise<string>;
+  resolve: (endpoint: Endpoint, signal?: AbortSignal) => Promise<string>;
 }
 
 export function createSourceAddresses(policy: AddressPolicy, { deadlineMs }: { deadlineMs: number }): SourceAddresses {
@@ -25,12 +26,17 @@ export function createSourceAddresses(policy: AddressPolicy, { deadlineMs }: { d
         throw asAppError(error) ? new SourceError('address_forbidden') : error;
       }
     },
-    resolve: async (host) => {
+    resolve: async (endpoint, signal) => {
       try {
-        return await policy.resolvePinned(host, { deadlineMs });
+        policy.checkLiteral(endpoint.host);
+        policy.checkPort(endpoint);
       } catch (error) {
-        const isForbidden = error instanceof AddressError && error.fault === 'address_forbidden';
-        throw new SourceError(isForbidden ? 'address_forbidden' : 'connection_failed');
+        throw error instanceof AddressError ? new SourceError('address_forbidden') : error;
+      }
+      try {
+        return await policy.resolvePinned(endpoint, { deadlineMs, signal });
+      } catch {
+        throw new SourceError('connection_failed');
       }
     },
   };

@@ -8,6 +8,7 @@ import { afterEach, expect } from '@jest/globals';
 import { LIVE_DEFAULTS, watchLive } from '../../src/decoding/live-frames.ts';
 import type { LiveDeps, LiveFrame, LiveSettings } from '../../src/decoding/live-frames.ts';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import type { Endpoint } from '@vision/shared/net/address-policy';
 import { openLiveInput } from '../../src/inputs/open-live-input.ts';
 import { createSourceAddresses } from '../../src/inputs/source-addresses.ts';
 import type { SourceAddresses } from '../../src/inputs/source-addresses.ts';
@@ -38,7 +39,7 @@ interface OpenerOptions {
 export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
   const { allowed, openTimeoutMs = 2000, ca } = options;
   const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
-  const { resolve = allowed ? rules.resolve : async (host: string) => host } = options;
+  const { resolve = allowed ? rules.resolve : async ({ host }: Endpoint) => host } = options;
   const addresses = { ...rules, resolve };
   return (isFirst, signal) => openLiveInput({ addresses, openTimeoutMs, ca }, { url }, { isFirst, signal });
 }

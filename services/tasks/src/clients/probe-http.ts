@@ -30,6 +30,7 @@ export async function probeHttp(target: ProbeTarget): Promise<void> {
 
 /** One GET. Undefined when a stream was seen, what the server asks for when it wants to know who is there. */
 async function look(target: ProbeTarget, authorization: string | undefined): Promise<string[] | undefined> {
+  target.signal.throwIfAborted();
   const sending = send(target, authorization);
   sending.on('error', () => undefined);
   const connectTimer = setTimeout(() => sending.destroy(new ProbeError('connect_failed')), target.connectMs);
@@ -84,12 +85,14 @@ function send({ url, address, ca }: ProbeTarget, authorization: string | undefin
 function replyOf(sending: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sending.once('response', resolve);
-    sending.once('error', (error: NodeJS.ErrnoException) => {
+    sending.once('error', (error: Error & { code?: unknown }) => {
+      // An abort has a number for its code.
+      const code = String(error.code);
       if (error instanceof ProbeError) reject(error);
-      else if (error.code === 'ECONNREFUSED') reject(new ProbeError('connect_failed', error));
-      else if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_SSL|EPROTO/.test(error.code ?? ''))
+      else if (code === 'ECONNREFUSED') reject(new ProbeError('connect_failed', error));
+      else if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_SSL|EPROTO/.test(code))
         reject(new ProbeError('tls_invalid', error));
-      else reject(new ProbeError(error.code?.startsWith('HPE_') ? 'not_a_stream' : 'connection_lost', error));
+      else reject(new ProbeError(code.startsWith('HPE_') ? 'not_a_stream' : 'connection_lost', error));
     });
   });
 }

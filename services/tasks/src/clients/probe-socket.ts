@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import type { AddressFault } from '@vision/shared/net/address-policy';
+import type { AddressFault } from '@vision/shared/net/address-error';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 
 export type ProbeFault =

@@ -1,5 +1,5 @@
-import { AddressError } from '@vision/shared/net/address-policy';
-import type { AddressPolicy, Lookup } from '@vision/shared/net/address-policy';
+import { AddressError } from '@vision/shared/net/address-error';
+import type { AddressPolicy } from '@vision/shared/net/address-policy';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
@@ -11,35 +11,29 @@ export interface ProbeOptions {
   policy: AddressPolicy;
   /** Longest time for the connection, and for the name before it. */
   connectMs: number;
-  /** Longest time in all. */
-  totalMs: number;
   /** Certificates to trust instead of the system's. */
   ca?: string | undefined;
-  lookup?: Lookup | undefined;
 }
 
 /** The address that was talked to, or why nothing like a stream was found. */
 type ProbeResult = { outcome: 'reached'; pinnedAddress: string } | { outcome: 'unreachable'; fault: ProbeFault };
 
-export type StreamProbe = (url: StreamUrl) => Promise<ProbeResult>;
+/** Looks at a stream until the signal ends it, which gives the fault `timeout`. */
+export type StreamProbe = (url: StreamUrl, signal: AbortSignal) => Promise<ProbeResult>;
 
 /**
  * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
  * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
  * else. Whatever the outcome, no socket is left.
  */
-export function createStreamProbe({ policy, connectMs, totalMs, ca, lookup }: ProbeOptions): StreamProbe {
-  return async (url) => {
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new ProbeError('timeout')), totalMs);
+export function createStreamProbe({ policy, connectMs, ca }: ProbeOptions): StreamProbe {
+  return async (url, signal) => {
     try {
-      const address = await policy.resolvePinned(url.host, { deadlineMs: connectMs, lookup });
-      await handshakes[url.scheme]({ url, address, connectMs, ca, signal: controller.signal });
+      const address = await policy.resolvePinned(url, { deadlineMs: connectMs, signal });
+      await handshakes[url.scheme]({ url, address, connectMs, ca, signal });
       return { outcome: 'reached', pinnedAddress: address };
     } catch (error) {
-      return { outcome: 'unreachable', fault: faultOf(error, controller.signal) };
-    } finally {
-      clearTimeout(timer);
+      return { outcome: 'unreachable', fault: faultOf(error, signal) };
     }
   };
 }
@@ -52,7 +46,7 @@ const handshakes: Record<StreamUrl['scheme'], (target: ProbeTarget) => Promise<v
 };
 
 function faultOf(error: unknown, signal: AbortSignal): ProbeFault {
-  if (signal.reason instanceof ProbeError) return signal.reason.fault;
+  if (signal.aborted) return 'timeout';
   if (error instanceof ProbeError || error instanceof AddressError) return error.fault;
   return 'connection_lost';
 }

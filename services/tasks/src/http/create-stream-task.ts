@@ -7,8 +7,10 @@ import { route } from '@vision/shared/http/route';
 import { parseStreamUrl } from '@vision/shared/net/stream-url';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { countCreate } from '../use-cases/count-create.ts';
-import { createStreamTask, streamUnreachable } from '../use-cases/create-stream-task.ts';
+import { createStreamTask } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { tooManyPerMinute } from '../use-cases/probe-limits.ts';
+import { streamUnreachable } from '../use-cases/probe-stream.ts';
 import { createdReply, createRefusals, createResponses } from './task-view.ts';
 
 const body = z
@@ -16,7 +18,11 @@ const body = z
     scene_code: z.string().min(1).max(200).describe('An enabled scene'),
     stream_url: z
       .string()
-      .describe('http, https, rtsp or rtmp; may carry user information; reachable from the service'),
+      .describe(
+        'http, https, rtsp or rtmp; may carry user information. The host is a public IP address or a name that is ' +
+          'complete (`camera.example.org`, not `camera`): neither search lists nor hosts files are used. The port is ' +
+          'one that streams usually come from',
+      ),
   })
   .meta({ id: 'NewStreamTask' });
 
@@ -28,7 +34,9 @@ export const createStreamTaskRoute = (deps: Deps) =>
       path: '/v1/vision/tasks',
       summary: 'Create a video task for a live stream',
       description:
-        'Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing.',
+        'Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing; why is ' +
+        'not told, and the answer takes as long as for one that stays silent. A stream_url that cannot be used as it ' +
+        'stands is refused at once. Looks at streams are limited at once and per minute (`probe_rate`).',
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
@@ -38,7 +46,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
         example: { scene_code: 'person_vehicle', stream_url: 'rtsp://user:secret@camera.example.org/yard' },
       },
       responses: createResponses,
-      refusalExamples: () => [...bodyRefusals(), streamUnreachable(), ...createRefusals()],
+      refusalExamples: () => [...bodyRefusals(), streamUnreachable(), tooManyPerMinute(20_000), ...createRefusals()],
     },
     async ({ req, caller }) => {
       const create = async () =>
@@ -53,7 +61,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
 
 /** With several faults, a bad `stream_url` is the one that is reported. */
 function parseBody(
-  { policy }: { policy: Pick<Deps['policy'], 'checkLiteral'> },
+  { policy }: { policy: Pick<Deps['policy'], 'checkLiteral' | 'checkPort'> },
   json: unknown,
 ): { sceneCode: string; url: StreamUrl } {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -72,7 +80,7 @@ function parseBody(
 }
 
 function bodyRefusals(): AppError[] {
-  const policy = { checkLiteral: () => undefined };
+  const policy = { checkLiteral: () => undefined, checkPort: () => undefined };
   const stream_url = 'rtsp://camera.example.org/yard';
   const bodies = [
     { scene_code: 'ship', stream_url: 'ftp://camera.example.org/yard' },

@@ -1,13 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
-import type { Task } from '../domain/task.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';
 import { claimKey, openCreate, replayTask } from './create-key.ts';
 import type { CreateRequest } from './create-key.ts';
 import type { CreateDeps, Deps } from './deps.ts';
+import { probeStream } from './probe-stream.ts';
 import { commitSubmission, requireScene } from './submit-task.ts';
 
 export interface CreateStreamRequest extends CreateRequest {
@@ -16,7 +15,7 @@ export interface CreateStreamRequest extends CreateRequest {
 
 /** Creates a task for a live stream, or gives the one that the key already stands for. */
 export async function createStreamTask(
-  deps: CreateDeps & Pick<Deps, 'probe'>,
+  deps: CreateDeps & Pick<Deps, 'probe' | 'probeLimits'>,
   request: CreateStreamRequest,
 ): Promise<Created> {
   const opened = await openCreate(deps, request);
@@ -35,23 +34,3 @@ export async function createStreamTask(
     return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source });
   });
 }
-
-async function probeStream(
-  { probe, signals }: Pick<Deps, 'probe' | 'signals'>,
-  { taskId }: Task,
-  url: StreamUrl,
-): Promise<string> {
-  const found = await probe(url);
-  if (found.outcome === 'reached') {
-    signals.streamReached({ scheme: url.scheme });
-    return found.pinnedAddress;
-  }
-  signals.streamUnreachable({ task_id: taskId, scheme: url.scheme, source: url.label, fault: found.fault });
-  throw streamUnreachable();
-}
-
-/** Which of its checks a stream did not pass is for the log: the answer must not help to look around in networks. */
-export const streamUnreachable = () =>
-  fail.requestInvalid('stream_unreachable', 'The stream could not be reached or did not answer as a stream.', {
-    field: 'stream_url',
-  });

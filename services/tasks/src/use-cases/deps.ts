@@ -10,6 +10,7 @@ import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
+import type { ProbeLimits } from './probe-limits.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {
@@ -20,6 +21,7 @@ export interface Deps {
   box: SecretBox;
   policy: AddressPolicy;
   probe: StreamProbe;
+  probeLimits: ProbeLimits;
   quota: QuotaClient;
   inference: InferenceClient;
   images: ImagesClient | undefined;
@@ -38,6 +40,7 @@ export interface Settings {
   bodyTotalMs: number;
   leaseMs: number;
   keyWaitMs: number;
+  probeTotalMs: number;
   stopWaitMs: number;
   submitTimeoutMs: number;
   reconcileMs: number;

@@ -73,6 +73,8 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
       PROBE_CONNECT_MS: '500',
       PROBE_TOTAL_MS: '1000',
+      PROBES_AT_ONCE: '1000',
+      PROBES_PER_MINUTE: '100000',
       SUBMIT_TIMEOUT_MS: '1500',
       LEASE_MS: '1200',
       RECONCILE_MS: '100',

@@ -1,0 +1,59 @@
+import { Resolver } from 'node:dns/promises';
+import { AddressError } from './address-error.ts';
+
+export interface LookupOptions {
+  /** Longest time for the whole look-up. */
+  deadlineMs: number;
+  /** Ends the look-up early; it then rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Finds every address of a name. @throws AddressError `name_unknown`, `resolve_timeout`. */
+export type Lookup = (name: string, options: LookupOptions) => Promise<string[]>;
+
+/** The first packet may be lost: it is sent again after a second, as often as the deadline allows. */
+const TRY_MS = 1_000;
+const TRIES = 4;
+
+/**
+ * Looks names up by c-ares. Unlike `dns.lookup` it holds no thread of the pool, so a name server that is silent keeps
+ * nobody waiting but who asked, and it can be given up. It reads neither the hosts file nor search lists.
+ * @param servers IP addresses, with a port when it is not 53; those of the system when there are none.
+ * @throws Error when a server is no IP address.
+ */
+export function createLookup(servers: readonly string[] = []): Lookup {
+  const createResolver = () => {
+    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    if (servers.length > 0) resolver.setServers(servers);
+    return resolver;
+  };
+  createResolver();
+  return async (name, { deadlineMs, signal }) => {
+    signal?.throwIfAborted();
+    // One for each look-up, because cancel() ends all queries of a resolver.
+    const resolver = createResolver();
+    const cancel = () => resolver.cancel();
+    const timer = setTimeout(cancel, deadlineMs);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+      signal?.throwIfAborted();
+      return addressesOf(answers);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    }
+  };
+}
+
+/** The addresses of both families. A family that has none, or whose answer is missing, does not hide the other. */
+function addressesOf(answers: PromiseSettledResult<string[]>[]): string[] {
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length > 0) return addresses;
+  const causes = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
+  const isLate = causes.some((cause) => LATE.has((cause as NodeJS.ErrnoException).code ?? ''));
+  throw new AddressError(isLate ? 'resolve_timeout' : 'name_unknown', causes[0]);
+}
+
+/** The deadline cancels; c-ares itself gives up after its last try. */
+const LATE: ReadonlySet<string> = new Set(['ECANCELLED', 'ETIMEOUT']);

@@ -56,6 +56,7 @@ export default tseslint.config(
     files: [
       '**/config.ts',
       '**/telemetry.ts',
+      '**/without-runtime-telemetry.ts',
       '**/src/testing/**',
       '**/test/**',
       'bench/**',

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
-import { decodeImage } from '../services/inference/src/detectors/decode-image.ts';
 import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
+import { decodeScaled, orientedSize } from '../services/inference/src/pictures/decode-with-sharp.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
@@ -59,7 +59,9 @@ async function throughput(caller: Caller, pictures: Picture[]): Promise<Figure[]
   const served = detectors.find('person_vehicle');
   if (!served) throw new Error('the scene person_vehicle is not served');
   const detectOne = async ({ bytes }: Picture) => {
-    const { image } = await decodeImage(bytes, (size) => served.detector.fit(size));
+    const encoded = Buffer.from(bytes.buffer);
+    const size = served.detector.fit(await orientedSize(encoded));
+    const image = { ...size, data: await decodeScaled(encoded, size) };
     await served.detector.detect(image, { minScore: served.scene.lower_bound, labels: served.scene.labels });
   };
   const bare = () =>

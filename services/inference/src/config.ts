@@ -55,10 +55,6 @@ const videoConfig = {
   FILE_LOOK_MS: millis(2_500).describe('Longest look at an uploaded file before a job is accepted'),
   FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Largest video file in bytes'),
   FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between asking ffmpeg to end and ending it'),
-  SANDBOX: z
-    .enum(['auto', 'require', 'off'])
-    .default('auto')
-    .describe('Run ffmpeg in bubblewrap: where it works, always, or never'),
   WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
 };
 
@@ -79,6 +75,12 @@ export const configSchema = z.object({
     .describe('Threads that detect, one picture each at a time; 0 is one for each core'),
   DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
   DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
+  SANDBOX: z
+    .enum(['auto', 'require', 'off'])
+    .default('auto')
+    .describe('Decode behind a wall (bubblewrap or Landlock): where one works, always, or never'),
+  PICTURE_CPU_MS: millis(2_000).describe('Processor time that decoding one picture may take'),
+  PICTURE_WAIT_MS: millis(20_000).describe('Longest time for decoding one picture; its process is then killed'),
   ...videoConfig,
 });
 

@@ -12,6 +12,8 @@ import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { createDetectors } from './detectors/detectors.ts';
 import { routes } from './http/routes.ts';
+import { createPictureDecoder } from './pictures/create-picture-decoder.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
 import { createSignals } from './signals.ts';
 import type { PictureDeps } from './use-cases/deps.ts';
 import { createVideoJobs } from './video-jobs.ts';
@@ -25,6 +27,15 @@ export interface InferenceService extends RunningService {
 /** Builds the service from its configuration; nothing is loaded, connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<InferenceService> {
   const threads = config.DETECT_THREADS === 0 ? availableParallelism() : config.DETECT_THREADS;
+  const signals = createSignals(logger);
+  const sandbox = await createSandbox(config.SANDBOX);
+  signals.sandboxChosen(config.SANDBOX, sandbox.wall);
+  const pictures = createPictureDecoder({
+    sandbox,
+    processes: threads,
+    limits: { cpuMs: config.PICTURE_CPU_MS, waitMs: config.PICTURE_WAIT_MS },
+    onLost: signals.pictureDecoderLost,
+  });
   const detectors = createDetectors({
     scenes: loadScenes(config.SCENES_FILE),
     modelsDir: config.MODELS_DIR,
@@ -36,8 +47,10 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const picturesAtOnce = 2 * threads;
   const deps: PictureDeps = {
     logger,
-    signals: createSignals(logger),
+    signals,
     detectors,
+    pictures,
+    sandbox,
     requestGate: createGate({ concurrency: picturesAtOnce + config.DETECT_QUEUE, queue: 0 }),
     detectionGate: createGate({ concurrency: picturesAtOnce }),
   };
@@ -53,6 +66,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     port: config.PORT,
     healthPort: config.HEALTH_PORT,
     start: async () => {
+      pictures.start();
       await detectors.start();
       service.healthPort = await health.start();
       await jobs?.start();
@@ -62,8 +76,10 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
       { name: 'worker', timeoutMs: 15_000, stop: async () => jobs?.stopWorker() },
       { name: 'detectors', timeoutMs: 5_000, stop: () => detectors.stop() },
+      { name: 'pictures', timeoutMs: 1_000, stop: async () => pictures.stop() },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
+      { name: 'sandbox', timeoutMs: 1_000, stop: () => sandbox.close() },
     ],
   };
   return service;

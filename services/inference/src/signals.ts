@@ -1,17 +1,36 @@
 import type { Logger } from '@vision/shared/logger';
 import { meter } from '@vision/shared/telemetry';
 import type { JobEnding, JobRecord } from './domain/job.ts';
+import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
 /** What the service tells the operator. Sources appear by the task's id only, never by address. */
 export function createSignals(logger: Logger) {
-  return { ...pictureSignals(logger), ...jobSignals(logger), ...frameSignals(logger) };
+  return { ...sandboxSignals(logger), ...pictureSignals(logger), ...jobSignals(logger), ...frameSignals(logger) };
 }
 
 type JobFacts = Pick<JobRecord, 'jobId' | 'sceneCode' | 'attempt'>;
 
+function sandboxSignals(logger: Logger) {
+  const wall = meter('inference').createGauge('vision.inference.sandbox', {
+    description: '1 for the wall that decoders run behind; `none` when only their resources are limited',
+  });
+  return {
+    sandboxChosen: (mode: SandboxMode, chosen: Sandbox['wall']) => {
+      wall.record(1, { wall: chosen });
+      const facts = { sandbox: mode, wall: chosen };
+      if (chosen !== 'none') logger.info(facts, 'decoders run behind a wall');
+      else if (mode === 'require') logger.error(facts, 'no wall for decoders works here: nothing is decoded');
+      else logger.error(facts, 'no wall for decoders: they can reach what this service can reach');
+    },
+  };
+}
+
 function pictureSignals(logger: Logger) {
+  const lost = meter('inference').createCounter('vision.inference.picture_decoders_lost', {
+    description: 'Processes ended by the picture they decoded: it cost too much or broke them',
+  });
   const images = meter('inference').createCounter('vision.inference.images', {
     description: 'Pictures by scene and outcome',
   });
@@ -29,6 +48,10 @@ function pictureSignals(logger: Logger) {
       duration.record(durationMs / 1000, { scene });
     },
     imageTurnedAway: () => saturated.add(1),
+    pictureDecoderLost: () => {
+      lost.add(1);
+      logger.warn('a picture cost too much or broke its decoder; its process was replaced');
+    },
     detectorFailed: ({ scene, reason, cause }: { scene: string; reason: string; cause: unknown }) => {
       logger.error({ scene_code: scene, reason, err: cause }, 'a picture could not be detected');
     },

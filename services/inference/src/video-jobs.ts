@@ -83,14 +83,12 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
 function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
   return {
     bucket: config.S3_BUCKET,
-    sandbox: config.SANDBOX,
     fileLookMs: config.FILE_LOOK_MS,
     fileNoFrameMs: config.FILE_NO_FRAME_MS,
     sourceOpenMs: config.SOURCE_OPEN_MS,
     live: {
       ...LIVE_DEFAULTS,
       sampling: { fps: config.SAMPLE_FPS, maxSide: config.DECODE_MAX_SIDE },
-      sandbox: config.SANDBOX,
       noFrameMs: config.SOURCE_NO_FRAME_MS,
       giveUpMs: config.SOURCE_GIVE_UP_MS,
       backoff: { minMs: config.SOURCE_BACKOFF_MIN_MS, maxMs: config.SOURCE_BACKOFF_MAX_MS },

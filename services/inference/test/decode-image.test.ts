@@ -1,15 +1,35 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
-import { decodeImage } from '../src/detectors/decode-image.ts';
+import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+// Shuts the loaders of this process as in the one that decodes.
+import '../src/pictures/decode-with-sharp.ts';
+import { createSandbox } from '../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { ImageRefusedError } from '../src/domain/image-error.ts';
 import { halves, plainPng, strangers, street, textBombPng } from './support/pictures.ts';
+
+let sandbox: Sandbox;
+let decoder: PictureDecoder;
+
+beforeAll(async () => {
+  sandbox = await createSandbox('auto');
+  const limits = { cpuMs: 5_000, waitMs: 30_000 };
+  decoder = createPictureDecoder({ sandbox, processes: 2, limits, onLost: () => undefined });
+  decoder.start();
+});
+
+afterAll(async () => {
+  decoder.stop();
+  await sandbox.close();
+});
 
 const small = () => ({ width: 4, height: 2 });
 
 /** Decodes to 4 x 2 pixels and returns them as rows of `r,g,b`. */
 async function pixelsOf(bytes: Uint8Array): Promise<string[][]> {
-  const { image } = await decodeImage(bytes, small);
+  const { image } = await decoder.decode(bytes, small);
   const colours = Array.from({ length: 8 }, (_, index) => [...image.data.subarray(index * 3, index * 3 + 3)].join());
   return [colours.slice(0, 4), colours.slice(4)];
 }
@@ -20,13 +40,13 @@ function isClose(pixel: string | undefined, colour: [number, number, number], by
 }
 
 const refusalOf = (bytes: Uint8Array) =>
-  decodeImage(bytes, small).then(
+  decoder.decode(bytes, small).then(
     () => 'decoded',
     (error: unknown) => (error instanceof ImageRefusedError ? error.reason : error),
   );
 
 test('the size of the original is reported and the picture has the size that was asked for', async () => {
-  const { original, image } = await decodeImage(street, ({ width, height }) => ({
+  const { original, image } = await decoder.decode(street, ({ width, height }) => ({
     width: width / 3,
     height: height / 3,
   }));
@@ -49,7 +69,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('EXIF orientation %i is applied before anyth
     .jpeg({ quality: 100, chromaSubsampling: '4:4:4' })
     .withMetadata({ orientation })
     .toBuffer();
-  const { original } = await decodeImage(stored, small);
+  const { original } = await decoder.decode(stored, small);
   expect(original).toEqual({ width: 40, height: 20 });
   const [row] = await pixelsOf(stored);
   expect(isClose(row?.[0], [254, 0, 0])).toBe(true);
@@ -102,7 +122,7 @@ test('the first frame of an animated WebP counts', async () => {
     .webp({ lossless: true })
     .toBuffer();
   expect((await sharp(animated).metadata()).pages).toBe(2);
-  const { original } = await decodeImage(animated, small);
+  const { original } = await decoder.decode(animated, small);
   expect(original).toEqual({ width: 32, height: 16 });
   expect(isClose((await pixelsOf(animated))[1]?.[3], [250, 10, 10])).toBe(true);
 });
@@ -135,21 +155,21 @@ test('fifty million pixels are decoded, one row more is too many', async () => {
   expect(await refusalOf(plainPng(10_000, 5001))).toBe('too_many_pixels');
   expect(await refusalOf(plainPng(30_000, 30_000))).toBe('too_many_pixels');
   expect(performance.now() - started).toBeLessThan(5000);
-  const { original } = await decodeImage(plainPng(10_000, 5000), small);
+  const { original } = await decoder.decode(plainPng(10_000, 5000), small);
   expect(original).toEqual({ width: 10_000, height: 5000 });
 });
 
 test('several large pictures at once keep memory far below their unpacked size', async () => {
   const large = plainPng(10_000, 5000);
   const before = process.memoryUsage().rss;
-  await Promise.all(Array.from({ length: 6 }, () => decodeImage(large, small)));
+  await Promise.all(Array.from({ length: 6 }, () => decoder.decode(large, small)));
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
 });
 
 test('compressed text inside a PNG is never unpacked', async () => {
   const bomb = textBombPng();
   const before = process.memoryUsage().rss;
-  const { original } = await decodeImage(bomb, small);
+  const { original } = await decoder.decode(bomb, small);
   expect(original).toEqual({ width: 64, height: 64 });
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });

@@ -7,14 +7,16 @@ import type { Decoder } from '../src/decoding/decoder.ts';
 import { fileArguments } from '../src/decoding/ffmpeg-arguments.ts';
 import { commandLines, street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
+import { sandbox } from './support/sandbox.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
 jest.setTimeout(90_000);
 
-function decode(path: string): Promise<Decoder> {
+function decode(path: string): Decoder {
   const args = fileArguments(path, { fps: 5, scaled: { width: 64, height: 48 } });
   return startDecoder(args, {
-    sandbox: { mode: 'auto', file: path },
+    sandbox,
+    file: path,
     isSizeFixed: true,
     killGraceMs: 3000,
   });
@@ -24,7 +26,7 @@ test('a decoder whose last pictures nobody reads is over when its reader goes', 
   const videos = await videoDirectory();
   const path = join(videos.directory, 'street.mp4');
   await copyFile(street, path);
-  const decoder = await decode(path);
+  const decoder = decode(path);
   const frames = decoder.frames();
   for (let count = 0; count < 50; count += 1) expect((await frames.next()).done).toBe(false);
   // Ten small pictures fit into the pipe, so ffmpeg does not wait for a reader.
@@ -36,7 +38,7 @@ test('a decoder whose last pictures nobody reads is over when its reader goes', 
 });
 
 test('a decoder whose reader leaves in the middle ends as well', async () => {
-  const decoder = await decode(street);
+  const decoder = decode(street);
   for await (const _frame of decoder.frames()) break;
   expect(['decoder_failed', 'connection_failed', undefined]).toContain(await decoder.outcome);
 });
@@ -45,7 +47,7 @@ test('a decoder that is stopped before anything was read is gone when the stop s
   const videos = await videoDirectory();
   const path = join(videos.directory, 'stopped.mp4');
   await copyFile(street, path);
-  const decoder = await decode(path);
+  const decoder = decode(path);
   expect((await commandLines()).some((line) => line.includes(path))).toBe(true);
   await decoder.stop();
   expect((await commandLines()).filter((line) => line.includes(path))).toEqual([]);

@@ -7,6 +7,9 @@ import { detection, healthReply } from '@vision/shared/contracts/inference';
 import { plainPng, strangers, street } from './support/pictures.ts';
 import { useInference } from './support/service.ts';
 
+// The service shuts all loaders of its process, which is that of this test as well.
+sharp.unblock({ operation: ['VipsForeignLoad'] });
+
 const service = useInference();
 
 const detect = (bytes: Buffer, query: string, headers: Record<string, string> = {}) =>

@@ -7,6 +7,7 @@ import type { FileFrame, FileFramesOptions } from '../src/decoding/file-frames.t
 import { probeFile } from '../src/decoding/probe-file.ts';
 import { SourceError } from '../src/domain/source-error.ts';
 import { presentationTimes, videoDirectory } from './support/videos.ts';
+import { sandbox } from './support/sandbox.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
 jest.setTimeout(90_000);
@@ -22,11 +23,11 @@ beforeAll(async () => {
 afterAll(() => videos.remove());
 
 async function optionsFor(path: string, more: Partial<FileFramesOptions> = {}): Promise<FileFramesOptions> {
-  const probe = await probeFile(path, { timeoutMs: 30_000, sandbox: 'auto' });
+  const probe = await probeFile(path, { timeoutMs: 30_000, sandbox });
   if (!probe.isReadable) throw new SourceError(probe.reason);
   return {
     sampling: { fps: 5, scaled: { width: probe.width, height: probe.height } },
-    sandbox: 'auto',
+    sandbox,
     image: { width: probe.width, height: probe.height },
     noFrameMs: 20_000,
     killGraceMs: 3000,
@@ -177,7 +178,7 @@ test('a file with sound only has no video track, nor has one with a cover pictur
   const cover = await videos.make('cover.png', '-f', 'lavfi', '-i', 'testsrc2=s=64x64', '-frames:v', '1');
   const both = ['-i', audio, '-i', cover, '-map', '0', '-map', '1', '-c', 'copy', '-disposition:v:0', 'attached_pic'];
   const covered = await videos.make('covered.mp4', ...both);
-  const limits = { timeoutMs: 30_000, sandbox: 'auto' } as const;
+  const limits = { timeoutMs: 30_000, sandbox };
   expect(await probeFile(audio, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
   expect(await probeFile(covered, limits)).toEqual({ isReadable: false, reason: 'no_video_track' });
 });
@@ -195,14 +196,14 @@ test('text, a playlist, a truncated file and an empty one cannot be read', async
   };
   for (const [name, content] of Object.entries(bad)) await writeFile(join(videos.directory, name), content);
   for (const name of [...Object.keys(bad), 'truncated.mp4']) {
-    const probe = await probeFile(join(videos.directory, name), { timeoutMs: 30_000, sandbox: 'auto' });
+    const probe = await probeFile(join(videos.directory, name), { timeoutMs: 30_000, sandbox });
     expect({ name, probe }).toEqual({ name, probe: { isReadable: false, reason: 'unreadable' } });
   }
 });
 
 test('the look at a file ends with its time', async () => {
-  expect(await probeFile(street, { timeoutMs: 1, sandbox: 'auto' })).toEqual({ isReadable: false, reason: 'timeout' });
-  expect(await probeFile(street, { timeoutMs: 30_000, sandbox: 'auto' })).toEqual({
+  expect(await probeFile(street, { timeoutMs: 1, sandbox })).toEqual({ isReadable: false, reason: 'timeout' });
+  expect(await probeFile(street, { timeoutMs: 30_000, sandbox })).toEqual({
     isReadable: true,
     width: 768,
     height: 576,

@@ -4,6 +4,7 @@ import { loadScenes } from '@vision/shared/scenes';
 import { createDetectors } from '../src/detectors/detectors.ts';
 import { readFileFrames } from '../src/decoding/file-frames.ts';
 import { createTracker } from '../src/tracking/tracker.ts';
+import { sandbox } from './support/sandbox.ts';
 
 // ffmpeg and the model share the machine with everything else that is tested.
 jest.setTimeout(90_000);
@@ -48,7 +49,7 @@ test('people in the street clip keep their tracks, but for those who stand behin
   const people = new Map<number, { id: string; x: number; y: number }[]>();
   const frames = readFileFrames(path('../../../examples/street.mp4'), {
     sampling: { fps: 5, scaled: served.detector.fit(image) },
-    sandbox: 'auto',
+    sandbox,
     image,
     noFrameMs: 30_000,
     killGraceMs: 3000,

@@ -44,9 +44,9 @@ export interface AddressPolicyOptions {
 
 /**
  * The one rule for addresses that callers name: public unicast only, and only ports that streams come from. An IPv4
- * address inside an IPv6 one (mapped, 6to4, NAT64, Teredo) is not taken out of it: the range of the IPv6 address refuses
- * it. Ranges are those of ipaddr.js 2.5 (IANA special purpose registries). `allowedCidrs` are the operator's exceptions,
- * on any port, e.g. `127.0.0.0/8` for cameras simulated on one machine.
+ * address inside an IPv6 one (mapped, 6to4, NAT64, Teredo) is not taken out of it: the range of the IPv6 address
+ * refuses it. Ranges are those of ipaddr.js 2.5 (IANA special purpose registries). `allowedCidrs` are the operator's
+ * exceptions, on any port, e.g. `127.0.0.0/8` for cameras simulated on one machine.
  * @throws Error when an exception is no CIDR.
  */
 export function createAddressPolicy(

@@ -1,12 +1,12 @@
-import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { createMessageReader } from './ffmpeg-reasons.ts';
 import type { Geometry } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
-import { sandboxed } from './sandbox.ts';
-import type { SandboxPlan } from './sandbox.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
+import { killGroup } from '../sandbox/kill-group.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** One sampled picture. */
 export interface DecodedFrame {
@@ -29,20 +29,19 @@ export interface Decoder {
 }
 
 export interface DecoderOptions {
-  sandbox: SandboxPlan;
+  sandbox: Sandbox;
+  /** The file that the arguments name; without one ffmpeg reads standard input only. */
+  file?: string | undefined;
   /** Frames keep their size when the source changes its own, because the arguments fix it. */
   isSizeFixed: boolean;
   killGraceMs: number;
 }
 
-/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`, in its own process group and with an empty environment. */
-export async function startDecoder(args: readonly string[], options: DecoderOptions): Promise<Decoder> {
-  const [command, argv] = await sandboxed(options.sandbox, 'ffmpeg', args);
-  const child = spawn(command, argv, {
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-    detached: true,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },
-  });
+/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws SandboxUnavailableError */
+export function startDecoder(args: readonly string[], { sandbox, file, ...options }: DecoderOptions): Decoder {
+  const readable = file === undefined ? [] : [file];
+  const program = { program: 'ffmpeg', args, readable };
+  const child = sandbox.spawn(program, ['pipe', 'pipe', 'pipe', 'pipe']) as ChildProcessWithoutNullStreams;
   const geometry = Promise.withResolvers<Geometry | undefined>();
   const messages = createMessageReader(geometry.resolve);
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
@@ -57,20 +56,13 @@ export async function startDecoder(args: readonly string[], options: DecoderOpti
     child.once('close', (code) => resolve(code === 0 ? undefined : (messages.reason() ?? 'decoder_failed')));
   }).finally(() => geometry.resolve(undefined));
 
-  const signalGroup = (signal: NodeJS.Signals) => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, signal);
-    } catch {
-      // Gone already.
-    }
-  };
   const stop = async () => {
     const isGone = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     child.stdout.destroy();
     child.stdin.destroy();
     if (!isGone()) {
-      signalGroup('SIGTERM');
-      const timer = setTimeout(() => signalGroup('SIGKILL'), options.killGraceMs);
+      killGroup(child, 'SIGTERM');
+      const timer = setTimeout(() => killGroup(child, 'SIGKILL'), options.killGraceMs);
       await outcome.finally(() => clearTimeout(timer));
     }
     await outcome;

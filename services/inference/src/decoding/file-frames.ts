@@ -2,12 +2,12 @@ import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder } from './decoder.ts';
 import { fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
 import type { FileSampling } from './ffmpeg-arguments.ts';
-import type { SandboxMode } from './sandbox.ts';
 import { SourceError } from '../domain/source-error.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export interface FileFramesOptions {
   sampling: Omit<FileSampling, 'afterMs'>;
-  sandbox: SandboxMode;
+  sandbox: Sandbox;
   /** Size of the picture as `probeFile` gave it. */
   image: { width: number; height: number };
   /** The last sample that needs no repeating. */
@@ -36,8 +36,8 @@ export interface FileFrame {
 export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
   const { sampling, image, after, signal } = options;
   const args = fileArguments(path, { ...sampling, afterMs: after?.timeMs });
-  const sandbox = { mode: options.sandbox, file: path };
-  const decoder = await startDecoder(args, { sandbox, isSizeFixed: true, killGraceMs: options.killGraceMs });
+  const { sandbox, killGraceMs } = options;
+  const decoder = startDecoder(args, { sandbox, file: path, isSizeFixed: true, killGraceMs });
   const frames = decoder.frames();
   let seq = after?.seq ?? -1;
   let interval = after === undefined ? -Infinity : intervalNumber(after.timeMs, sampling.fps);

@@ -6,17 +6,17 @@ import type { DecodedFrame, Decoder } from './decoder.ts';
 import { liveArguments } from './ffmpeg-arguments.ts';
 import type { LiveSampling } from './ffmpeg-arguments.ts';
 import { watchQuiet } from './quiet-time.ts';
-import type { SandboxMode } from './sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export interface ConnectionSettings {
   sampling: LiveSampling;
-  sandbox: SandboxMode;
   /** A connection without a frame for this long is given up and built anew. */
   noFrameMs: number;
   killGraceMs: number;
 }
 
 export interface ConnectionUse {
+  sandbox: Sandbox;
   onFrame: (frame: DecodedFrame) => void;
   signal: AbortSignal;
 }
@@ -34,8 +34,8 @@ export async function readConnection(
   let input: LiveInput | undefined;
   try {
     input = await open();
-    const decoder = await startDecoder(liveArguments(input.args, settings.sampling), {
-      sandbox: { mode: settings.sandbox },
+    const decoder = startDecoder(liveArguments(input.args, settings.sampling), {
+      sandbox: use.sandbox,
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
     });

@@ -3,6 +3,7 @@ import { fullJitter } from '@vision/shared/async/backoff';
 import { isFatal, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveInput } from '../inputs/live-input.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DecodedFrame } from './decoder.ts';
 import { createFreshest } from './freshest.ts';
 import type { Freshest } from './freshest.ts';
@@ -20,7 +21,6 @@ export interface LiveSettings extends ConnectionSettings {
 
 export const LIVE_DEFAULTS: LiveSettings = {
   sampling: { fps: 5, maxSide: 1280 },
-  sandbox: 'auto',
   noFrameMs: 20_000,
   giveUpMs: 600_000,
   backoff: { minMs: 1000, maxMs: 30_000 },
@@ -39,6 +39,7 @@ export interface LiveFrame {
 }
 
 export interface LiveDeps {
+  sandbox: Sandbox;
   /** Opens the source; the first time to the address that was checked, later wherever the name then leads. */
   openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveInput>;
   /** The wall clock, which frames are dated by. */
@@ -128,7 +129,11 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
   for (let isFirst = true; !isStopped(); isFirst = false) {
     clock.reset();
     progress.goodSince = undefined;
-    const reason = await readConnection(() => deps.openInput(isFirst, signal), settings, { onFrame, signal });
+    const reason = await readConnection(() => deps.openInput(isFirst, signal), settings, {
+      sandbox: deps.sandbox,
+      onFrame,
+      signal,
+    });
     if (reason === undefined || isStopped()) return;
     if (isFatal(reason, progress.frames > 0)) throw new SourceError(reason);
     const leftMs = progress.lastFrameAt + settings.giveUpMs - now();

@@ -1,8 +1,12 @@
-import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { judgeMp4, Mp4RefusedError } from '../domain/judge-mp4.ts';
 import { MAX_PIXELS, VIDEO_DECODERS } from './ffmpeg-arguments.ts';
-import { sandboxed } from './sandbox.ts';
-import type { SandboxMode } from './sandbox.ts';
+import { killGroup } from '../sandbox/kill-group.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 export type FileProbe =
   | { isReadable: true; width: number; height: number; durationMs: number; codec: string }
@@ -21,12 +25,14 @@ const report = z.object({
   ),
 });
 
+const PROBE_CPU_S = 10;
 const KNOWN = new Set(VIDEO_DECODERS.split(','));
 const ENTRIES =
   'stream=codec_name,width,height:stream_disposition=attached_pic:stream_side_data=rotation:format=duration';
 
 /** What a local MP4 or MOV file holds, asked of ffprobe under limits. Sizes are those a viewer sees, after rotation. */
-export async function probeFile(path: string, limits: { timeoutMs: number; sandbox: SandboxMode }): Promise<FileProbe> {
+export async function probeFile(path: string, limits: { timeoutMs: number; sandbox: Sandbox }): Promise<FileProbe> {
+  if (!(await isWellFormed(path))) return { isReadable: false, reason: 'unreadable' };
   const args = [
     ['-v', 'error'],
     ['-max_alloc', '268435456'],
@@ -41,16 +47,41 @@ export async function probeFile(path: string, limits: { timeoutMs: number; sandb
     ['-of', 'json'],
     ['-i', `file:${path}`],
   ].flat();
-  const plan = { mode: limits.sandbox, file: path, cpuSeconds: 10 };
-  const [command, argv] = await sandboxed(plan, 'ffprobe', args);
-  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
-  const options = { timeout: limits.timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env } as const;
-  const { promise, resolve } = Promise.withResolvers<FileProbe>();
-  execFile(command, argv, options, (error, stdout) => {
-    if (error) resolve({ isReadable: false, reason: error.killed === true ? 'timeout' : 'unreadable' });
-    else resolve(judge(stdout));
-  });
-  return promise;
+  const program = { program: 'ffprobe', args, readable: [path], cpuSeconds: PROBE_CPU_S };
+  const child = limits.sandbox.spawn(program, ['ignore', 'pipe', 'ignore']);
+  const watch = { isLate: false };
+  const timer = setTimeout(() => {
+    watch.isLate = true;
+    killGroup(child);
+  }, limits.timeoutMs);
+  try {
+    const [output] = await Promise.all([text(child.stdout as Readable), once(child, 'close')]);
+    if (child.exitCode === 0) return judge(output);
+  } catch {
+    // The program could not be started; the answer is the same as for one that failed.
+  } finally {
+    clearTimeout(timer);
+  }
+  return { isReadable: false, reason: watch.isLate ? 'timeout' : 'unreadable' };
+}
+
+/** Whether the structure of the file asks a decoder for no more than a video needs. */
+async function isWellFormed(path: string): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    await judgeMp4(async (position, length) => {
+      const buffer = Buffer.alloc(Math.max(0, Math.min(length, size - position)));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+      return buffer.subarray(0, bytesRead);
+    }, size);
+    return true;
+  } catch (error) {
+    if (error instanceof Mp4RefusedError) return false;
+    throw error;
+  } finally {
+    await file.close();
+  }
 }
 
 function judge(stdout: string): FileProbe {

@@ -8,14 +8,12 @@ import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
-import { ImageRefusedError } from '../domain/image-error.ts';
-import { decodeScaled } from './decode-scaled.ts';
 import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
- * main thread stays free for requests. Pictures are decoded here too: unpacked pictures are then garbage of the
- * thread's own small heap. The thread starts without loader flags, so it imports relative modules and packages only.
+ * main thread stays free for requests. The thread starts without loader flags, so it imports relative modules and
+ * packages only.
  */
 type Detect = (
   image: RgbImage,
@@ -40,11 +38,8 @@ async function answer(request: ThreadRequest): Promise<ThreadReply> {
   try {
     const detect = detectors.get(request.detector);
     if (!detect) throw new Error(`there is no detector ${request.detector}`);
-    const { picture } = request;
-    const image = 'scaled' in picture ? await decodeScaled(picture.bytes, picture.scaled) : picture;
-    return { id: request.id, objects: await detect(image, request) };
+    return { id: request.id, objects: await detect(request.picture, request) };
   } catch (error) {
-    if (error instanceof ImageRefusedError) return { id: request.id, refused: error.reason };
     return { id: request.id, error: error instanceof Error ? error.message : String(error) };
   }
 }

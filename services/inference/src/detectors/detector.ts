@@ -20,15 +20,4 @@ export interface Detector {
    * @throws AppError of kind unavailable when the model does not answer.
    */
   detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
-  /**
-   * The same for a picture in a file. Takes the bytes over: they may be gone afterwards.
-   * @throws ImageRefusedError when the picture is at fault, AppError as `detect` does.
-   */
-  detectPicture(bytes: Uint8Array, options: DetectOptions): Promise<Detection>;
-}
-
-/** Objects and the size of the picture as a person sees it, in pixels. */
-interface Detection {
-  original: ImageSize;
-  objects: DetectedObject[];
 }

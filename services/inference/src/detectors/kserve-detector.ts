@@ -5,7 +5,6 @@ import { ModelOutputError } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
 import { placeImage } from '../domain/placement.ts';
 import { toTensor } from '../domain/to-tensor.ts';
-import { decodeImage } from './decode-image.ts';
 import type { Detector } from './detector.ts';
 import { scaleTo } from './scale-to.ts';
 
@@ -28,13 +27,5 @@ export function createKserveDetector(spec: KserveSpec): Detector {
       throw error;
     }
   };
-  return {
-    model: spec.version === undefined ? spec.model : `${spec.model}:${spec.version}`,
-    fit,
-    detect,
-    detectPicture: async (bytes, options) => {
-      const { original, image } = await decodeImage(bytes, fit);
-      return { original, objects: await detect(image, options) };
-    },
-  };
+  return { model: spec.version === undefined ? spec.model : `${spec.model}:${spec.version}`, fit, detect };
 }

@@ -1,6 +1,5 @@
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
 import { placeImage } from '../domain/placement.ts';
-import { decodeMeasured, isLarge, measureImage } from './decode-image.ts';
 import type { Detector } from './detector.ts';
 import { scaleTo } from './scale-to.ts';
 import type { ThreadPool } from './thread-pool.ts';
@@ -13,22 +12,11 @@ const CHROMATIC_SIDE = 320;
 /** A detector that computes in the threads of this process. */
 export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpec, pool: ThreadPool): Detector {
   const fit = spec.kind === 'onnx' ? fitOnnx(spec) : fitChromatic;
-  const detect: Detector['detect'] = async (image, options) =>
-    pool.detect({ detector: name, picture: await scaleTo(image, fit(image)), ...options });
   return {
     model: `${name}:${spec.version}`,
     fit,
-    detect,
-    detectPicture: async (sent, options) => {
-      const measured = await measureImage(sent);
-      const { bytes, original } = measured;
-      // A large one would keep a thread from detecting for seconds, and several would unpack at once.
-      if (isLarge(original)) return { original, objects: await detect(await decodeMeasured(measured, fit), options) };
-      return {
-        original,
-        objects: await pool.detect({ detector: name, picture: { bytes, scaled: fit(original) }, ...options }),
-      };
-    },
+    detect: async (image, options) =>
+      pool.detect({ detector: name, picture: await scaleTo(image, fit(image)), ...options }),
   };
 }
 

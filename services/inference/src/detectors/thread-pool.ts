@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
-import { ImageRefusedError } from '../domain/image-error.ts';
+import './without-runtime-telemetry.ts';
 import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /** A picture for a detector. */
@@ -58,10 +58,7 @@ export class ThreadPool {
     return this.#threads.size;
   }
 
-  /**
-   * Runs on the next free thread, first come first served. @throws AppError of kind unavailable when
-   * detection failed, ImageRefusedError.
-   */
+  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable. */
   detect(task: Task): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
@@ -78,9 +75,7 @@ export class ThreadPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
   }
 
-  /**
-   * The decoder would end the whole process if its thread were terminated, so the picture at work is finished first.
-   */
+  /** The model would end the whole process if its thread were terminated, so the picture at work is finished first. */
   async #end(thread: Thread): Promise<void> {
     if (thread.current) await new Promise<void>((resolve) => (thread.onIdle = resolve));
     await thread.worker.terminate();
@@ -97,7 +92,7 @@ export class ThreadPool {
       const thread = this.#idle.shift() as Thread;
       this.#lastId += 1;
       thread.current = { task, resolve, reject, id: this.#lastId };
-      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies ThreadRequest, handedOver(request.picture));
+      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies ThreadRequest);
     }
   }
 
@@ -106,7 +101,6 @@ export class ThreadPool {
     if ('ready' in reply || current?.id !== reply.id) return;
     thread.current = undefined;
     if ('objects' in reply) current.resolve(reply.objects);
-    else if ('refused' in reply) current.reject(new ImageRefusedError(reply.refused));
     else current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
     thread.onIdle?.();
     this.#idle.push(thread);
@@ -148,13 +142,6 @@ export class ThreadPool {
   #refuseQueue(reason: string): void {
     for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
   }
-}
-
-/** Bytes that own their memory are transferred to the thread without a copy. */
-function handedOver(picture: ThreadRequest['picture']): ArrayBuffer[] {
-  if (!('scaled' in picture)) return [];
-  const { buffer, byteLength } = picture.bytes;
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
 
 // Without its own flags the thread would run the telemetry preload of the process again.

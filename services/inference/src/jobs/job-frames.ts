@@ -20,7 +20,7 @@ export interface JobFrame {
   pixels: RgbImage;
 }
 
-export type FrameDeps = Pick<Deps, 'addresses' | 'box' | 'certificates' | 'files' | 'settings' | 'signals'>;
+export type FrameDeps = Pick<Deps, 'addresses' | 'box' | 'certificates' | 'files' | 'sandbox' | 'settings' | 'signals'>;
 
 export interface FramesWanted {
   job: JobRecord;
@@ -40,11 +40,11 @@ type StreamSource = Extract<JobRecord['source'], { kind: 'stream' }>;
 
 /** Every sample of an uploaded video after the last one that was published. */
 async function* framesOfFile(
-  { files, settings }: FrameDeps,
+  { files, sandbox, settings }: FrameDeps,
   { key }: ObjectSource,
   { job, served, signal }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
-  const { sandbox, fileNoFrameMs, live } = settings;
+  const { fileNoFrameMs, live } = settings;
   const file = await retryUntil(() => files.open(key, signal), { signal });
   try {
     const probe = await probeFile(file.path, { timeoutMs: PROBE_MS, sandbox });
@@ -66,7 +66,7 @@ async function* framesOfFile(
 
 /** The freshest frame of a live stream at each pull. Its numbers are above any that an earlier worker can have used. */
 async function* framesOfStream(
-  { addresses, box, certificates, settings, signals }: FrameDeps,
+  { addresses, box, certificates, sandbox, settings, signals }: FrameDeps,
   source: StreamSource,
   { job, signal }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
@@ -78,6 +78,7 @@ async function* framesOfStream(
   };
   const watch = watchLive(
     {
+      sandbox,
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
       onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
     },

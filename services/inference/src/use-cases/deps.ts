@@ -5,9 +5,10 @@ import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { VideoFiles } from '../clients/video-files.ts';
 import type { LiveSettings } from '../decoding/live-frames.ts';
-import type { SandboxMode } from '../decoding/sandbox.ts';
 import type { Detectors } from '../detectors/detectors.ts';
 import type { SourceAddresses } from '../inputs/source-addresses.ts';
+import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
 
 /** Everything that use cases and jobs work with; each names the few it needs. */
@@ -16,6 +17,10 @@ export interface Deps {
   logger: Logger;
   signals: Signals;
   detectors: Detectors;
+  /** Decodes the pictures of requests. */
+  pictures: PictureDecoder;
+  /** Runs what decodes videos. */
+  sandbox: Sandbox;
   /** Places for requests with a picture, from the first byte of the body to the answer. */
   requestGate: Gate;
   /** Pictures of requests that are decoded and detected at once. */
@@ -32,13 +37,15 @@ export interface Deps {
 }
 
 /** What detection in single pictures works with: all that is there without a database. */
-export type PictureDeps = Pick<Deps, 'logger' | 'signals' | 'detectors' | 'requestGate' | 'detectionGate'>;
+export type PictureDeps = Pick<
+  Deps,
+  'logger' | 'signals' | 'detectors' | 'pictures' | 'sandbox' | 'requestGate' | 'detectionGate'
+>;
 
 /** Settings of video jobs. */
 export interface Settings {
   /** Bucket of the uploaded videos. */
   bucket: string;
-  sandbox: SandboxMode;
   /** Longest look at an uploaded file before a job is accepted. */
   fileLookMs: number;
   /** Longest time ffmpeg may work on one sample of a file. */

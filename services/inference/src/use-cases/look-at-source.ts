@@ -10,7 +10,7 @@ export type SourceRefusal =
   /** For now. */
   | { kind: 'no_capacity'; reason: string };
 
-type LookDeps = Pick<Deps, 'addresses' | 'files' | 'settings'>;
+type LookDeps = Pick<Deps, 'addresses' | 'files' | 'sandbox' | 'settings'>;
 
 /** What can be told of a source within the time of an answer; the rest shows when the job runs. */
 export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<SourceRefusal | undefined> {
@@ -27,7 +27,7 @@ export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<S
 }
 
 /** @throws SourceError when the file surely is no video; AppError of kind `unavailable` when the store is away. */
-async function lookAtFile({ files, settings: { fileLookMs, sandbox } }: LookDeps, key: string): Promise<void> {
+async function lookAtFile({ files, sandbox, settings: { fileLookMs } }: LookDeps, key: string): Promise<void> {
   const until = performance.now() + fileLookMs;
   const deadline = AbortSignal.timeout(fileLookMs);
   try {

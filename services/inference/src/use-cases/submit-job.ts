@@ -10,7 +10,10 @@ import type { JobRecord } from '../domain/job.ts';
 import type { Deps } from './deps.ts';
 import { lookAtSource } from './look-at-source.ts';
 
-export type SubmitJobDeps = Pick<Deps, 'db' | 'box' | 'detectors' | 'addresses' | 'files' | 'wakeWorker' | 'settings'>;
+export type SubmitJobDeps = Pick<
+  Deps,
+  'db' | 'box' | 'detectors' | 'addresses' | 'files' | 'sandbox' | 'wakeWorker' | 'settings'
+>;
 
 export type SubmitJobOutcome =
   { kind: 'created' | 'known'; job: Job } | { kind: 'conflict' | 'rejected' | 'no_capacity'; reason: string };
@@ -22,6 +25,7 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
   const [known] = await findJobs(deps.db, [jobId]);
   if (known) return compare(deps.box, known, input);
   if (!deps.detectors.find(input.scene_code)) return { kind: 'rejected', reason: 'scene_unknown' };
+  if (!deps.sandbox.canRun) return { kind: 'no_capacity', reason: 'sandbox_unavailable' };
   const refusal = await lookAtSource(deps, input.source);
   if (refusal) return refusal;
   const outcome = await insert(deps, input, jobId);

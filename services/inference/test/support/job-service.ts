@@ -17,9 +17,11 @@ import { completeVideoConfig, configSchema } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createDetectors } from '../../src/detectors/detectors.ts';
 import { createService } from '../../src/service.ts';
+import { createPictureDecoder } from '../../src/pictures/create-picture-decoder.ts';
 import { createSignals } from '../../src/signals.ts';
 import { createVideoJobs } from '../../src/video-jobs.ts';
 import { freePort } from './live-servers.ts';
+import { sandbox } from './sandbox.ts';
 
 /** A message of vision.frames.v1, as a receiver sees it. */
 export interface Received {
@@ -121,8 +123,18 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     logger,
   });
   const gate = createGate({ concurrency: 1 });
-  const pictures = { logger, signals: createSignals(logger), detectors, requestGate: gate, detectionGate: gate };
-  const { deps, stopClients } = createVideoJobs(config, pictures, 1);
+  const limits = { cpuMs: 5_000, waitMs: 30_000 };
+  const shared = {
+    logger,
+    signals: createSignals(logger),
+    detectors,
+    // Jobs decode no pictures; its processes are started when the first one comes.
+    pictures: createPictureDecoder({ sandbox, processes: 1, limits, onLost: () => undefined }),
+    sandbox,
+    requestGate: gate,
+    detectionGate: gate,
+  };
+  const { deps, stopClients } = createVideoJobs(config, shared, 1);
   await Promise.all([detectors.start(), deps.files.start()]);
   return {
     deps,

@@ -13,6 +13,7 @@ import { openLiveInput } from '../../src/inputs/open-live-input.ts';
 import { createSourceAddresses } from '../../src/inputs/source-addresses.ts';
 import type { SourceAddresses } from '../../src/inputs/source-addresses.ts';
 import { SourceError } from '../../src/domain/source-error.ts';
+import { sandbox } from './sandbox.ts';
 
 export const street = new URL('../../../../examples/street.mp4', import.meta.url).pathname;
 
@@ -51,6 +52,7 @@ export function watch(url: string, settings: Partial<LiveSettings> = {}, deps: P
   const startedAt = Date.now();
   const live = watchLive(
     {
+      sandbox,
       openInput: opener(url),
       now: Date.now,
       onRetry: (reason) => retries.push(reason),

@@ -1,7 +1,10 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '@vision/shared/errors';
 
-/** Keeps one subject from looking around in networks with our probes. Counts in this process: the limits hold per replica. */
+/**
+ * Keeps one subject from looking around in networks with our probes. Counts in this process: the limits hold per
+ * replica.
+ */
 export interface ProbeLimits {
   /** @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`, without beginning the work. */
   run: <T>(subject: string, work: () => Promise<T>) => Promise<T>;

@@ -9,9 +9,9 @@ type ProbeDeps = Pick<Deps, 'probe' | 'probeLimits' | 'signals' | 'settings'>;
 const EARLIEST_ANSWER = 0.8;
 
 /**
- * Looks whether a stream is there and gives the address that was talked to. Every failure has the same words and comes at
- * a moment that was drawn before anything was tried, so nobody learns what stands behind our address or name servers.
- * Until then it counts among the probes of the subject, or the next one would tell when it ended.
+ * Looks whether a stream is there and gives the address that was talked to. Every failure has the same words and comes
+ * at a moment that was drawn before anything was tried, so nobody learns what stands behind our address or name
+ * servers. Until then it counts among the probes of the subject, or the next one would tell when it ended.
  * @throws AppError OP-TASK-REQUEST-INVALID `stream_unreachable`, OP-QUOTA-RATE-LIMITED `probe_rate`.
  */
 export async function probeStream(deps: ProbeDeps, { taskId, subject }: Task, url: StreamUrl): Promise<string> {

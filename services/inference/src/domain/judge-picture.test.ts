@@ -1,0 +1,137 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { judgePicture } from './judge-picture.ts';
+import { ImageRefusedError } from './image-error.ts';
+
+const refusalOf = (bytes: Buffer): string => {
+  try {
+    judgePicture(bytes);
+    return 'accepted';
+  } catch (error) {
+    return error instanceof ImageRefusedError ? error.reason : String(error);
+  }
+};
+
+const segment = (marker: number, data: Buffer) =>
+  Buffer.concat([Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 0xff]), data]);
+const frame = (width: number, height: number, marker = 0xc2) => {
+  const data = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
+  data.writeUInt16BE(height, 1);
+  data.writeUInt16BE(width, 3);
+  return segment(marker, data);
+};
+const scan = Buffer.concat([
+  segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+  Buffer.from([1, 2, 0xff, 0, 0xff, 0xd0, 3]),
+]);
+const jpeg = (...parts: Buffer[]) => Buffer.concat([Buffer.from([0xff, 0xd8]), ...parts, Buffer.from([0xff, 0xd9])]);
+
+const chunk = (type: string, data: Buffer) => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
+};
+const header = (width: number, height: number) => {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  return chunk('IHDR', data);
+};
+const png = (...chunks: Buffer[]) =>
+  Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    ...chunks,
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+
+const part = (type: string, data: Buffer) => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(data.length);
+  return Buffer.concat([Buffer.from(type, 'latin1'), length, data, Buffer.alloc(data.length % 2)]);
+};
+const webp = (...parts: Buffer[]) =>
+  Buffer.concat([Buffer.from('RIFF'), Buffer.alloc(4), Buffer.from('WEBP'), ...parts]);
+const canvas = (width: number, height: number) => {
+  const data = Buffer.alloc(10);
+  data.writeUIntLE(width - 1, 4, 3);
+  data.writeUIntLE(height - 1, 7, 3);
+  return part('VP8X', data);
+};
+
+test.each<[string, Buffer, object]>([
+  [
+    'a JPEG with a thumbnail in a segment',
+    jpeg(segment(0xe1, jpeg(frame(9, 9), scan)), frame(640, 480), scan),
+    { type: 'jpeg', width: 640, height: 480 },
+  ],
+  [
+    'a JPEG with fill bytes and restarts',
+    jpeg(Buffer.from([0xff, 0xff]), frame(64, 48), scan, scan),
+    { type: 'jpeg', width: 64, height: 48 },
+  ],
+  [
+    'a JPEG with 100 scans',
+    jpeg(frame(64, 48), ...Array<Buffer>(100).fill(scan)),
+    { type: 'jpeg', width: 64, height: 48 },
+  ],
+  ['a PNG', png(header(640, 480), chunk('IDAT', Buffer.alloc(9))), { type: 'png', width: 640, height: 480 }],
+  [
+    'an extended WebP',
+    webp(canvas(640, 480), part('VP8 ', Buffer.alloc(30))),
+    { type: 'webp', width: 640, height: 480 },
+  ],
+  [
+    'a lossless WebP',
+    webp(part('VP8L', Buffer.from([0x2f, 0x7f, 0xc2, 0x77, 0, 0, 0, 0, 0, 0, 0]))),
+    { type: 'webp', width: 640, height: 480 },
+  ],
+])('%s is measured', (_name, bytes, expected) => {
+  expect(judgePicture(bytes)).toEqual(expected);
+});
+
+test.each<[string, Buffer, string]>([
+  ['an empty file', Buffer.alloc(0), 'not_an_image'],
+  ['a GIF', Buffer.from('GIF89a0000000000'), 'not_an_image'],
+  ['a JPEG with 101 scans', jpeg(frame(64, 48), ...Array<Buffer>(101).fill(scan)), 'not_decodable'],
+  ['a JPEG with two frames', jpeg(frame(64, 48), frame(64, 48), scan), 'not_decodable'],
+  ['a JPEG without a frame', jpeg(scan), 'not_decodable'],
+  ['a JPEG whose height comes later', jpeg(frame(64, 0), scan), 'not_decodable'],
+  ['a JPEG that is too wide', jpeg(frame(16_384, 10), scan), 'too_many_pixels'],
+  ['a JPEG of 51 megapixels', jpeg(frame(8_500, 6_000), scan), 'too_many_pixels'],
+  ['a PNG of one column', png(header(1, 50_000_000)), 'too_many_pixels'],
+  ['a PNG that declares nothing', png(header(0, 10)), 'not_decodable'],
+  ['a PNG whose header comes twice', png(header(10, 10), header(10, 10)), 'not_decodable'],
+  ['a PNG whose header does not come first', png(chunk('gAMA', Buffer.alloc(4)), header(10, 10)), 'not_decodable'],
+  [
+    'a PNG of 5,000 chunks',
+    png(header(10, 10), ...Array<Buffer>(5_000).fill(chunk('IDAT', Buffer.alloc(1)))),
+    'not_decodable',
+  ],
+  ['a PNG with a large colour profile', png(header(10, 10), chunk('iCCP', Buffer.alloc(200_000))), 'not_decodable'],
+  ['a WebP with a huge canvas', webp(canvas(16_384, 16_384)), 'too_many_pixels'],
+  [
+    'a WebP of 600 frames',
+    webp(canvas(10, 10), ...Array<Buffer>(600).fill(part('ANMF', Buffer.alloc(2)))),
+    'not_decodable',
+  ],
+  ['a WebP of unknown contents', webp(part('JUNK', Buffer.alloc(20))), 'not_decodable'],
+])('%s is refused', (_name, bytes, reason) => {
+  expect(refusalOf(bytes)).toBe(reason);
+});
+
+test('whatever the bytes, the answer is a size within the limits or a refusal', () => {
+  const starts = [
+    [0xff, 0xd8, 0xff],
+    [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+    [...Buffer.from('RIFF\0\0\0\0WEBP')],
+  ];
+  const bytes = fc.tuple(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 300 }));
+  fc.assert(
+    fc.property(bytes, ([start, rest]) => {
+      expect(['accepted', 'not_an_image', 'too_many_pixels', 'not_decodable']).toContain(
+        refusalOf(Buffer.from([...start, ...rest])),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bubblewrap, landlock } from './walls.ts';
+import type { Wall, WallName } from './walls.ts';
+import { buildSeccompFilter } from './seccomp-filter.ts';
+import type { FilterArchitecture } from './seccomp-filter.ts';
+
+/** `require` refuses to run without a wall, `auto` runs with limits only and says so, `off` does not look for one. */
+export type SandboxMode = 'auto' | 'require' | 'off';
+
+/** One program that works on bytes of strangers. */
+export interface SandboxedProgram {
+  program: string;
+  args: readonly string[];
+  /** Files and folders outside /usr that it may read. */
+  readable?: readonly string[] | undefined;
+  /** Most processor time in seconds; without it the caller has to stop the program. */
+  cpuSeconds?: number | undefined;
+  /** Most memory it may write to, in bytes. */
+  memoryBytes?: number | undefined;
+}
+
+export interface Sandbox {
+  /** What stands between a decoder and the service; `none` when only resources are limited. */
+  readonly wall: WallName | 'none';
+  /** False in mode `require` without a wall. */
+  readonly canRun: boolean;
+  /**
+   * Starts a program behind the wall, in a process group of its own, with an empty environment and the given
+   * descriptors.
+   * @throws SandboxUnavailableError in mode `require` without a wall.
+   */
+  spawn(program: SandboxedProgram, stdio: readonly ('pipe' | 'ignore')[]): ChildProcess;
+  /** Removes the filter file; programs that run go on. */
+  close(): Promise<void>;
+}
+
+/** Decoding is refused: a wall is required and this machine offers none. */
+class SandboxUnavailableError extends Error {
+  override readonly name = 'SandboxUnavailableError';
+}
+
+const MEMORY_BYTES = 2 * 1024 ** 3;
+/** Bytes of written files and of core dumps; descriptors; threads of this user altogether. */
+const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
+
+/** Finds the first wall that works on this machine by running a program behind it. */
+export async function createSandbox(
+  mode: SandboxMode,
+  walls: readonly Wall[] = [bubblewrap, landlock],
+): Promise<Sandbox> {
+  const folder = await mkdtemp(join(tmpdir(), 'vision-sandbox-'));
+  const filter = join(folder, 'seccomp.bpf');
+  await writeFile(filter, buildSeccompFilter(architectureOf(process.arch)), { mode: 0o400 });
+  const wall = mode === 'off' ? undefined : await findWall(walls, filter);
+  const canRun = wall !== undefined || mode !== 'require';
+  return {
+    wall: wall?.name ?? 'none',
+    canRun,
+    spawn: (wanted, stdio) => {
+      if (!canRun) throw new SandboxUnavailableError('no wall for decoders on this machine');
+      return spawnBehind(wall, filter, { wanted, stdio });
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function findWall(walls: readonly Wall[], filter: string): Promise<Wall | undefined> {
+  for (const wall of walls) {
+    const works = await new Promise<boolean>((resolve) => {
+      const child = spawnBehind(wall, filter, { wanted: { program: '/usr/bin/true', args: [] }, stdio: [] });
+      const limit = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      child.once('error', () => resolve(false));
+      child.once('close', (code) => {
+        clearTimeout(limit);
+        resolve(code === 0);
+      });
+    });
+    if (works) return wall;
+  }
+  return undefined;
+}
+
+function spawnBehind(
+  wall: Wall | undefined,
+  filter: string,
+  { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly ('pipe' | 'ignore')[] },
+): ChildProcess {
+  const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES } = wanted;
+  const own = stdio.length >= 3 ? [...stdio] : ['ignore' as const, 'ignore' as const, 'ignore' as const];
+  const limits = [...LIMITS, `--data=${memoryBytes}`, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
+  const options = { detached: true, env: ENVIRONMENT };
+  if (!wall) return spawn('prlimit', [...limits, program, ...args], { ...options, stdio: own });
+  // Opened anew for each program: bubblewrap reads the descriptor to its end, and its position would be shared.
+  const descriptor = openSync(filter, 'r');
+  try {
+    const before = wall.command({ filter: own.length, readable });
+    return spawn('prlimit', [...limits, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function architectureOf(name: string): FilterArchitecture {
+  if (name === 'x64' || name === 'arm64') return name;
+  throw new Error(`decoders run on x64 and arm64 only, this is ${name}`);
+}

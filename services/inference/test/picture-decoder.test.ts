@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import sharp from 'sharp';
+import { ImageRefusedError } from '../src/domain/image-error.ts';
+import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+import { createSandbox } from '../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../src/sandbox/sandbox.ts';
+
+let sandbox: Sandbox;
+let decoder: PictureDecoder;
+let lost = 0;
+
+const small = () => ({ width: 4, height: 2 });
+const plain = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#c81414' } });
+const reasonOf = (bytes: Uint8Array) =>
+  decoder.decode(bytes, small).then(
+    () => 'decoded',
+    (error: unknown) => (error instanceof ImageRefusedError ? error.reason : error),
+  );
+
+beforeAll(async () => {
+  sandbox = await createSandbox('require');
+  decoder = createPictureDecoder({
+    sandbox,
+    processes: 2,
+    limits: { cpuMs: 1_000, waitMs: 30_000 },
+    onLost: () => (lost += 1),
+  });
+  decoder.start();
+});
+
+afterAll(async () => {
+  decoder.stop();
+  await sandbox.close();
+});
+
+test('a picture comes back scaled, with its own size beside it', async () => {
+  const { original, image } = await decoder.decode(await plain(64, 32).jpeg().toBuffer(), small);
+  expect(original).toEqual({ width: 64, height: 32 });
+  expect(image).toMatchObject({ width: 4, height: 2 });
+  expect(Math.abs((image.data[0] ?? 0) - 200)).toBeLessThan(12);
+});
+
+/** A progressive JPEG whose last scan is repeated: small to send, and each scan is work for the whole picture. */
+async function manyScans(count: number, side: number): Promise<Buffer> {
+  const noise = sharp({
+    create: {
+      width: side,
+      height: side,
+      channels: 3,
+      background: '#808080',
+      noise: { type: 'gaussian', mean: 128, sigma: 40 },
+    },
+  });
+  const picture = await noise.jpeg({ progressive: true, quality: 30 }).toBuffer();
+  const last = picture.lastIndexOf(Buffer.from([0xff, 0xda]));
+  const body = picture.subarray(last, picture.length - 2);
+  return Buffer.concat([picture.subarray(0, last), ...Array<Buffer>(count).fill(body), picture.subarray(-2)]);
+}
+
+test('a picture that costs too much ends its own process and no other picture', async () => {
+  const expensive = await manyScans(85, 4_000);
+  const honest = await plain(640, 480).jpeg().toBuffer();
+  const before = lost;
+  const [refused, ...others] = await Promise.all([
+    reasonOf(expensive),
+    ...Array.from({ length: 20 }, () => reasonOf(honest)),
+  ]);
+  expect(refused).toBe('not_decodable');
+  expect(others).toEqual(Array(20).fill('decoded'));
+  expect(lost).toBe(before + 1);
+});
+
+test('after every process was lost, pictures are decoded as before', async () => {
+  const expensive = await manyScans(85, 4_000);
+  await Promise.all([reasonOf(expensive), reasonOf(expensive), reasonOf(expensive)]);
+  expect(await reasonOf(await plain(64, 32).png().toBuffer())).toBe('decoded');
+});
+
+test('a picture with more than 100 scans is refused before anything is decoded', async () => {
+  const before = lost;
+  expect(await reasonOf(await manyScans(3_000, 64))).toBe('not_decodable');
+  expect(lost).toBe(before);
+});
+
+test('an SVG in the clothes of a PNG reaches no loader', async () => {
+  const bytes = Buffer.concat([
+    (await plain(8, 8).png().toBuffer()).subarray(0, 33),
+    Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
+  ]);
+  expect(await reasonOf(bytes)).toBe('not_decodable');
+});

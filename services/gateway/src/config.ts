@@ -10,6 +10,7 @@ import {
   port,
   serviceConfig,
 } from '@vision/shared/config';
+import { parseTrusted } from './domain/client-network.ts';
 import { parsePeppers } from './domain/peppers.ts';
 
 export const configSchema = z.object({
@@ -41,9 +42,14 @@ export const configSchema = z.object({
     .describe('Longest time a key is accepted without asking the database again'),
   SETTINGS_POLL_MS: count(1000).describe('Interval at which maintenance and changed limits are read'),
   AUTH_FAILURES_PER_MINUTE: count(120).describe('Wrong keys one remote address may present in a minute'),
-  TRUSTED_PROXIES: list('loopback, linklocal, uniquelocal').describe(
-    'Addresses whose X-Forwarded-For is believed (CIDRs or the names loopback, linklocal, uniquelocal)',
+  ADMIN_FAILURES_PER_MINUTE: count(10).describe(
+    'Wrong tokens one remote address may present to the admin API in a minute before it has to wait',
   ),
+  TRUSTED_PROXIES: list('')
+    .superRefine(refuseUnknownProxies)
+    .describe(
+      'Proxies whose X-Forwarded-For is believed: addresses, CIDRs, or the names loopback, linklocal, uniquelocal',
+    ),
   SLOT_LEASE_MS: millis(15_000).describe('Time after which the in-flight slots of a dead gateway free themselves'),
   CONNECT_TIMEOUT_MS: millis(3000).describe('Longest wait for a connection to a service'),
   UPSTREAM_IDLE_MS: millis(120_000).describe('Longest silence of a service before its call is given up'),
@@ -65,4 +71,12 @@ export function ownerUrls(config: Config) {
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
+}
+
+function refuseUnknownProxies(entries: string[], context: z.RefinementCtx<string[]>): void {
+  try {
+    parseTrusted(entries);
+  } catch (error) {
+    context.addIssue(error instanceof Error ? error.message : String(error));
+  }
 }

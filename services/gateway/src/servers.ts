@@ -1,5 +1,4 @@
 import { createApp } from '@vision/shared/http/app';
-import { requireStaticToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { HttpServer } from '@vision/shared/http/server';
@@ -9,6 +8,7 @@ import { adminRoutes } from './http/admin/routes.ts';
 import { apiDocs } from './http/api-docs.ts';
 import { answerMalformed } from './http/answer-malformed.ts';
 import { admit } from './http/authenticate.ts';
+import { admitOperator } from './http/authenticate-operator.ts';
 import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
 import { publicRoutes } from './http/routes.ts';
 import type { Deps } from './use-cases/deps.ts';
@@ -32,10 +32,9 @@ export function createServers(config: Config, deps: Deps): Servers {
     logger,
     before: [accessLog(signals), refuseAmbiguousHead, apiDocs],
   });
-  publicApp.set('trust proxy', config.TRUSTED_PROXIES);
   const adminApp = createApp({
     routes: adminRoutes(deps).map((route) => named(route)),
-    authenticate: requireStaticToken(config.ADMIN_TOKEN),
+    authenticate: admitOperator(deps, config.ADMIN_TOKEN),
     logger,
     before: [accessLog(signals), refuseAmbiguousHead, oddHeadersRefused],
   });

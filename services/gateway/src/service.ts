@@ -13,8 +13,10 @@ import type { RedisGuard } from './clients/redis.ts';
 import { createSlots } from './clients/slots.ts';
 import { ownerUrls } from './config.ts';
 import type { Config } from './config.ts';
+import { createFindKey } from './db/find-key.ts';
 import { createKeyCache } from './db/key-cache.ts';
 import { migrations } from './db/migrations/list.ts';
+import { parseTrusted } from './domain/client-network.ts';
 import { maskKeys } from './domain/mask-keys.ts';
 import { createServers } from './servers.ts';
 import { createSignals } from './signals.ts';
@@ -92,7 +94,7 @@ type Connections = Pick<Deps, 'db' | 'logger' | 'signals'> & { redis: RedisGuard
 
 function createDeps(config: Config, { db, logger, signals, redis, forwarder }: Connections): Deps {
   const { INTERNAL_TOKEN_KEY: tokenKey, API_KEY_PEPPERS: peppers, ADMIN_CALL_TIMEOUT_MS: timeoutMs } = config;
-  const keyCache = createKeyCache({ db, freshMs: config.KEY_CACHE_MS });
+  const keyCache = createKeyCache({ findKey: createFindKey(db), freshMs: config.KEY_CACHE_MS });
   return {
     db,
     logger,
@@ -102,12 +104,13 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder }: C
     keyCache,
     keyUse: createKeyUse({ db, peppers, logger }),
     throttle: createFailureThrottle(config.AUTH_FAILURES_PER_MINUTE),
+    adminThrottle: createFailureThrottle(config.ADMIN_FAILURES_PER_MINUTE),
     limiter: createRateLimiter(redis),
     slots: createSlots({ redis, leaseMs: config.SLOT_LEASE_MS, logger }),
     watch: createSettingsWatch({ db, keyCache, logger, intervalMs: config.SETTINGS_POLL_MS }),
     owners: createOwners(ownerUrls(config), { tokenKey, timeoutMs, logger }),
     forward: forwarder.forward,
-    settings: { openapiFile: config.OPENAPI_FILE },
+    settings: { openapiFile: config.OPENAPI_FILE, isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES) },
   };
 }
 

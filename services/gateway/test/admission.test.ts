@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { verifyServiceToken } from '@vision/shared/http/service-token';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { until } from '@vision/shared/testing/until';
-import { bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
+import { adminToken, bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
 import { valuesOf } from './support/upstream.ts';
 import { wire } from './support/wire.ts';
@@ -192,17 +192,79 @@ test('no answer may be taken for another kind of content, and the documentation 
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
 });
 
-test('an address that presents wrong keys all the time is slowed down, known keys of it are not', async () => {
-  const replica = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '5' });
+test('whoever presents wrong keys all the time is slowed down, and valid keys of the same network never are', async () => {
+  const replica = await gateway.addReplica({
+    AUTH_FAILURES_PER_MINUTE: '5',
+    KEY_CACHE_MS: '1',
+    TRUSTED_PROXIES: 'loopback',
+  });
   const ask = (presented: string, from: string) =>
     exchange(`${replica.url}/api/op/v1/scenes`, 'GET', {
       headers: { ...bearer(presented), 'x-forwarded-for': from },
     });
-  expect((await ask(key, '203.0.113.7')).status).toBe(200);
-  for (let turn = 0; turn < 5; turn += 1) expect((await ask('vk_wrong', '203.0.113.7')).status).toBe(401);
-  const slowed = await ask('vk_wrong', '203.0.113.7');
-  expect(refusal(slowed)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_invalid_keys']);
-  expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
+  const guess = `vk_0123456789abcdef_${'g'.repeat(43)}`;
+  for (let turn = 0; turn < 5; turn += 1) {
+    expect((await ask(turn % 2 === 0 ? 'vk_wrong' : guess, '203.0.113.7')).status).toBe(401);
+  }
+  for (const wrong of ['vk_wrong', guess, `${key.slice(0, -4)}AAAA`]) {
+    const slowed = await ask(wrong, '203.0.113.7');
+    expect(refusal(slowed)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_invalid_keys']);
+    expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
   expect((await ask(key, '203.0.113.7')).status).toBe(200);
   expect((await ask('vk_wrong', '203.0.113.8')).status).toBe(401);
+});
+
+test('a valid key nobody used before passes in the middle of a flood of guesses from its own address', async () => {
+  const replica = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '5', KEY_CACHE_MS: '1' });
+  const guess = (number: number) =>
+    exchange(`${replica.url}/api/op/v1/scenes`, 'GET', {
+      headers: bearer(`vk_${number.toString(16).padStart(16, '0')}_${'g'.repeat(43)}`),
+    });
+  const flood = Promise.all(Array.from({ length: 300 }, (_, number) => guess(number)));
+  for (let turn = 0; turn < 10; turn += 1) {
+    expect((await exchange(`${replica.url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) })).status).toBe(200);
+  }
+  const answers = (await flood).map(({ status }) => status);
+  expect(new Set(answers)).toEqual(new Set([401, 429]));
+  expect(answers.filter((status) => status === 401)).toHaveLength(5);
+});
+
+test('all addresses of one IPv6 network count together, and a client cannot choose its own', async () => {
+  const replica = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '3', TRUSTED_PROXIES: '127.0.0.1' });
+  const guess = async (from: string, url = replica.url) => {
+    const headers = { ...bearer('vk_wrong'), 'x-forwarded-for': from };
+    return (await exchange(`${url}/api/op/v1/scenes`, 'GET', { headers })).status;
+  };
+  const spellings = ['2001:db8::1', '2001:db8:0:0:a:b:c:d', '2001:db8::ffff:2', '2001:db8::9'];
+  const seen = [];
+  for (const address of spellings) seen.push(await guess(`9.9.9.${String(seen.length)}, ${address}`));
+  expect(seen).toEqual([401, 401, 401, 429]);
+  expect(await guess('2001:db8:0:1::1')).toBe(401);
+  // Nobody is trusted unless the operator says so.
+  const direct = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '3' });
+  const rotating = [];
+  for (let turn = 0; turn < 4; turn += 1) rotating.push(await guess(`203.0.113.${String(turn)}`, direct.url));
+  expect(rotating).toEqual([401, 401, 401, 429]);
+});
+
+test('guesses of the admin token are throttled for their network only', async () => {
+  const replica = await gateway.addReplica({ ADMIN_FAILURES_PER_MINUTE: '3', TRUSTED_PROXIES: 'loopback' });
+  const ask = (token: string, from: string) =>
+    exchange(`${replica.adminUrl}/admin/v1/keys`, 'GET', { headers: { ...bearer(token), 'x-forwarded-for': from } });
+  for (let turn = 0; turn < 3; turn += 1) {
+    expect((await ask(`guess-${String(turn)}`, '203.0.113.7')).status).toBe(401);
+  }
+  for (const token of ['guess-4', adminToken]) {
+    const slowed = await ask(token, '203.0.113.7');
+    expect(refusal(slowed)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_invalid_tokens']);
+    expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await ask(adminToken, '203.0.113.8')).status).toBe(200);
+  for (let turn = 0; turn < 5; turn += 1) {
+    expect((await exchange(`${replica.adminUrl}/admin/v1/keys`)).status).toBe(401);
+  }
+  expect((await exchange(`${replica.adminUrl}/admin/v1/keys`, 'GET', { headers: bearer(adminToken) })).status).toBe(
+    200,
+  );
 });

@@ -13,14 +13,22 @@ export function requireServiceToken(key: string, audience: string): RequestHandl
   };
 }
 
-/** Accepts only calls with this static bearer token (admin API, inference backend). */
+/** Accepts only calls with this static bearer token (inference backend). */
 export function requireStaticToken(expected: string): RequestHandler {
+  const isRight = staticTokenCheck(expected);
+  return (req, _res, next) => {
+    if (!isRight(req.rawHeaders)) throw fail.authRequired('token_invalid');
+    next();
+  };
+}
+
+/** Whether headers carry this bearer token, compared in constant time. */
+export function staticTokenCheck(expected: string): (rawHeaders: string[]) => boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   const wanted = digest(expected);
-  return (req, _res, next) => {
-    const token = bearerToken(req.rawHeaders);
-    if (token === undefined || !timingSafeEqual(digest(token), wanted)) throw fail.authRequired('token_invalid');
-    next();
+  return (rawHeaders) => {
+    const token = bearerToken(rawHeaders);
+    return token !== undefined && timingSafeEqual(digest(token), wanted);
   };
 }
 

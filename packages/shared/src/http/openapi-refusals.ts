@@ -74,6 +74,8 @@ function commonRefusals(definition: RouteDefinition): AppError[] {
     ...faultyInput(definition),
     ...(params ? [fail.notFound('There is no such resource.')] : []),
     ...(isLimited ? [fail.rateLimited('rate_exceeded', 1, { limit: 'requests' })] : []),
+    ...(isLimited ? [fail.rateLimited('too_many_invalid_keys', 42)] : []),
+    ...(audience === 'admin' ? [fail.rateLimited('too_many_invalid_tokens', 42)] : []),
     ...(isLimited ? [fail.sysUnavailable('key_store_unavailable')] : []),
     ...(audience === 'admin' || audience === 'internal' ? [fail.sysUnavailable('database_unavailable')] : []),
     fail.internal(),

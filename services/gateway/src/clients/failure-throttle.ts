@@ -1,27 +1,24 @@
-import { isIPv6 } from 'node:net';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 
-/** Counts wrong keys per remote address, so that guessing does not reach the database. */
+/** Counts wrong credentials by the network that presents them. */
 export interface FailureThrottle {
-  /** Seconds to wait; 0 while the address is below its allowance. */
-  waitS: (address: string) => Promise<number>;
-  failed: (address: string) => Promise<void>;
+  /** Seconds to wait; 0 while the network is within its allowance. */
+  waitS: (network: string) => Promise<number>;
+  /** Counts one more; returns the seconds to wait once the allowance is used up. */
+  failed: (network: string) => Promise<number>;
 }
 
 export function createFailureThrottle(perMinute: number): FailureThrottle {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
   return {
-    waitS: async (address) => {
-      const state = await limiter.get(networkOf(address));
-      return state && state.consumedPoints >= perMinute ? Math.max(1, Math.ceil(state.msBeforeNext / 1000)) : 0;
+    waitS: async (network) => {
+      const state = await limiter.get(network);
+      return state && state.consumedPoints >= perMinute ? seconds(state.msBeforeNext) : 0;
     },
-    failed: async (address) => {
-      await limiter.penalty(networkOf(address));
+    failed: async (network) => {
+      const state = await limiter.penalty(network);
+      return state.consumedPoints > perMinute ? seconds(state.msBeforeNext) : 0;
     },
   };
-}
-
-/** One holder has a whole /64 of IPv6 addresses. */
-function networkOf(address: string): string {
-  return isIPv6(address) && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address;
 }

@@ -28,24 +28,16 @@ export async function insertKey(
   return inserted;
 }
 
-/** The key when it exists and is neither revoked nor expired, with the limits of its subject. */
-export async function findKeyInForce(db: Knex, keyId: string): Promise<KeyRecord | undefined> {
+/** Those of the keys that exist and are neither revoked nor expired, with the limits of their subjects, by id. */
+export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select k.subject, k.digest, k.pepper_version, l.overrides,
+    `select k.key_id, k.subject, k.digest, k.pepper_version, l.overrides,
             (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms
        from api_keys k left join subject_limits l on l.subject = k.subject
-      where k.key_id = :keyId and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
-    { keyId },
+      where k.key_id = any(:keyIds) and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+    { keyIds: [...keyIds] },
   );
-  const row = rows[0];
-  if (!row) return undefined;
-  return {
-    subject: row.subject,
-    digest: row.digest,
-    pepperVersion: row.pepper_version,
-    overrides: row.overrides ?? {},
-    expiresInMs: row.expires_in_ms ?? undefined,
-  };
+  return new Map(rows.map((row) => [row.key_id, toRecord(row)]));
 }
 
 export async function selectKeys(db: Knex, subject: string | undefined): Promise<ApiKey[]> {
@@ -90,7 +82,18 @@ export async function noteUse(db: Knex, keyId: string, renewed: KeyDigest | unde
     .update({ last_used_at: db.fn.now(), ...change });
 }
 
+function toRecord(row: KeyRow): KeyRecord {
+  return {
+    subject: row.subject,
+    digest: row.digest,
+    pepperVersion: row.pepper_version,
+    overrides: row.overrides ?? {},
+    expiresInMs: row.expires_in_ms ?? undefined,
+  };
+}
+
 interface KeyRow {
+  key_id: string;
   subject: string;
   digest: Buffer;
   pepper_version: number;

@@ -1,18 +1,16 @@
-import type { Knex } from 'knex';
-import { findKeyInForce } from './api-keys.ts';
 import type { KeyRecord } from './api-keys.ts';
+import type { FindKey } from './find-key.ts';
 
 export interface KeyCache {
   /** The key when it is in force; asks the database when nothing fresh is known. */
-  find: (keyId: string) => Promise<KeyRecord | undefined>;
-  /** Whether a fresh answer "in force" is at hand. */
-  knows: (keyId: string) => boolean;
+  find: FindKey;
   /** Drops what is known about these keys and about all keys of these subjects. */
   forget: (changed: { keyIds?: string[]; subjects?: string[] }) => void;
 }
 
 export interface KeyCacheOptions {
-  db: Knex;
+  /** Asks the database. */
+  findKey: FindKey;
   /** Age at which an answer is dropped; never served beyond, whatever state the database is in. */
   freshMs: number;
 }
@@ -27,34 +25,41 @@ interface Entry {
 const ENTRIES_AT_MOST = 20_000;
 
 /**
- * Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one query.
+ * Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one question.
  */
-export function createKeyCache({ db, freshMs }: KeyCacheOptions): KeyCache {
-  const entries = new Map<string, Entry>();
+export function createKeyCache({ findKey, freshMs }: KeyCacheOptions): KeyCache {
+  // Kept apart, so that guessed keys never push those in force out.
+  const inForce = new Map<string, Entry>();
+  const others = new Map<string, Entry>();
   const fresh = (keyId: string) => {
-    const entry = entries.get(keyId);
+    const entry = inForce.get(keyId) ?? others.get(keyId);
     return entry && isFresh(entry, freshMs) ? entry : undefined;
   };
+  const drop = (keyId: string) => {
+    inForce.delete(keyId);
+    others.delete(keyId);
+  };
+  const ask = (keyId: string): Entry => {
+    const entry: Entry = { askedAt: performance.now(), known: undefined, answer: findKey(keyId) };
+    drop(keyId);
+    remember(others, keyId, entry);
+    const onAnswer = (record: KeyRecord | undefined) => {
+      if (!record || others.get(keyId) !== entry) return;
+      entry.known = record;
+      others.delete(keyId);
+      remember(inForce, keyId, entry);
+    };
+    const onFailure = () => others.get(keyId) === entry && others.delete(keyId);
+    entry.answer.then(onAnswer, onFailure);
+    return entry;
+  };
   return {
-    find: (keyId) => {
-      const known = fresh(keyId);
-      if (known) return known.answer;
-      const entry: Entry = { askedAt: performance.now(), known: undefined, answer: findKeyInForce(db, keyId) };
-      entries.delete(keyId);
-      entries.set(keyId, entry);
-      dropOldest(entries);
-      entry.answer.then(
-        (record) => (entry.known = record),
-        () => entries.get(keyId) === entry && entries.delete(keyId),
-      );
-      return entry.answer;
-    },
-    knows: (keyId) => fresh(keyId)?.known !== undefined,
+    find: (keyId) => (fresh(keyId) ?? ask(keyId)).answer,
     forget: ({ keyIds = [], subjects = [] }) => {
-      keyIds.forEach((keyId) => entries.delete(keyId));
+      keyIds.forEach((keyId) => drop(keyId));
       if (subjects.length === 0) return;
       const changed = new Set(subjects);
-      for (const [keyId, { known }] of entries) if (known && changed.has(known.subject)) entries.delete(keyId);
+      for (const [keyId, { known }] of inForce) if (known && changed.has(known.subject)) inForce.delete(keyId);
     },
   };
 }
@@ -63,7 +68,8 @@ function isFresh({ askedAt, known }: Entry, freshMs: number): boolean {
   return performance.now() - askedAt < Math.min(freshMs, known?.expiresInMs ?? freshMs);
 }
 
-function dropOldest(entries: Map<string, Entry>): void {
+function remember(entries: Map<string, Entry>, keyId: string, entry: Entry): void {
+  entries.set(keyId, entry);
   if (entries.size <= ENTRIES_AT_MOST) return;
   for (const oldest of entries.keys()) {
     entries.delete(oldest);

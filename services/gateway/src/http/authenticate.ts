@@ -6,11 +6,12 @@ import type { Policy, Standing } from '../domain/rate-headers.ts';
 import { authenticateKey } from '../use-cases/authenticate-key.ts';
 import type { KeyHolder } from '../use-cases/authenticate-key.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { networkOfRequest } from './network-of-request.ts';
 import { refuseOddHeaders } from './refuse-odd-headers.ts';
 
 export type AdmissionDeps = Pick<
   Deps,
-  'keyCache' | 'keyUse' | 'limiter' | 'peppers' | 'signals' | 'throttle' | 'watch'
+  'keyCache' | 'keyUse' | 'limiter' | 'peppers' | 'settings' | 'signals' | 'throttle' | 'watch'
 >;
 
 /** Key, then rate: everything that is asked with a key passes here, whether the address exists or not. */
@@ -38,7 +39,7 @@ async function holderOf(deps: AdmissionDeps, req: Request): Promise<KeyHolder> {
     deps.signals.refused(reason);
     throw fail.authRequired(reason);
   }
-  return authenticateKey(deps, presented, req.ip ?? '');
+  return authenticateKey(deps, presented, networkOfRequest(req, deps.settings));
 }
 
 async function takeToken(

@@ -15,29 +15,26 @@ export interface KeyHolder {
 
 /**
  * Who presents this key. An unknown key, a wrong secret, a revoked and an expired key are one and the same answer; a
- * key that cannot be checked because the database is away is 503, never accepted and never 401.
+ * key that cannot be checked because the database is away is 503, never accepted and never 401. A valid key passes
+ * whatever else came from its network.
  */
-export async function authenticateKey(deps: AuthenticateDeps, presented: string, address: string): Promise<KeyHolder> {
+export async function authenticateKey(deps: AuthenticateDeps, presented: string, network: string): Promise<KeyHolder> {
   const keyId = keyIdOf(presented);
-  if (keyId === undefined || !deps.keyCache.knows(keyId)) await refuseGuessing(deps, address);
   const record = keyId === undefined ? undefined : await findRecord(deps, keyId);
   if (!keyMatches(presented, record, deps.peppers) || record === undefined || keyId === undefined) {
-    await deps.throttle.failed(address);
-    deps.signals.refused('key_invalid');
-    throw fail.authRequired();
+    throw await refuseGuess(deps, network);
   }
   deps.keyUse.note(keyId, presented, record);
   return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides) };
 }
 
-async function refuseGuessing(
+async function refuseGuess(
   { throttle, signals }: Pick<Deps, 'throttle' | 'signals'>,
-  address: string,
-): Promise<void> {
-  const waitS = await throttle.waitS(address);
-  if (waitS === 0) return;
-  signals.refused('address_throttled');
-  throw fail.rateLimited('too_many_invalid_keys', waitS);
+  network: string,
+): Promise<AppError> {
+  const waitS = await throttle.failed(network);
+  signals.refused(waitS === 0 ? 'key_invalid' : 'address_throttled');
+  return waitS === 0 ? fail.authRequired() : fail.rateLimited('too_many_invalid_keys', waitS);
 }
 
 async function findRecord(

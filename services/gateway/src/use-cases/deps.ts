@@ -7,6 +7,7 @@ import type { Owners } from '../clients/owners.ts';
 import type { RateLimiter } from '../clients/rate-limiter.ts';
 import type { Slots } from '../clients/slots.ts';
 import type { KeyCache } from '../db/key-cache.ts';
+import type { IsTrusted } from '../domain/client-network.ts';
 import type { Peppers } from '../domain/peppers.ts';
 import type { Signals } from '../signals.ts';
 import type { KeyUse } from './note-key-use.ts';
@@ -21,7 +22,10 @@ export interface Deps {
   peppers: Peppers;
   keyCache: KeyCache;
   keyUse: KeyUse;
+  /** Counts wrong keys. */
   throttle: FailureThrottle;
+  /** Counts wrong tokens of the admin API. */
+  adminThrottle: FailureThrottle;
   limiter: RateLimiter;
   slots: Slots;
   watch: SettingsWatch;
@@ -36,4 +40,6 @@ export interface Deps {
 interface Settings {
   /** The generated document of the public API. */
   openapiFile: string;
+  /** Whether the X-Forwarded-For of this address is believed. */
+  isTrustedProxy: IsTrusted;
 }

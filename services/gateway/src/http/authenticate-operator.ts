@@ -1,0 +1,30 @@
+import type { RequestHandler } from 'express';
+import { fail } from '@vision/shared/errors';
+import { staticTokenCheck } from '@vision/shared/http/authenticate';
+import type { Deps } from '../use-cases/deps.ts';
+import { networkOfRequest } from './network-of-request.ts';
+
+/**
+ * Accepts the token of the admin API. Unlike a key it may be short enough to be found, so a network with too many wrong
+ * ones has to wait, also with the right one.
+ */
+export function admitOperator(
+  { adminThrottle, settings, signals }: Pick<Deps, 'adminThrottle' | 'settings' | 'signals'>,
+  adminToken: string,
+): RequestHandler {
+  const isRight = staticTokenCheck(adminToken);
+  return async (req, _res, next) => {
+    const network = networkOfRequest(req, settings);
+    const waitS = await adminThrottle.waitS(network);
+    if (waitS > 0) {
+      signals.refused('operator_throttled');
+      throw fail.rateLimited('too_many_invalid_tokens', waitS);
+    }
+    if (!isRight(req.rawHeaders)) {
+      if (req.headers.authorization !== undefined) await adminThrottle.failed(network);
+      signals.refused('admin_token_invalid');
+      throw fail.authRequired('token_invalid');
+    }
+    next();
+  };
+}

@@ -19,9 +19,9 @@ import { createSignals } from './signals.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface ImagesService extends RunningService {
-  /** Known after `start`. */
-  port: number;
-  healthPort: number;
+  /** Known after `start`, as the other port. */
+  readonly port: number;
+  readonly healthPort: number;
 }
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
@@ -61,15 +61,19 @@ export async function createService(config: Config, { logger }: ServiceContext):
     await Promise.all([db.destroy(), clients.spool.remove()]);
   };
   const graceMs = config.SHUTDOWN_GRACE_MS;
-  const service: ImagesService = {
-    port: config.PORT,
-    healthPort: config.HEALTH_PORT,
+  return {
+    get port() {
+      return server.port;
+    },
+    get healthPort() {
+      return health.port;
+    },
     start: async () => {
       await clients.spool.prepare();
-      service.healthPort = await health.start();
+      await health.start();
       relay.start();
       background.start();
-      service.port = await server.start();
+      await server.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
@@ -81,7 +85,6 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'clients', timeoutMs: 5_000, stop: closeClients },
     ],
   };
-  return service;
 }
 
 /** Brings the database of this service up to date. */

@@ -19,9 +19,9 @@ import type { PictureDeps } from './use-cases/deps.ts';
 import { createVideoJobs } from './video-jobs.ts';
 
 export interface InferenceService extends RunningService {
-  /** Known after `start`. */
-  port: number;
-  healthPort: number;
+  /** Known after `start`, as the other port. */
+  readonly port: number;
+  readonly healthPort: number;
 }
 
 /** Builds the service from its configuration; nothing is loaded, connected or listening before `start`. */
@@ -62,15 +62,19 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const ready = async () => detectors.isAlive() && (jobs === undefined || (await jobs.isReady()));
   const health = createHttpServer(healthListener({ ready }), { host: config.HOST, port: config.HEALTH_PORT });
 
-  const service: InferenceService = {
-    port: config.PORT,
-    healthPort: config.HEALTH_PORT,
+  return {
+    get port() {
+      return server.port;
+    },
+    get healthPort() {
+      return health.port;
+    },
     start: async () => {
       pictures.start();
       await detectors.start();
-      service.healthPort = await health.start();
+      await health.start();
       await jobs?.start();
-      service.port = await server.start();
+      await server.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
@@ -82,7 +86,6 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'sandbox', timeoutMs: 1_000, stop: () => sandbox.close() },
     ],
   };
-  return service;
 }
 
 /** Brings the database of video jobs up to date; detection alone keeps nothing. */

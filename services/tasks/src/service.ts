@@ -21,9 +21,9 @@ import type { Deps, Settings } from './use-cases/deps.ts';
 import { createProbeLimits } from './use-cases/probe-limits.ts';
 
 export interface TasksService extends RunningService {
-  /** Known after `start`. */
-  port: number;
-  healthPort: number;
+  /** Known after `start`, as the other port. */
+  readonly port: number;
+  readonly healthPort: number;
 }
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
@@ -51,15 +51,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 
   const { RECOVERY_MS: recoveryMs, RETENTION_INTERVAL_MS: retentionMs } = config;
-  const background = createBackground(deps, {
-    kafka,
-    producer,
-    relay,
-    reconcilerBell,
-    recoveryMs,
-    retentionMs,
-    onFatal,
-  });
+  const parts = { kafka, producer, relay, reconcilerBell, recoveryMs, retentionMs, onFatal };
+  const background = createBackground(deps, parts);
 
   const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks');
   const app = createApp({ routes: routes(deps), authenticate, logger });
@@ -73,12 +66,16 @@ export async function createService(config: Config, { logger, onFatal }: Service
     await db.destroy();
   };
   const graceMs = config.SHUTDOWN_GRACE_MS;
-  const service: TasksService = {
-    port: config.PORT,
-    healthPort: config.HEALTH_PORT,
+  return {
+    get port() {
+      return server.port;
+    },
+    get healthPort() {
+      return health.port;
+    },
     start: async () => {
-      service.healthPort = await health.start();
-      service.port = await server.start();
+      await health.start();
+      await server.start();
       background.start();
     },
     stopPhases: [
@@ -88,7 +85,6 @@ export async function createService(config: Config, { logger, onFatal }: Service
       { name: 'clients', timeoutMs: 5_000, stop: closeClients },
     ],
   };
-  return service;
 }
 
 /** Brings the database of this service up to date. */

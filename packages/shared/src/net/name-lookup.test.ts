@@ -55,10 +55,18 @@ test('a packet that is lost is sent again', async () => {
 test.each<[string, DnsAnswer]>([
   ['does not exist', 'nxdomain'],
   ['has no address', 'nothing'],
-  ['has a server that fails', 'servfail'],
 ])('a name that %s is unknown', async (_name, answer) => {
   const lookup = await lookupIn(() => answer);
   await expect(lookup('camera.example.org', ample)).rejects.toMatchObject({ fault: 'name_unknown' });
+});
+
+test('name servers that fail or are not there are told apart from a name that is not', async () => {
+  const lookup = await lookupIn(() => 'servfail');
+  await expect(lookup('camera.example.org', ample)).rejects.toMatchObject({ fault: 'resolve_failed' });
+  const address = dns?.address ?? '';
+  await dns?.close();
+  dns = undefined;
+  await expect(createLookup([address])('camera.example.org', ample)).rejects.toMatchObject({ fault: 'resolve_failed' });
 });
 
 test.each<[string, DnsAnswer]>([

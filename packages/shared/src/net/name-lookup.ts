@@ -8,7 +8,7 @@ export interface LookupOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Finds every address of a name. @throws AddressError `name_unknown`, `resolve_timeout`. */
+/** Finds every address of a name. @throws AddressError `name_unknown`, `resolve_timeout`, `resolve_failed`. */
 export type Lookup = (name: string, options: LookupOptions) => Promise<string[]>;
 
 /** The first packet may be lost: it is sent again after a second, as often as the deadline allows. */
@@ -51,9 +51,11 @@ function addressesOf(answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   if (addresses.length > 0) return addresses;
   const causes = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-  const isLate = causes.some((cause) => LATE.has((cause as NodeJS.ErrnoException).code ?? ''));
-  throw new AddressError(isLate ? 'resolve_timeout' : 'name_unknown', causes[0]);
+  const codes = causes.map((cause) => (cause as NodeJS.ErrnoException).code ?? '');
+  if (codes.every((code) => ABSENT.has(code))) throw new AddressError('name_unknown', causes[0]);
+  throw new AddressError(codes.some((code) => LATE.has(code)) ? 'resolve_timeout' : 'resolve_failed', causes[0]);
 }
 
+const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 /** The deadline cancels; c-ares itself gives up after its last try. */
 const LATE: ReadonlySet<string> = new Set(['ECANCELLED', 'ETIMEOUT']);

@@ -50,6 +50,16 @@ export const configSchema = z.object({
     .describe(
       'Proxies whose X-Forwarded-For is believed: addresses, CIDRs, or the names loopback, linklocal, uniquelocal',
     ),
+  MAX_CONNECTIONS_PER_CLIENT: count(512).describe(
+    'Open connections of one remote address (IPv6: /64) to each listener; trusted proxies are exempt',
+  ),
+  MIN_CLIENT_BYTES_PER_S: count(8192).describe('Least pace of a client that sends a body or takes an answer'),
+  CLIENT_PACE_WINDOW_MS: millis(30_000)
+    .refine((value) => value >= 100, 'at least 100')
+    .describe('Time of waiting for a client over which its pace is judged'),
+  HEAD_TIMEOUT_MS: count(30_000).describe('Longest time for the head of a request'),
+  BODY_TIMEOUT_MS: count(3_900_000).describe('Longest time for the body of a request; longer than that of any service'),
+  ANSWER_TIMEOUT_MS: count(900_000).describe('Longest time in which a client has to take an answer'),
   SLOT_LEASE_MS: millis(15_000).describe('Time after which the in-flight slots of a dead gateway free themselves'),
   CONNECT_TIMEOUT_MS: millis(3000).describe('Longest wait for a connection to a service'),
   UPSTREAM_IDLE_MS: millis(120_000).describe('Longest silence of a service before its call is given up'),

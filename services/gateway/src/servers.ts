@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { createApp } from '@vision/shared/http/app';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -11,6 +12,7 @@ import { admit } from './http/authenticate.ts';
 import { admitOperator } from './http/authenticate-operator.ts';
 import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
 import { publicRoutes } from './http/routes.ts';
+import { watchConnections } from './http/watch-connections.ts';
 import type { Deps } from './use-cases/deps.ts';
 
 export interface Servers {
@@ -38,13 +40,29 @@ export function createServers(config: Config, deps: Deps): Servers {
     logger,
     before: [accessLog(signals), refuseAmbiguousHead, oddHeadersRefused],
   });
-  const publicServer = createHttpServer(publicApp, { host, port: config.PORT, requireHostHeader: false });
-  const adminServer = createHttpServer(adminApp, { host, port: config.ADMIN_PORT, requireHostHeader: false });
-  for (const { server } of [publicServer, adminServer]) answerMalformed(server);
+  const outside = { host, requireHostHeader: false, headTimeoutMs: config.HEAD_TIMEOUT_MS };
+  const publicServer = createHttpServer(publicApp, { ...outside, port: config.PORT });
+  const adminServer = createHttpServer(adminApp, { ...outside, port: config.ADMIN_PORT });
+  guard(publicServer.server, 'public', { config, deps });
+  guard(adminServer.server, 'admin', { config, deps });
   const ready = () => watch.maintenance() !== undefined;
   return {
     public: publicServer,
     admin: adminServer,
     health: createHttpServer(healthListener({ ready }), { host, port: config.HEALTH_PORT }),
   };
+}
+
+/** What holds for every listener that strangers may reach. */
+function guard(server: Server, name: 'public' | 'admin', { config, deps }: { config: Config; deps: Deps }): void {
+  answerMalformed(server);
+  watchConnections(server, {
+    perClient: config.MAX_CONNECTIONS_PER_CLIENT,
+    minBytesPerS: config.MIN_CLIENT_BYTES_PER_S,
+    windowMs: config.CLIENT_PACE_WINDOW_MS,
+    bodyMs: config.BODY_TIMEOUT_MS,
+    answerMs: config.ANSWER_TIMEOUT_MS,
+    isTrustedProxy: deps.settings.isTrustedProxy,
+    onCut: (reason) => deps.signals.connectionCut(name, reason),
+  });
 }

@@ -18,7 +18,7 @@ export interface ServedRequest {
 
 /** Everything the gateway tells an operator, in one place. Labels are few and never ids. */
 export function createSignals(logger: Logger) {
-  const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, operatorActs, upstreamErrors } =
+  const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, cuts, operatorActs, upstreamErrors } =
     createInstruments();
   // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
   fallbacks.add(0);
@@ -48,6 +48,10 @@ export function createSignals(logger: Logger) {
     refused: (reason: string) => {
       refusals.add(1, { reason });
       logger.info({ reason }, 'credentials were refused');
+    },
+    connectionCut: (listener: 'public' | 'admin', reason: string) => {
+      cuts.add(1, { listener, reason });
+      logger.info({ listener, reason }, 'a connection was cut');
     },
     upstreamFailed: (upstream: string, error: unknown) => {
       upstreamErrors.add(1, { upstream });
@@ -87,11 +91,14 @@ function createInstruments() {
     description: 'Keys that could not be checked because the database was away',
   });
   const refusals = metrics.createCounter('vision.gateway.auth.refusals', { description: 'Refused credentials' });
+  const cuts = metrics.createCounter('vision.gateway.connections.cut', {
+    description: 'Connections ended because the client was too slow or had too many',
+  });
   const operatorActs = metrics.createCounter('vision.gateway.operator.acts', {
     description: 'Keys created and revoked, maintenance switched',
   });
   const upstreamErrors = metrics.createCounter('vision.gateway.upstream.errors', {
     description: 'Calls to a service that gave no answer',
   });
-  return { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, operatorActs, upstreamErrors };
+  return { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, cuts, operatorActs, upstreamErrors };
 }

@@ -17,6 +17,8 @@ export interface ListenOptions {
   port: number;
   /** false: the listener itself refuses requests without Host; Node would do it without a problem document. */
   requireHostHeader?: boolean;
+  /** Longest time for the head of a request; 30 s when absent. */
+  headTimeoutMs?: number;
 }
 
 /**
@@ -26,10 +28,17 @@ export interface ListenOptions {
  */
 export function createHttpServer(
   listener: RequestListener,
-  { host, port, requireHostHeader = true }: ListenOptions,
+  { host, port, requireHostHeader = true, headTimeoutMs = 30_000 }: ListenOptions,
 ): HttpServer {
   const server = createServer(
-    { keepAliveTimeout: 75_000, headersTimeout: 30_000, requestTimeout: 0, noDelay: true, requireHostHeader },
+    {
+      keepAliveTimeout: 75_000,
+      headersTimeout: headTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(headTimeoutMs / 4),
+      requestTimeout: 0,
+      noDelay: true,
+      requireHostHeader,
+    },
     listener,
   );
   // `100 Continue` is sent when somebody begins to read the body, so a request refused by its head never sends it.

@@ -11,6 +11,8 @@ export function answerMalformed(server: Server): void {
   server.on('clientError', (_error, socket) => refuse(socket));
 }
 
+const FAREWELL_MS = 2000;
+
 function refuse(socket: Duplex & { bytesWritten?: number }): void {
   if (!socket.writable) {
     socket.destroy();
@@ -22,6 +24,9 @@ function refuse(socket: Duplex & { bytesWritten?: number }): void {
     'The request is not valid HTTP, or its headers are too large.',
   );
   const body = JSON.stringify(toProblem(error, ids));
+  // A client that never closes its side must not keep ours open.
+  const cut = setTimeout(() => socket.destroy(), FAREWELL_MS);
+  socket.once('close', () => clearTimeout(cut));
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

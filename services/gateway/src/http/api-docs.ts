@@ -7,12 +7,21 @@ const directory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dis
 const files: Record<string, { type: string; read: () => Promise<Buffer | string> }> = {
   '/docs': { type: 'text/html', read: async () => PAGE },
   '/docs/start.js': { type: 'text/javascript', read: async () => START },
-  '/docs/swagger-ui.css': { type: 'text/css', read: () => readFile(join(directory, 'swagger-ui.css')) },
-  '/docs/swagger-ui-bundle.js': {
-    type: 'text/javascript',
-    read: () => readFile(join(directory, 'swagger-ui-bundle.js')),
-  },
+  '/docs/swagger-ui.css': { type: 'text/css', read: readOnce('swagger-ui.css') },
+  '/docs/swagger-ui-bundle.js': { type: 'text/javascript', read: readOnce('swagger-ui-bundle.js') },
 };
+
+/** All answers share one copy of a file, however many of them wait for their readers. */
+function readOnce(name: string): () => Promise<Buffer> {
+  let content: Promise<Buffer> | undefined;
+  return () => {
+    content ??= readFile(join(directory, name)).catch((error: unknown) => {
+      content = undefined;
+      throw error;
+    });
+    return content;
+  };
+}
 
 /** The browsable documentation, from files of an installed package: the page loads nothing from elsewhere. */
 export const apiDocs: RequestHandler = async (req, res, next) => {

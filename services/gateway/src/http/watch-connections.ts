@@ -1,0 +1,75 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { networkOf } from '../domain/client-network.ts';
+import type { IsTrusted } from '../domain/client-network.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionLimits, CutReason } from './connection.ts';
+
+export interface ConnectionWatchOptions extends ConnectionLimits {
+  /** Open connections of one client address. */
+  perClient: number;
+  /** Proxies carry many clients, so the number of their connections is not limited. */
+  isTrustedProxy: IsTrusted;
+  onCut: (reason: CutReason) => void;
+}
+
+const LOOK_EVERY_MS = 1000;
+
+/**
+ * Ends connections whose client sends or takes less than the least pace while it is its turn, and those beyond the
+ * number for one address. Silence between requests, and waiting for our answer or for our reading, cost nothing.
+ */
+export function watchConnections(server: Server, options: ConnectionWatchOptions): void {
+  const open = new Map<Socket, Connection>();
+  const perNetwork = new Map<string, number>();
+  const cut = (socket: Socket, reason: CutReason) => {
+    options.onCut(reason);
+    // A reset frees what the system still holds for a client that does not read.
+    socket.resetAndDestroy();
+  };
+  server.on('connection', (socket: Socket) => {
+    const peer = socket.remoteAddress ?? '';
+    const network = options.isTrustedProxy(peer) ? undefined : networkOf(peer);
+    if (network !== undefined && (perNetwork.get(network) ?? 0) >= options.perClient) {
+      cut(socket, 'too_many_connections');
+      return;
+    }
+    if (network !== undefined) perNetwork.set(network, (perNetwork.get(network) ?? 0) + 1);
+    open.set(socket, new Connection(socket, options));
+    socket.once('close', () => {
+      open.delete(socket);
+      if (network !== undefined) release(perNetwork, network);
+    });
+  });
+  server.on('request', (req, res) => open.get(req.socket)?.begin(req, res));
+  server.on('clientError', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onCut('head_timeout');
+  });
+  lookWhileListening(server, Math.min(LOOK_EVERY_MS, options.windowMs / 10), (now, passedMs) => {
+    for (const [socket, connection] of open) {
+      const reason = connection.look(now, passedMs);
+      if (reason) cut(socket, reason);
+    }
+  });
+}
+
+function release(perNetwork: Map<string, number>, network: string): void {
+  const left = (perNetwork.get(network) ?? 1) - 1;
+  if (left === 0) perNetwork.delete(network);
+  else perNetwork.set(network, left);
+}
+
+function lookWhileListening(server: Server, everyMs: number, look: (now: number, passedMs: number) => void): void {
+  let timer: NodeJS.Timeout | undefined;
+  let lookedAt = 0;
+  server.on('listening', () => {
+    lookedAt = performance.now();
+    timer = setInterval(() => {
+      const now = performance.now();
+      // A process that stood still did not read either: no client pays for that.
+      look(now, Math.min(now - lookedAt, 2 * everyMs));
+      lookedAt = now;
+    }, everyMs);
+  });
+  server.on('close', () => clearInterval(timer));
+}

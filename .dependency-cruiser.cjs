@@ -4,7 +4,7 @@
  */
 const layers = {
   'main.ts': { values: ['config.ts', 'service.ts'], typesOf: [] },
-  'telemetry.ts': { values: [], typesOf: [] },
+  'telemetry.ts': { values: ['domain'], typesOf: [] },
   'config.ts': { values: ['domain'], typesOf: [] },
   http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals.ts'] },
   consumers: { values: ['use-cases', 'domain'], typesOf: ['signals.ts'] },

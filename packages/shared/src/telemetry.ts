@@ -9,17 +9,21 @@ import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { AlwaysOffSampler, NoopSpanProcessor } from '@opentelemetry/sdk-trace';
-import type { Attributes, Span } from '@opentelemetry/api';
+import type { Span } from '@opentelemetry/api';
 import { IncomingMessage } from 'node:http';
 import type { ClientRequest, ServerResponse } from 'node:http';
 import { register } from 'node:module';
 import { edgePropagator, linkOutsideTrace } from './telemetry/edge-trace.ts';
+import { incomingAttributes, outgoingAttributes } from './telemetry/span-attributes.ts';
 
 export interface TelemetryOptions {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
   name: string;
-  /** True for the service that callers from outside reach: their trace is linked, never continued. */
-  edge?: boolean;
+  /** For the service that callers from outside reach: their trace is linked, never continued. */
+  edge?: {
+    /** Takes secrets out of a path that a caller wrote. */
+    maskPath: (path: string) => string;
+  };
 }
 
 let sdk: NodeSDK | undefined;
@@ -33,7 +37,7 @@ let prometheus: PrometheusExporter | undefined;
  * of that exporter, or just OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant. Metrics are read from `/metrics` of the
  * health listener.
  */
-export function startTelemetry({ name, edge = false }: TelemetryOptions): void {
+export function startTelemetry({ name, edge }: TelemetryOptions): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
   prometheus = new PrometheusExporter({ preventServerStart: true });
   sdk = new NodeSDK({
@@ -50,7 +54,8 @@ export function startTelemetry({ name, edge = false }: TelemetryOptions): void {
     instrumentations: [
       new HttpInstrumentation({
         ignoreIncomingRequestHook: isProbe,
-        ...(edge ? { requestHook: linkIncoming, startIncomingSpanHook: withoutQuery } : {}),
+        startIncomingSpanHook: (request) => incomingAttributes(request, edge?.maskPath),
+        ...(edge ? { requestHook: linkIncoming, startOutgoingSpanHook: outgoingAttributes } : {}),
       }),
       new ExpressInstrumentation(),
       new UndiciInstrumentation(),
@@ -89,10 +94,4 @@ function isProbe(req: IncomingMessage): boolean {
 
 function linkIncoming(span: Span, request: ClientRequest | IncomingMessage): void {
   if (request instanceof IncomingMessage) linkOutsideTrace(span, request.headers);
-}
-
-/** Some callers put their key into the query. It is never read there and must not end up in a trace. */
-function withoutQuery(request: IncomingMessage): Attributes {
-  const path = (request.url ?? '').split('?')[0] ?? '';
-  return request.url?.includes('?') ? { 'url.query': '***', 'http.target': path, 'http.url': path } : {};
 }

@@ -1,3 +1,4 @@
 import { startTelemetry } from '@vision/shared/telemetry';
+import { maskKeys } from './domain/mask-keys.ts';
 
-startTelemetry({ name: 'gateway', edge: true });
+startTelemetry({ name: 'gateway', edge: { maskPath: maskKeys } });

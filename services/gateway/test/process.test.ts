@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
@@ -53,6 +55,36 @@ test('a trace begins here, whatever the client names, and goes on in the service
     expect(refused.body['trace_id']).toBe(refused.headers.get('x-trace-id'));
   } finally {
     await program.kill();
+  }
+});
+
+test('no trace holds a key, wherever its caller put it', async () => {
+  let exported = '';
+  const collector = createServer((req, res) => {
+    req.on('data', (chunk: Buffer) => {
+      exported += chunk.toString('latin1');
+    });
+    req.on('end', () => res.end());
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  const program = await startGatewayProcess({
+    ...gateway.env,
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  });
+  try {
+    const { key } = await gateway.newKey();
+    const headers = bearer(key);
+    for (const path of [`/v1/${key.replaceAll('_', '%5F')}`, `/v1/${key}`, `/v1/vision/usage?api_key=${key}`]) {
+      await exchange(program.url + path, 'GET', { headers });
+    }
+    await until(() => exported.includes('/v1/vision/usage') && exported.includes('/v1/vk_'));
+    expect(await program.stop()).toBe(0);
+    expect(exported).not.toContain(key.split('_').slice(2).join('_'));
+  } finally {
+    await program.kill();
+    collector.close();
   }
 });
 

@@ -37,7 +37,7 @@ export function openStores(world: World): Stores {
       for await (const { key } of store.list('')) keys.push(key);
       return keys;
     },
-    incompleteUploads: () => store.abortIncomplete('', 0),
+    incompleteUploads: () => store.abortIncomplete(''),
     takenSlots: async () => {
       const keys = await redis.keys('*slots:*');
       const counts = await Promise.all(keys.map((key) => redis.zcount(key, Date.now(), '+inf')));

@@ -25,8 +25,8 @@ export interface ObjectStore {
   remove(keys: string[]): Promise<void>;
   /** Objects below a prefix in key order, page by page. */
   list(prefix: string): AsyncIterable<StoredObject>;
-  /** Ends multipart uploads below a prefix that were begun longer ago than `olderThanMs`; returns how many. */
-  abortIncomplete(prefix: string, olderThanMs: number): Promise<number>;
+  /** Ends multipart uploads below a prefix: all, or those begun before an instant; returns how many. */
+  abortIncomplete(prefix: string, begunBefore?: Date): Promise<number>;
   /** Creates the bucket when it is missing. */
   ensureBucket(): Promise<void>;
   /** Closes idle connections. */
@@ -43,7 +43,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),
     list: (prefix) => list(connection, prefix),
-    abortIncomplete: (prefix, olderThanMs) => abortIncomplete(connection, prefix, olderThanMs),
+    abortIncomplete: (prefix, begunBefore) => abortIncomplete(connection, prefix, begunBefore),
     ensureBucket: () => ensureBucket(connection),
     close: connection.close,
   };

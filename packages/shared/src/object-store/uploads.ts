@@ -93,7 +93,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
 }
 
 async function cleanUp(connection: Connection, key: string, wasGivenUp: boolean): Promise<void> {
-  await abortIncomplete(connection, key, 0).catch(() => undefined);
+  await abortIncomplete(connection, key).catch(() => undefined);
   // The request that was allowed to finish may have completed the upload.
   if (wasGivenUp) await remove(connection, [key]).catch(() => undefined);
 }
@@ -143,10 +143,12 @@ async function putParts({ client, bucket, key, contentType, body, ended }: Parts
   await client.completeMultipartUpload(bucket, key, uploadId, sent);
 }
 
-/** Ends multipart uploads below a prefix that were begun longer ago than `olderThanMs`; returns how many. */
-export async function abortIncomplete(connection: Connection, prefix: string, olderThanMs: number): Promise<number> {
+/**
+ * Ends multipart uploads below a prefix: all, or those begun before an instant; returns how many. The store dates them
+ * by its own clock, so an upload of a moment ago is only found for sure without an instant.
+ */
+export async function abortIncomplete(connection: Connection, prefix: string, begunBefore?: Date): Promise<number> {
   const { bucket } = connection;
-  const cutOff = Date.now() - olderThanMs;
   let aborted = 0;
   let [keyMarker, uploadIdMarker] = ['', ''];
   for (;;) {
@@ -154,7 +156,7 @@ export async function abortIncomplete(connection: Connection, prefix: string, ol
       client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, uploadIdMarker, ''),
     );
     for (const { key, uploadId, initiated } of page.uploads) {
-      if (initiated.getTime() > cutOff) continue;
+      if (begunBefore && initiated >= begunBefore) continue;
       await exchange(connection, {}, (client) =>
         client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)),
       );

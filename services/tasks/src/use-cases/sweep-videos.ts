@@ -17,7 +17,7 @@ export async function sweepVideos({
   settings,
   signals,
 }: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>): Promise<{ orphans: number; incompleteUploads: number }> {
-  const cutOff = (await databaseNow(db)).getTime() - settings.orphanAgeMs;
+  const cutOff = new Date((await databaseNow(db)).getTime() - settings.orphanAgeMs);
   let orphans = 0;
   let page: string[] = [];
   const removeUnused = async () => {
@@ -27,10 +27,10 @@ export async function sweepVideos({
     page = [];
   };
   for await (const { key, modifiedAt } of store.list(VIDEO_PREFIX)) {
-    if (modifiedAt.getTime() <= cutOff) page.push(key);
+    if (modifiedAt <= cutOff) page.push(key);
     if (page.length >= PAGE) await removeUnused();
   }
   if (page.length > 0) await removeUnused();
   if (orphans > 0) signals.orphansRemoved(orphans);
-  return { orphans, incompleteUploads: await store.abortIncomplete(VIDEO_PREFIX, settings.orphanAgeMs) };
+  return { orphans, incompleteUploads: await store.abortIncomplete(VIDEO_PREFIX, cutOff) };
 }

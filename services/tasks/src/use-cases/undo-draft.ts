@@ -48,7 +48,7 @@ export async function undoDraft({ db, quota, store }: UndoDeps, draft: Task): Pr
   if (draft.admittedAt !== null) await quota.refund(draft.reservationId, draft.subject);
   crashPoint('tasks.undo.refunded');
   if (draft.objectKey !== null) {
-    await store.abortIncomplete(draft.objectKey, 0);
+    await store.abortIncomplete(draft.objectKey);
     await store.remove([draft.objectKey]);
   }
   crashPoint('tasks.undo.object-removed');

@@ -56,6 +56,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const stopBackground = async () => {
     await Promise.all([consumer.stop(10_000), retention.stop()]);
   };
+  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -71,7 +72,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
       retention.start();
     },
     stopPhases: [
-      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
+      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
       { name: 'background', timeoutMs: 15_000, stop: stopBackground },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },

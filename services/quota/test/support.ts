@@ -42,8 +42,8 @@ export interface TestQuota {
   stop: () => Promise<void>;
 }
 
-/** The service as it is deployed, on a database, topics and ports of its own. */
-export async function startQuota(): Promise<TestQuota> {
+/** The service as it is deployed, on a database, topics and ports of its own; `settings` go over the usual ones. */
+export async function startQuota(settings: Record<string, string> = {}): Promise<TestQuota> {
   const database = await testLedger();
   const kafka = await testKafka({ topics: [topics.tasks, topics.images] });
   const env = {
@@ -55,6 +55,7 @@ export async function startQuota(): Promise<TestQuota> {
     TOPIC_PREFIX: kafka.topicPrefix,
     INTERNAL_TOKEN_KEY: tokenKey,
     LOG_LEVEL: 'silent',
+    ...settings,
   };
   const config = readConfig(env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });

@@ -1,5 +1,7 @@
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
@@ -11,8 +13,17 @@ export interface Background {
   stop: () => Promise<void>;
 }
 
-/** Background work: recovery, the sweep and retention. Every replica may run them at the same time. */
-export function createBackground(deps: Deps, config: Config, logger: Logger): Background {
+export interface BackgroundParts {
+  producer: EventProducer;
+  relay: Relay;
+  logger: Logger;
+}
+
+/**
+ * Builds everything that works without being asked: relay, recovery, the sweep and retention. Every replica may run
+ * them at the same time.
+ */
+export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
   const pollers = [
     createPoller({
       name: 'recovery',
@@ -35,10 +46,13 @@ export function createBackground(deps: Deps, config: Config, logger: Logger): Ba
   ];
   return {
     start: () => {
+      relay.start();
       for (const poller of pollers) poller.start();
     },
     stop: async () => {
       await Promise.all(pollers.map((poller) => poller.stop()));
+      await relay.stop();
+      await producer.stop();
     },
   };
 }

@@ -43,7 +43,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     wakeRelay: relay.wake,
     settings: settingsOf(config),
   };
-  const background = createBackground(deps, config, logger);
+  const background = createBackground(deps, config, { producer, relay, logger });
 
   const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'images');
   const app = createApp({ routes: routes(deps), authenticate, logger });
@@ -51,10 +51,6 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations) });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
 
-  const stopEvents = async () => {
-    await relay.stop();
-    await producer.stop();
-  };
   const closeClients = async () => {
     clients.inference.close();
     clients.store.close();
@@ -71,16 +67,14 @@ export async function createService(config: Config, { logger }: ServiceContext):
     start: async () => {
       await clients.spool.prepare();
       await health.start();
-      relay.start();
-      background.start();
       await server.start();
+      background.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
       // Calls whose client has left are finished too.
       { name: 'calls', timeoutMs: 10_000, stop: deps.callGate.idle },
-      { name: 'background', timeoutMs: 10_000, stop: background.stop },
-      { name: 'events', timeoutMs: 10_000, stop: stopEvents },
+      { name: 'background', timeoutMs: 15_000, stop: background.stop },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'clients', timeoutMs: 5_000, stop: closeClients },
     ],

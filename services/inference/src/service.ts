@@ -62,6 +62,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const ready = async () => detectors.isAlive() && (jobs === undefined || (await jobs.isReady()));
   const health = createHttpServer(healthListener({ ready }), { host: config.HOST, port: config.HEALTH_PORT });
 
+  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -77,7 +78,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
       await server.start();
     },
     stopPhases: [
-      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
+      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
       { name: 'worker', timeoutMs: 15_000, stop: async () => jobs?.stopWorker() },
       { name: 'detectors', timeoutMs: 5_000, stop: () => detectors.stop() },
       { name: 'pictures', timeoutMs: 1_000, stop: async () => pictures.stop() },

@@ -4,6 +4,8 @@ import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
@@ -12,16 +14,24 @@ import { runRetention } from './use-cases/run-retention.ts';
 
 export interface Background {
   consumers: { frames: EventConsumer; tasks: EventConsumer };
+  /** Whether both consumers work; for the liveness check. */
   isAlive: () => boolean;
   start: () => void;
   stop: () => Promise<void>;
 }
 
-/** Everything that works without being asked: frames and tasks are taken in, what has expired is removed. */
+export interface BackgroundParts {
+  kafka: KafkaClient;
+  producer: EventProducer;
+  relay: Relay;
+  onFatal: (error: unknown) => void;
+}
+
+/** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention. */
 export function createBackground(
-  config: Config,
   deps: Deps,
-  { kafka, onFatal }: { kafka: KafkaClient; onFatal: (error: unknown) => void },
+  config: Config,
+  { kafka, producer, relay, onFatal }: BackgroundParts,
 ): Background {
   const frames = createBatchConsumer({
     kafka,
@@ -48,10 +58,12 @@ export function createBackground(
     consumers: { frames, tasks },
     isAlive: () => frames.isAlive() && tasks.isAlive(),
     start: () => {
-      for (const part of [frames, tasks, retention]) part.start();
+      for (const part of [relay, frames, tasks, retention]) part.start();
     },
     stop: async () => {
       await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop()]);
+      await relay.stop();
+      await producer.stop();
     },
   };
 }

@@ -50,17 +50,14 @@ export async function createService(config: Config, { logger, onFatal }: Service
     wakeRelay: relay.wake,
     settings,
   };
-  const background = createBackground(config, deps, { kafka, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, onFatal });
 
   const app = createApp({ routes: routes(deps), authenticate: requireServiceToken(tokenKey, 'results'), logger });
   const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
 
-  const stopRelay = async () => {
-    await relay.stop();
-    await producer.stop();
-  };
+  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -72,13 +69,11 @@ export async function createService(config: Config, { logger, onFatal }: Service
     start: async () => {
       await health.start();
       await server.start();
-      relay.start();
       background.start();
     },
     stopPhases: [
-      { name: 'http', timeoutMs: config.SHUTDOWN_GRACE_MS, stop: () => server.stop(10_000) },
+      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
       { name: 'background', timeoutMs: 15_000, stop: background.stop },
-      { name: 'relay', timeoutMs: 10_000, stop: stopRelay },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },
     ],

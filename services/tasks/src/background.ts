@@ -4,6 +4,7 @@ import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
+import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createReconciler } from './use-cases/reconcile.ts';
@@ -18,16 +19,12 @@ export interface Background {
   stop: () => Promise<void>;
 }
 
-export interface BackgroundOptions {
+export interface BackgroundParts {
   kafka: KafkaClient;
   producer: EventProducer;
   relay: Relay;
   /** Rings when a task is due. */
   reconcilerBell: Bell;
-  /** Pause between two looks for creates of dead processes. */
-  recoveryMs: number;
-  /** Pause between two removals of what has expired. */
-  retentionMs: number;
   onFatal: (error: unknown) => void;
 }
 
@@ -36,27 +33,30 @@ const LOOK_MS = 200;
 const CENSUS_MS = 10_000;
 
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, census. */
-export function createBackground(deps: Deps, options: BackgroundOptions): Background {
+export function createBackground(
+  deps: Deps,
+  config: Config,
+  { kafka, producer, relay, reconcilerBell, onFatal }: BackgroundParts,
+): Background {
   const { logger } = deps;
-  const { kafka, producer, relay, onFatal } = options;
   const consumer = createConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
   const reconciler = createPoller({
     name: 'reconciler',
     intervalMs: LOOK_MS,
     logger,
     maxBackoffMs: 2_000,
-    bell: options.reconcilerBell,
+    bell: reconcilerBell,
     run: createReconciler(deps),
   });
   const recovery = createPoller({
     name: 'recovery',
-    intervalMs: options.recoveryMs,
+    intervalMs: config.RECOVERY_MS,
     logger,
     run: () => recoverCreates(deps),
   });
   const retention = createPoller({
     name: 'retention',
-    intervalMs: options.retentionMs,
+    intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
     maxBackoffMs: 60_000,
     run: async () => {

@@ -50,9 +50,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     settings: settingsOf(config),
   };
 
-  const { RECOVERY_MS: recoveryMs, RETENTION_INTERVAL_MS: retentionMs } = config;
-  const parts = { kafka, producer, relay, reconcilerBell, recoveryMs, retentionMs, onFatal };
-  const background = createBackground(deps, parts);
+  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, onFatal });
 
   const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks');
   const app = createApp({ routes: routes(deps), authenticate, logger });

@@ -1,7 +1,7 @@
 import type { Logger } from '@vision/shared/logger';
 import { meter } from '@vision/shared/telemetry';
 import type { Change } from './domain/moves.ts';
-import type { Task } from './domain/task.ts';
+import type { Task, VideoKind } from './domain/task.ts';
 
 const alarmNames = ['results_late', 'mass_vanishing', 'vanished', 'orphans_removed', 'stop_unconfirmed'] as const;
 
@@ -22,7 +22,7 @@ export function createSignals(logger: Logger) {
   for (const name of alarmNames) alarms.add(0, { name });
   const alarm = (name: (typeof alarmNames)[number]) => alarms.add(1, { name });
   return {
-    created: (facts: { kind: 'stream' | 'upload'; outcome: string; task_id?: string }) => {
+    created: (facts: { kind: VideoKind; outcome: string; task_id?: string }) => {
       created.add(1, { kind: facts.kind, outcome: facts.outcome });
       // A refusal has its line already: that of the request.
       if (facts.task_id !== undefined) logger.info(facts, 'a create was answered');

@@ -7,6 +7,7 @@ import {
   reservationIdOf,
   submittedStatuses,
   unconfirmedStatuses,
+  videoKinds,
 } from '../domain/task.ts';
 import type { Status, Task, VisibleTask } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
@@ -58,7 +59,7 @@ export async function insertDraft(
 
 /** A video task in any state; locked until the end of the transaction with `for update`. */
 export async function findVideoTask(db: Knex, taskId: string, lock: '' | 'for update' = ''): Promise<Task | undefined> {
-  const query = db<TaskRow>(TASKS).where({ task_id: taskId }).whereIn('kind', ['stream', 'upload']);
+  const query = db<TaskRow>(TASKS).where({ task_id: taskId }).whereIn('kind', videoKinds);
   if (lock !== '') void query.forUpdate();
   const row = await query.first();
   return row && toTask(row);
@@ -104,7 +105,7 @@ export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<Vis
   if (page.beforeTaskId !== undefined) void query.where('task_id', '<', page.beforeTaskId);
   if (page.status !== undefined) void query.where({ status: page.status });
   if (page.sceneCode !== undefined) void query.where({ scene_code: page.sceneCode });
-  if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : ['stream', 'upload']);
+  if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : videoKinds);
   return (await query).flatMap((row) => toVisibleTask(row) ?? []);
 }
 

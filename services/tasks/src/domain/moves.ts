@@ -30,6 +30,7 @@ const moves = {
   verify_not_created: { from: ['resolving'], to: 'refunded' },
   /** The caller, or the end of the longest allowed run. */
   stop: { from: ['running'], to: 'stopping' },
+  /** The backend says how the job ended. A task fails by that or by `vanish`; no caller and no operator can say so. */
   end_stopped: { from: ['running', 'stopping'], to: 'stopped' },
   end_succeeded: { from: ['running', 'stopping'], to: 'succeeded' },
   end_failed: { from: ['running', 'stopping'], to: 'failed' },

@@ -30,11 +30,15 @@ export const isUnconfirmed = (status: Status): boolean => unconfirmedStatuses.in
 /** Whether the backend is known to have the job. */
 export const isConfirmed = (status: Status): boolean => confirmedStatuses.includes(status);
 
+/** Where the video of a task comes from. */
+export const videoKinds = ['stream', 'upload'] as const;
+export type VideoKind = (typeof videoKinds)[number];
+
 /** A video task as the domain sees it. Instants are dates; nothing in it is secret: the stream address is not kept. */
 export interface Task {
   taskId: string;
   subject: string;
-  kind: 'stream' | 'upload';
+  kind: VideoKind;
   /** The Idempotency-Key as the client sent it. */
   requestId: string;
   sceneCode: string;

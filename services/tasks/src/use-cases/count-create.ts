@@ -1,11 +1,12 @@
 import { asAppError } from '@vision/shared/errors';
+import type { VideoKind } from '../domain/task.ts';
 import type { Signals } from '../signals.ts';
 import type { Created } from './create-draft.ts';
 
 /** Reports what became of a create: the state of its task, `replayed`, or the reason of its refusal. */
 export async function countCreate(
   signals: Pick<Signals, 'created'>,
-  kind: 'stream' | 'upload',
+  kind: VideoKind,
   create: () => Promise<Created>,
 ): Promise<Created> {
   try {

@@ -30,6 +30,9 @@ export function createSignals(logger: Logger) {
       calls.add(1, { outcome: 'undone' });
       logger.warn({ task_id: taskId, reason }, 'image call undone');
     },
+    leaseNotRenewed: (taskId: string, cause: unknown) => {
+      logger.warn({ task_id: taskId, err: cause }, 'the lease of a call could not be renewed');
+    },
     callTakenOver: (taskId: string) => {
       logger.warn({ task_id: taskId }, 'the process that worked on this call is gone; undoing it');
     },

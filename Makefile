@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e faults bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e faults walls bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -27,6 +27,9 @@ lint typecheck deps docs compose unit integration e2e: packages
 
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults
+
+walls: packages ## the tests of decoding in a restricted container of Debian 13; needs root
+	@sh scripts/check-walls.sh
 
 bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)

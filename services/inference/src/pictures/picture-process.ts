@@ -44,6 +44,8 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 // Sources run in development and in tests, compiled files in production.
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const script = fileURLToPath(new URL(`./decode-process.${extension}`, import.meta.url));
+/** Where the script and what it imports lie; Node reads the package's description beside it to know a module. */
+const sources = join(dirname(script), '..');
 const packages = nodeModulesOf(createRequire(import.meta.url).resolve('sharp'));
 
 export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): PictureProcess {
@@ -52,7 +54,7 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
       program: process.execPath,
       // No configuration of OpenSSL: its file cannot be read behind the wall, which would end Node.
       args: ['--openssl-config=/dev/null', script, String(limits.cpuMs), String(LIFETIME_CPU_S * 1000)],
-      readable: [...new Set([dirname(process.execPath), packages, join(dirname(script), '..')])],
+      readable: [dirname(process.execPath), packages, sources, join(sources, '../package.json')],
       cpuSeconds: LIFETIME_CPU_S + 60,
       memoryBytes: MEMORY_BYTES,
     },

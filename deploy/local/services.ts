@@ -99,7 +99,7 @@ function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceN
     // Test and demo streams come from this machine; anywhere else such addresses are refused.
     STREAM_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
     // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
-    PROBES_AT_ONCE: '100',
+    PROBES_AT_ONCE: '1000',
     PROBES_PER_MINUTE: '6000',
     PROBE_TOTAL_MS: '5000',
     INFERENCE_URL: urlOf(settings, 'inference'),

@@ -6,6 +6,8 @@ import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import { createLogger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
+import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
+import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend, ScriptedJob } from '@vision/shared/testing/scripted-backend';
 import { runningPid, stopProgram } from '../../deploy/local/background.ts';
@@ -17,8 +19,6 @@ import { urlOf } from '../../deploy/local/settings.ts';
 import type { Settings } from '../../deploy/local/settings.ts';
 import { testSettings } from '../../deploy/local/test-copy.ts';
 import { bringUpInfrastructure } from '../../deploy/local/up.ts';
-import { startFaultProxy } from './proxy.ts';
-import type { FaultProxy } from './proxy.ts';
 
 export const services = ['quota', 'tasks', 'images', 'results', 'gateway'] as const satisfies ServiceName[];
 export type Service = (typeof services)[number];

@@ -7,7 +7,10 @@ import type { ServiceClientOptions } from './http/service-client.ts';
 
 /** What creates ask of the quota. Every method throws AppError OP-SYS-UNAVAILABLE when quota does not answer. */
 export interface QuotaClient {
-  /** Takes units of the day, all or none. */
+  /**
+   * Takes units of the day, all or none. Asked once more when no answer comes, because reserving one id twice takes its
+   * units once. A refusal means that no unit is taken and none will be under this id.
+   */
   reserve: (id: string, subject: string, request: ReserveRequest) => Promise<ReserveReply>;
   /** Keeps `units` of a reservation and gives the others back. */
   settle: (id: string, subject: string, units: number) => Promise<void>;
@@ -21,28 +24,29 @@ type DayLimits = Pick<SubjectLimits, 'video_tasks_per_day' | 'images_per_day'>;
 
 export function createQuotaClient(options: Omit<ServiceClientOptions, 'audience'>): QuotaClient {
   const { ask } = createServiceClient({ ...options, audience: 'quota' });
+  const refund = async (id: string, subject: string) => {
+    await ask(refundReservation, { subject, params: { reservation_id: id } });
+  };
   return {
-    reserve: (id, subject, body) =>
-      askAgainWhenLost(() => ask(reserveUnits, { subject, params: { reservation_id: id }, body })),
+    reserve: async (id, subject, body) => {
+      const askOnce = () => ask(reserveUnits, { subject, params: { reservation_id: id }, body });
+      try {
+        return await askOnce();
+      } catch (error) {
+        if (asAppError(error)?.kind !== 'unavailable') throw error;
+      }
+      const reply = await askOnce();
+      // The lost try may still be granted, by a replica that wakes up; a refund by its id closes it for good.
+      if (reply.outcome !== 'granted') await refund(id, subject);
+      return reply;
+    },
     settle: async (id, subject, units) => {
       await ask(settleReservation, { subject, params: { reservation_id: id }, body: { units } });
     },
-    refund: async (id, subject) => {
-      await ask(refundReservation, { subject, params: { reservation_id: id } });
-    },
+    refund,
     usage: (subject, { video_tasks_per_day, images_per_day }) => {
       const query = { video_limit: video_tasks_per_day, image_limit: images_per_day };
       return ask(getSubjectUsage, { subject, query });
     },
   };
-}
-
-/** Once more: reserving the same id twice takes its units once. */
-async function askAgainWhenLost<T>(ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (asAppError(error)?.kind !== 'unavailable') throw error;
-    return ask();
-  }
 }

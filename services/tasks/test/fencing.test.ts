@@ -8,8 +8,8 @@ import { until } from '@vision/shared/testing/until';
 import { moveTask, TaskMovedError } from '../src/db/move-task.ts';
 import { insertKey } from '../src/db/idempotency-keys.ts';
 import { findVideoTask, insertDraft } from '../src/db/tasks.ts';
-import { freePort } from './support/ports.ts';
-import { startProcess, untilReady } from './support/process.ts';
+import { freePort } from '@vision/shared/testing/ports';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import { callService, createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { World } from './support/system.ts';
 

@@ -10,6 +10,8 @@ import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { startQuota } from '@vision/shared/testing/real-quota';
+import type { RealQuota } from '@vision/shared/testing/real-quota';
 import { testS3 } from '@vision/shared/testing/s3';
 import type { TestS3 } from '@vision/shared/testing/s3';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
@@ -20,8 +22,6 @@ import { createService } from '../../src/service.ts';
 import type { TasksService } from '../../src/service.ts';
 import { startStream } from './media.ts';
 import type { TestStream } from './media.ts';
-import { startQuota } from './quota.ts';
-import type { RealQuota } from './quota.ts';
 
 export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 

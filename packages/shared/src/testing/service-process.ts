@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { until } from '@vision/shared/testing/until';
+import { until } from './until.ts';
 
 export interface RunningProcess {
   child: ChildProcess;

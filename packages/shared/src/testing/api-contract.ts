@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { AnySchema } from 'ajv/dist/2020.js';
+import type { AnySchema, ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { readFile } from 'node:fs/promises';
 import { bodyFaults, headerFaults, requestFaults } from './api-contract-checks.ts';
@@ -25,13 +25,14 @@ export async function readApiContract(file: string): Promise<ApiContract> {
  * header or property that the document does not name is a fault, and so is a request that was accepted against it.
  */
 export function createApiContract(document: ApiDocument): ApiContract {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  formats.default(ajv);
+  const closedDocument = closed(document);
+  const validatorOf = createValidators(closedDocument);
   const api: Api = {
-    document: closed(document),
+    document: closedDocument,
     faultsOf: (schema, value, what) => {
-      const valid = ajv.validate(withComponents(schema, api.document), value);
-      return valid ? [] : (ajv.errors ?? []).map((error) => `${what}${error.instancePath} ${describe(error)}`);
+      const validate = validatorOf(schema);
+      if (validate(value)) return [];
+      return (validate.errors ?? []).map((error) => `${what}${error.instancePath} ${describe(error)}`);
     },
   };
   const faults = (exchange: Exchange) => {
@@ -79,6 +80,18 @@ function strayResponse({ components }: ApiDocument, status: number): ApiResponse
 /** A problem document with any of the headers that are documented. */
 function anyProblem({ headers, responses }: ApiDocument['components']): ApiResponse {
   return { ...responses?.['NotFound'], headers: headers ?? {} };
+}
+
+/** Compiles each schema of the document once: it takes milliseconds, which would be seen in what clients measure. */
+function createValidators(document: ApiDocument): (schema: AnySchema) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  const compiled = new Map<AnySchema, ValidateFunction>();
+  return (schema) => {
+    const validate = compiled.get(schema) ?? ajv.compile(withComponents(schema, document));
+    compiled.set(schema, validate);
+    return validate;
+  };
 }
 
 function withComponents(schema: AnySchema, { components }: ApiDocument): AnySchema {

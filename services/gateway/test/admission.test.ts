@@ -268,3 +268,14 @@ test('guesses of the admin token are throttled for their network only', async ()
     200,
   );
 });
+
+test('guesses of the admin token that arrive together are throttled like those that come one by one', async () => {
+  const { adminUrl } = await gateway.addReplica({ ADMIN_FAILURES_PER_MINUTE: '3' });
+  const request = (token: string, ...more: string[]) =>
+    ['GET /admin/v1/keys HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`, ...more, '', ''].join('\r\n');
+  const { socket, ended } = await wire(adminUrl);
+  const guesses = Array.from({ length: 40 }, (_, index) => request(`guess-${index}`));
+  socket.write([...guesses, request(adminToken, 'Connection: close')].join(''));
+  const statuses = [...(await ended).matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+  expect(statuses).toEqual([...Array<string>(3).fill('401'), ...Array<string>(38).fill('429')]);
+});

@@ -92,6 +92,12 @@ type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
  */
 const deniedUnicast: Cidr[] = ['168.63.129.16/32'].map(parseCidr);
 
+/**
+ * What of IPv6 is given out for the whole world. The old spelling of IPv4 addresses (`::/96`) and whatever has no
+ * purpose yet would count as unicast too.
+ */
+const globalUnicast: Cidr = parseCidr('2000::/3');
+
 function isAllowed(text: string, exceptions: Cidr[]): boolean {
   // `isIP` takes strict dotted quads only; ipaddr.js would read 010.0.0.1 as octal. Zones (fe80::1%eth0)
   // name an interface.
@@ -99,7 +105,7 @@ function isAllowed(text: string, exceptions: Cidr[]): boolean {
   if (isException(text, exceptions)) return true;
   const address = ipaddr.parse(text);
   if (deniedUnicast.some((cidr) => matches(address, cidr))) return false;
-  return address.range() === 'unicast';
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || matches(address, globalUnicast));
 }
 
 /** Whether an IP address lies in a network of the operator's choice. */

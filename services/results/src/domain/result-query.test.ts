@@ -63,3 +63,9 @@ test.each([
 ])('asked for %p, a task with lower bound 0.3 and threshold 0.8 is filtered at %p', (asked, score) => {
   expect(effectiveScore(asked, { lowerBound: 0.3, defaultMinScore: 0.8 })).toBe(score);
 });
+
+test.each(['min-score', 'limit[]', 'offset', '__proto__x'])('a parameter that is called %s is refused', (name) => {
+  expect(() => parseResultQuery({ [name]: '1' })).toThrow(
+    expect.objectContaining({ reason: 'unknown_field', details: { field: name } }),
+  );
+});

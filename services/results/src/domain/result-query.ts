@@ -10,13 +10,16 @@ export interface ResultQuery {
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 500;
+const NAMES: ReadonlySet<string> = new Set(['cursor', 'limit', 'min_score']);
 
 /**
  * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no
- * hexadecimal, no blanks, nothing twice.
+ * hexadecimal, no blanks, nothing twice; a name that is misspelt is refused, not ignored.
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
+  const unknown = Object.keys(query).find((name) => !NAMES.has(name));
+  if (unknown !== undefined) throw unknownName(unknown);
   return {
     // An empty cursor is what a client sends that has none yet.
     cursor: single(query, 'cursor') || undefined,
@@ -57,3 +60,6 @@ function parseMinScore(text: string | undefined): number | undefined {
 }
 
 const invalid = (field: string, rule: string) => fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });
+
+const unknownName = (name: string) =>
+  fail.requestInvalid('unknown_field', `Only ${[...NAMES].join(', ')} are accepted.`, { field: name.slice(0, 200) });

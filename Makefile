@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e faults walls bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks faults walls bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -19,11 +19,14 @@ packages:
 demo: up ## recognise what the examples show through the public API, and draw it
 	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
 
-test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests
+test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests, attacks
 	@$(TEST)
 
 lint typecheck deps docs compose unit integration e2e: packages
 	@$(TEST) $@
+
+attacks: packages ## send the whole system what attackers send; REPORT=1 writes docs/security.md anew
+	@$(TEST) attacks
 
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults

@@ -11,7 +11,10 @@ const common = {
   modulePathIgnorePatterns: ['/dist/', '/.local/'],
 };
 
-/** Three levels by cost: pure unit tests, one service on real infrastructure, the whole system through the gateway. */
+/**
+ * By cost: pure unit tests, one service on real infrastructure, the whole system through the gateway, and what an
+ * attacker sends it.
+ */
 export default {
   projects: [
     { ...common, displayName: 'unit', testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts'] },
@@ -20,6 +23,12 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
+      globalTeardown: '<rootDir>/test/support/verify-ledger.ts',
+    },
+    {
+      ...common,
+      displayName: 'attacks',
+      testMatch: ['<rootDir>/test/attacks/**/*.test.ts'],
       globalTeardown: '<rootDir>/test/support/verify-ledger.ts',
     },
   ],

@@ -40,6 +40,8 @@ const steps: Step[] = [
   { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },
+  // Hundreds of rows of one table: only those that fail are worth a line.
+  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false', PATIENCE) },
   // Brings a system of its own, with a fault proxy before every part.
   {
     name: 'faults',
@@ -102,6 +104,8 @@ async function prepare(needs: Step['needs']): Promise<number> {
   if (needs === 'nothing') return 0;
   run.startedBelow ||= !runningNames(localDir).includes('postgres');
   if (needs === 'infrastructure') return local('test-infra');
+  // Steps of one run share the system that the first of them started.
+  if (run.startedServices) return 0;
   run.startedServices = true;
   // A system that was left from before may run older code.
   const stopped = await local('test-down', 'services');

@@ -96,8 +96,8 @@ function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceN
     SCENES_FILE: join(root, 'config/scenes.json'),
     // Few malloc arenas: freed buffers of one thread are used by the others instead of staying behind in each.
     MALLOC_ARENA_MAX: '2',
-    // Test and demo streams come from this machine; anywhere else such addresses are refused.
-    STREAM_ALLOWED_CIDRS: '127.0.0.0/8,::1/128',
+    // Test and demo streams come from this address of the machine; everything else inside is refused.
+    STREAM_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
     // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
     PROBES_AT_ONCE: '1000',
     PROBES_PER_MINUTE: '6000',

@@ -33,6 +33,7 @@ export const offsets = {
   kafkaController: 63,
   s3: 64,
   traces: 65,
+  names: 66,
 } as const;
 
 export type PortName = keyof typeof offsets;

@@ -5,7 +5,7 @@ import { installMissing } from './host-programs.ts';
 import { addressesOf } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { writeEnvFile } from './secrets.ts';
-import { offsets, say } from './settings.ts';
+import { offsets, portOf, say } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { bringUpInfrastructure, bringUpSystem } from './up.ts';
 import type { Variables } from './up.ts';
@@ -50,8 +50,10 @@ export async function startTestInfrastructure(copy: Settings): Promise<Variables
  * The whole system for end-to-end tests, never on infrastructure that the environment names. Returns what they read.
  */
 export async function startTestSystem(copy: Settings, env: NodeJS.ProcessEnv): Promise<Variables> {
-  const { infrastructure, variables } = await bringUpSystem(copy, withoutAddresses(env));
-  return announce(copy, { ...testVariables(infrastructure), ...variables });
+  // Hosts of streams are names that a test answers for, and nobody else is asked.
+  const names = { STREAM_DNS_SERVERS: `127.0.0.1:${portOf(copy, 'names')}` };
+  const { infrastructure, variables } = await bringUpSystem(copy, { ...withoutAddresses(env), ...names });
+  return announce(copy, { ...testVariables(infrastructure), ...variables, ...names });
 }
 
 /** A shell reads the file with `source`, so its lines export. */

@@ -54,6 +54,12 @@ export class Caller {
     return caller;
   }
 
+  /** Another key of the same subject. */
+  async anotherKey(): Promise<Caller> {
+    const made = await admin('POST', '/admin/v1/keys', { name: 'e2e', subject: this.subject });
+    return new Caller(String(made.body['key']), this.subject);
+  }
+
   async setLimits(limits: Record<string, number>): Promise<void> {
     const answer = await admin('PUT', `/admin/v1/subjects/${this.subject}/limits`, limits);
     if (answer.status !== 200) throw new Error(`limits not set: ${answer.status} ${answer.text}`);
@@ -180,7 +186,8 @@ export function assertDocumented(url: string, exchanged: Omit<Exchange, 'path'>)
   contract.assert({ ...exchanged, path: pathname + search });
 }
 
-function need(name: string): string {
+/** A variable that describes the running system. */
+export function need(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set; run these tests with "make e2e"`);
   return value;

@@ -28,14 +28,15 @@ export interface TestDnsServer {
   close: () => Promise<void>;
 }
 
-/** A name server on a UDP port of loopback that says what the test wants. */
+/** A name server on a UDP port of loopback, on any that is free unless one is named, that says what the test wants. */
 export async function startDnsServer(
   answerTo: (question: DnsQuestion, timesAsked: number) => DnsAnswer,
+  port = 0,
 ): Promise<TestDnsServer> {
   const socket = createSocket('udp4');
   const asked: DnsQuestion[] = [];
   const closing = new AbortController();
-  const reply = async (query: Buffer, { port, address }: RemoteInfo) => {
+  const reply = async (query: Buffer, from: RemoteInfo) => {
     const question = questionOf(query);
     if (question === undefined) return;
     const times = asked.push(question) && asked.filter((one) => sameQuestion(one, question)).length;
@@ -43,10 +44,10 @@ export async function startDnsServer(
     if (answer === 'silent') return;
     if (typeof answer === 'object' && answer.afterMs)
       await delay(answer.afterMs, undefined, { signal: closing.signal });
-    socket.send(messageOf(query, question, answer), port, address);
+    socket.send(messageOf(query, question, answer), from.port, from.address);
   };
   socket.on('message', (query, from) => void reply(query, from).catch(() => undefined));
-  socket.bind(0, '127.0.0.1');
+  socket.bind(port, '127.0.0.1');
   await once(socket, 'listening');
   return {
     address: `127.0.0.1:${socket.address().port}`,

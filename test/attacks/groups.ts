@@ -1,0 +1,27 @@
+import type { AttackGroup } from './attack.ts';
+import { addresses } from './tables/addresses.ts';
+import { bodies } from './tables/bodies.ts';
+import { grammar } from './tables/grammar.ts';
+import { paths, smuggling } from './tables/heads.ts';
+import { idempotency } from './tables/idempotency.ts';
+import { guessing, keys, services } from './tables/keys.ts';
+import { nameAttacks } from './tables/names.ts';
+import { operators } from './tables/operators.ts';
+import { cursors, tenants } from './tables/reads.ts';
+
+/** All attacks, in the order in which they are tried. */
+export const groups: readonly AttackGroup[] = [
+  smuggling,
+  paths,
+  keys,
+  guessing,
+  services,
+  bodies,
+  idempotency,
+  cursors,
+  tenants,
+  operators,
+  addresses,
+  grammar,
+  nameAttacks,
+];

@@ -1,0 +1,205 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { until } from '@vision/shared/testing/until';
+import { admin, Caller, system } from '../../support/system.ts';
+import type { Answer } from '../../support/system.ts';
+import type { Attack, AttackGroup } from '../attack.ts';
+import { openRaw, rawRequest, saidOn, sendRaw } from '../raw-http.ts';
+import type { RawOptions } from '../raw-http.ts';
+import { counted, MISSING_KEY, NO_KEY, said } from '../say.ts';
+
+const last = 'Connection: close';
+
+/** Asks for the tasks with these headers in place of a key. */
+function presented(name: string, expected: string, headersFor: (key: string) => string[]): Attack {
+  return {
+    name,
+    expected,
+    attempt: async (target) => {
+      const { key } = await target.caller();
+      return sendRaw(rawRequest('GET /v1/vision/tasks HTTP/1.1', ['Host: x', ...headersFor(key), last]));
+    },
+  };
+}
+
+const changed = (key: string, at: number) =>
+  key.slice(0, at) + (key.at(at) === 'a' ? 'b' : 'a') + key.slice(at < 0 ? key.length + at + 1 : at + 1);
+
+export const keys: AttackGroup = {
+  title: 'Keys',
+  wanted: 'the tasks of a tenant without its key',
+  withinMs: 10_000,
+  atOnce: 8,
+  attacks: [
+    presented('no key', MISSING_KEY, () => []),
+    presented('an empty key', NO_KEY, () => ['Authorization: Bearer']),
+    presented('another scheme', NO_KEY, (key) => [`Authorization: Basic ${Buffer.from(`${key}:`).toString('base64')}`]),
+    presented('a key without a scheme', NO_KEY, (key) => [`Authorization: ${key}`]),
+    presented('the key in another header', MISSING_KEY, (key) => [`X-Api-Key: ${key}`, `Cookie: key=${key}`]),
+    presented('two keys', NO_KEY, (key) => [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`]),
+    presented('two keys in one header', NO_KEY, (key) => [`Authorization: Bearer ${key}, Bearer ${key}`]),
+    presented('a key whose last character is another', NO_KEY, (key) => [`Authorization: Bearer ${changed(key, -1)}`]),
+    presented('a key whose middle is another', NO_KEY, (key) => [`Authorization: Bearer ${changed(key, 30)}`]),
+    presented('a key in capitals', NO_KEY, (key) => [`Authorization: Bearer ${key.toUpperCase()}`]),
+    presented('a key with more behind it', NO_KEY, (key) => [`Authorization: Bearer ${key}x`]),
+    presented('a key of 15 KiB', NO_KEY, (key) => [`Authorization: Bearer ${key}${'x'.repeat(15_000)}`]),
+    presented('SQL', NO_KEY, () => [`Authorization: Bearer ' or '1'='1`]),
+    presented('bytes beyond ASCII', NO_KEY, (key) => [`Authorization: Bearer ${key}\xff\xfe`]),
+    presented('the token of the admin API', NO_KEY, () => [`Authorization: Bearer ${system.adminToken}`]),
+    presented('a token between services that nobody signed', NO_KEY, () => [`Authorization: Bearer ${unsigned()}`]),
+    {
+      name: 'the key in the query',
+      expected: MISSING_KEY,
+      attempt: async (target) => {
+        const { key } = await target.caller();
+        return sendRaw(rawRequest(`GET /v1/vision/tasks?key=${key}&access_token=${key} HTTP/1.1`, ['Host: x', last]));
+      },
+    },
+    {
+      name: 'the first half of one key and the second half of another',
+      expected: NO_KEY,
+      attempt: async (target) => {
+        const [one, other] = [await target.caller(), await target.caller()];
+        const cut = one.key.lastIndexOf('_');
+        return said(await new Caller(one.key.slice(0, cut) + other.key.slice(cut), '').get('/v1/vision/usage'));
+      },
+    },
+    {
+      name: 'a key that was revoked, within two seconds',
+      expected: NO_KEY,
+      attempt: async (target) => {
+        const caller = await target.caller();
+        const made = await admin('POST', '/admin/v1/keys', { name: 'attacks', subject: caller.subject });
+        const second = new Caller(String(made.body['key']), caller.subject);
+        await second.get('/v1/vision/usage');
+        await admin('DELETE', `/admin/v1/keys/${String(made.body['key_id'])}`);
+        let answer: Answer = await second.get('/v1/vision/usage');
+        await until(
+          async () => {
+            answer = await second.get('/v1/vision/usage');
+            return answer.status === 401;
+          },
+          { timeoutMs: 2_000 },
+        );
+        return said(answer);
+      },
+    },
+  ],
+};
+
+/** A token as services show it to each other, signed by nobody. */
+function unsigned(): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = { sub: randomUUID(), aud: 'tasks', iss: 'gateway', exp: 4_102_444_800 };
+  return `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`;
+}
+
+/** The form of a key, so that the store is asked for it. */
+const guess = () => `vk_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}`;
+
+/** One request after the other on one connection, which comes from an address of its own. */
+async function guesses(count: number, line: string, tokenOf: () => string, options: RawOptions): Promise<string> {
+  const socket = await openRaw(options);
+  const heard = saidOn(socket);
+  for (let index = 1; index <= count; index += 1) {
+    const headers = ['Host: x', `Authorization: Bearer ${tokenOf()}`, ...(index === count ? [last] : [])];
+    socket.write(rawRequest(line, [...headers, `X-Forwarded-For: 203.0.113.${index % 250}`]));
+  }
+  return counted((await heard).split(', then '));
+}
+
+const USAGE = 'GET /v1/vision/usage HTTP/1.1';
+const ADMIN_KEYS = 'GET /admin/v1/keys HTTP/1.1';
+
+export const guessing: AttackGroup = {
+  title: 'Guessing',
+  wanted: 'a key or the admin token, by trying, or a tenant that is locked out',
+  withinMs: 20_000,
+  atOnce: 4,
+  attacks: [
+    {
+      name: '200 wrong keys from one address, each said to come from elsewhere',
+      expected: `120 × ${NO_KEY}, 80 × 429 OP-QUOTA-RATE-LIMITED too_many_invalid_keys`,
+      attempt: () => guesses(200, USAGE, guess, { from: '127.88.0.1' }),
+    },
+    {
+      name: '200 wrong keys from the address of an honest tenant',
+      expected: '200',
+      attempt: async (target) => {
+        const { key } = await target.caller();
+        await guesses(200, USAGE, guess, { from: '127.88.0.2' });
+        return guesses(1, USAGE, () => key, { from: '127.88.0.2' }).then((seen) => seen.replace('1 × ', ''));
+      },
+    },
+    {
+      name: '30 wrong tokens for the admin API',
+      expected: '10 × 401 OP-AUTH-REQUIRED token_invalid, 20 × 429 OP-QUOTA-RATE-LIMITED too_many_invalid_tokens',
+      attempt: () => guesses(30, ADMIN_KEYS, guess, { url: system.adminUrl, from: '127.88.0.3' }),
+    },
+    {
+      name: 'the right token for the admin API behind 30 wrong ones',
+      expected: '1 × 429 OP-QUOTA-RATE-LIMITED too_many_invalid_tokens',
+      attempt: async () => {
+        const from = { url: system.adminUrl, from: '127.88.0.4' };
+        await guesses(30, ADMIN_KEYS, guess, from);
+        return guesses(1, ADMIN_KEYS, () => system.adminToken, from);
+      },
+    },
+    {
+      name: 'an API key for the admin API',
+      expected: '401 OP-AUTH-REQUIRED token_invalid',
+      attempt: async (target) => {
+        const { key } = await target.caller();
+        const headers = ['Host: x', `Authorization: Bearer ${key}`, last];
+        return sendRaw(rawRequest(ADMIN_KEYS, headers), { url: system.adminUrl, from: '127.88.0.5' });
+      },
+    },
+    {
+      name: 'the beginning of the token for the admin API',
+      expected: '401 OP-AUTH-REQUIRED token_invalid',
+      attempt: async () => {
+        const headers = ['Host: x', `Authorization: Bearer ${system.adminToken.slice(0, -1)}`, last];
+        return sendRaw(rawRequest(ADMIN_KEYS, headers), { url: system.adminUrl, from: '127.88.0.6' });
+      },
+    },
+  ],
+};
+
+/** Every request that a service answers to other services only. */
+const between: [string, string, string][] = [
+  ['tasks', 'GET', '/v1/vision/tasks'],
+  ['images', 'POST', '/v1/vision/image-detections'],
+  ['results', 'GET', `/v1/vision/tasks/${randomUUID()}/results`],
+  ['quota', 'GET', '/v1/vision/usage'],
+];
+
+const portOf: Record<string, number> = { tasks: 10, images: 20, results: 30, quota: 40 };
+
+export const services: AttackGroup = {
+  title: 'Services behind the gateway',
+  wanted: 'an answer in the name of a tenant, from inside the network',
+  withinMs: 10_000,
+  atOnce: 8,
+  attacks: between.flatMap(([service, method, path]) =>
+    (
+      [
+        ['no token', 'service_token_missing', () => []],
+        ['an API key', 'service_token_invalid', (key) => [`Authorization: Bearer ${key}`]],
+        ['a token that nobody signed', 'service_token_invalid', () => [`Authorization: Bearer ${unsigned()}`]],
+      ] as [string, string, (key: string) => string[]][]
+    ).map(([what, reason, headersFor]): Attack => ({
+      name: `${service}: ${what}`,
+      expected: `401 OP-AUTH-REQUIRED ${reason}`,
+      attempt: async (target) => {
+        const { key } = await target.caller();
+        const url = new URL(system.baseUrl);
+        url.port = String(Number(url.port) + (portOf[service] ?? 0));
+        return sendRaw(
+          rawRequest(`${method} ${path} HTTP/1.1`, ['Host: x', 'Content-Length: 0', ...headersFor(key), last]),
+          {
+            url: url.href,
+          },
+        );
+      },
+    })),
+  ),
+};

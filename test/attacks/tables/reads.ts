@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { madeVideo, results, untilStatus, video } from '../../support/video.ts';
+import { form, scene } from '../../support/system.ts';
+import type { Answer, Caller } from '../../support/system.ts';
+import type { Attack, AttackGroup, Target } from '../attack.ts';
+import { invalid, NOT_FOUND, said } from '../say.ts';
+
+interface Owned {
+  owner: Caller;
+  taskId: string;
+  /** A cursor that works. */
+  cursor: string;
+}
+
+let owned: Promise<Owned> | undefined;
+
+/** A tenant with a finished task, for all attacks of this file. */
+function victim(target: Target): Promise<Owned> {
+  owned ??= makeVictim(target);
+  return owned;
+}
+
+async function makeVictim({ caller }: Target): Promise<Owned> {
+  const owner = await caller();
+  const bytes = await madeVideo('a.mp4', '-f', 'lavfi', '-i', 'testsrc2=d=1:s=320x240', '-c:v', 'libx264');
+  const { body } = await owner.createUpload(form(video(bytes), scene('person_vehicle')));
+  const taskId = String(body['task_id']);
+  await untilStatus(owner, taskId, 'succeeded');
+  const { next_cursor: cursor } = await results(owner, taskId, '?limit=2');
+  return { owner, taskId, cursor };
+}
+
+/** Reads the victim's task with the victim's own key: only what is asked is wrong. */
+const asked = (name: string, expected: string, queryOf: (owned: Owned) => string, path = '/results'): Attack => ({
+  name,
+  expected,
+  attempt: async (target) => {
+    const found = await victim(target);
+    const place = path === '' ? '/v1/vision/tasks' : `/v1/vision/tasks/${found.taskId}${path}`;
+    return said(await found.owner.get(`${place}?${queryOf(found)}`));
+  },
+});
+
+const flipped = (cursor: string, at: number) =>
+  cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1);
+const BAD_CURSOR = invalid('cursor_invalid');
+const BAD_QUERY = invalid('query_invalid');
+const NO_TASK = '404 task_not_found';
+
+export const cursors: AttackGroup = {
+  title: 'Cursors and queries',
+  wanted: 'results of other tasks, or a query the database has to fail at',
+  withinMs: 30_000,
+  atOnce: 8,
+  attacks: [
+    { ...asked('a cursor that was made up', BAD_CURSOR, () => 'cursor=garbage'), charged: 1 },
+    asked('a cursor with its first character changed', BAD_CURSOR, ({ cursor }) => `cursor=${flipped(cursor, 0)}`),
+    asked(
+      'a cursor with its middle changed',
+      BAD_CURSOR,
+      ({ cursor }) => `cursor=${flipped(cursor, cursor.length >> 1)}`,
+    ),
+    asked('a cursor without its end', BAD_CURSOR, ({ cursor }) => `cursor=${cursor.slice(0, -4)}`),
+    asked('a cursor with more behind it', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}AAAA`),
+    asked('two cursors joined', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}${cursor}`),
+    asked('a cursor twice', BAD_QUERY, ({ cursor }) => `cursor=${cursor}&cursor=${cursor}`),
+    asked('a cursor of 8 KiB', BAD_CURSOR, () => `cursor=${'A'.repeat(8_000)}`),
+    asked('a cursor with a NUL', BAD_CURSOR, () => 'cursor=%00'),
+    asked('JSON for a cursor', BAD_CURSOR, () => `cursor=${Buffer.from('{"seq":0}').toString('base64url')}`),
+    asked('SQL for a cursor', BAD_CURSOR, () => "cursor=' or 1=1 --"),
+    asked('a cursor of results for the list', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, ''),
+    asked('no frames', BAD_QUERY, () => 'limit=0'),
+    asked('a billion frames', BAD_QUERY, () => 'limit=1000000000'),
+    asked('minus one frame', BAD_QUERY, () => 'limit=-1'),
+    asked('frames in hexadecimal', BAD_QUERY, () => 'limit=0x10'),
+    asked('a score that is no number', BAD_QUERY, () => 'min_score=NaN'),
+    asked('an array of limits', invalid('unknown_field'), () => 'limit[]=1'),
+    asked('a nested parameter', invalid('unknown_field'), () => 'limit[$gt]=1'),
+    asked('a status that is a prototype', BAD_QUERY, () => 'status=__proto__', ''),
+    asked('10,000 parameters', invalid('request_malformed'), () =>
+      Array.from({ length: 10_000 }, () => 'a=1').join('&'),
+    ),
+    asked('2,000 parameters', invalid('unknown_field'), () => Array.from({ length: 2_000 }, () => 'a=1').join('&')),
+  ],
+};
+
+/** A problem document without what differs from request to request. */
+const essence = ({ status, body }: Answer): string => {
+  const { instance: _instance, trace_id: _trace, ...rest } = body;
+  return JSON.stringify([status, rest]);
+};
+
+const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
+  ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
+  ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
+  ['stop', (caller, id) => caller.stop(id)],
+];
+
+const oddIds: [string, string][] = [
+  ['SQL', "1'%20or%20'1'='1"],
+  ['a star', '*'],
+  ['10 KiB', 'a'.repeat(10_000)],
+  ['dots', '..'],
+  ['a line break', '%0d%0aX-A:%201'],
+];
+
+export const tenants: AttackGroup = {
+  title: 'Tasks of others',
+  wanted: 'to see, to stop or to learn of a task of another tenant',
+  withinMs: 30_000,
+  atOnce: 8,
+  attacks: [
+    ...routes.map(([name, ask]): Attack => ({
+      name: `${name}: a task of another tenant, compared with one that never was`,
+      expected: `${NO_TASK}, the same in every byte`,
+      attempt: async (target) => {
+        const { taskId } = await victim(target);
+        const stranger = await target.caller();
+        const [foreign, never] = [await ask(stranger, taskId), await ask(stranger, randomUUID())];
+        return `${said(foreign)}, ${essence(foreign) === essence(never) ? 'the same in every byte' : 'different'}`;
+      },
+    })),
+    {
+      name: 'a cursor of another tenant for the same task',
+      expected: NO_TASK,
+      attempt: async (target) => {
+        const { taskId, cursor } = await victim(target);
+        return said(await (await target.caller()).get(`/v1/vision/tasks/${taskId}/results?cursor=${cursor}`));
+      },
+    },
+    {
+      name: 'a cursor of another task of one’s own',
+      expected: BAD_CURSOR,
+      attempt: async (target) => {
+        const { owner, cursor } = await victim(target);
+        const bytes = await madeVideo('b.mp4', '-f', 'lavfi', '-i', 'testsrc=d=1:s=320x240', '-c:v', 'libx264');
+        const { body } = await owner.createUpload(form(video(bytes), scene('person_vehicle')));
+        return said(await owner.get(`/v1/vision/tasks/${String(body['task_id'])}/results?cursor=${cursor}`));
+      },
+    },
+    {
+      name: 'the list of tasks of somebody without any',
+      expected: '0 tasks',
+      attempt: async (target) => {
+        await victim(target);
+        const { body } = await (await target.caller()).get('/v1/vision/tasks');
+        return `${(body['items'] as unknown[]).length} tasks`;
+      },
+    },
+    ...oddIds.map(([name, id]): Attack => ({
+      name: `an id that is none: ${name}`,
+      expected: NOT_FOUND,
+      attempt: async (target) => said(await (await target.caller()).get(`/v1/vision/tasks/${id}`)),
+    })),
+  ],
+};

@@ -42,6 +42,11 @@ const videoConfig = {
   ...streamCertificatesConfig,
   JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
   JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
+  JOB_LEASE_MARGIN_MS: millis(2_000).describe(
+    'Time before the end of a lease that could not be renewed when its worker puts the job down',
+  ),
+  JOB_SEQ_STEP: count(2_000).describe('Frame numbers that the job of a live stream reserves in the database at a time'),
+  JOB_SEQ_WAIT_MS: millis(2_000).describe('Longest wait of a live stream for more of them; then frames are dropped'),
   JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),
   JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are remembered'),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled for each second of video'),
@@ -94,6 +99,12 @@ type Configured = z.output<z.ZodObject<typeof videoConfig>>;
 
 export type VideoConfig = Configured & z.output<z.ZodObject<typeof needed>>;
 
+/** @throws ConfigError when a worker would put its jobs down at once. */
+function checkLease({ JOB_LEASE_MS: leaseMs, JOB_LEASE_MARGIN_MS: marginMs, JOB_POLL_MS: pollMs }: Configured): void {
+  if (leaseMs - marginMs < 2 * pollMs)
+    throw new ConfigError('JOB_LEASE_MS less JOB_LEASE_MARGIN_MS has to be twice JOB_POLL_MS at least');
+}
+
 /**
  * The settings when they are complete, undefined when there is no database. @throws ConfigError when only
  * some are there.
@@ -105,5 +116,6 @@ export function completeVideoConfig(config: Configured): VideoConfig | undefined
     return value === undefined || (Array.isArray(value) && value.length === 0);
   });
   if (missing.length > 0) throw new ConfigError(`Video jobs also need: ${missing.join(', ')}`);
+  checkLease(config);
   return config as VideoConfig;
 }

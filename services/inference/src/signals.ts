@@ -66,6 +66,9 @@ function jobSignals(logger: Logger) {
   const retried = meter('inference').createCounter('vision.source.retries', {
     description: 'Connections to live sources lost, by reason',
   });
+  const fenced = meter('inference').createCounter('vision.jobs.fenced', {
+    description: 'Jobs put down because their lease could not be renewed in time',
+  });
   const watched = new Set<() => string>();
   meter('inference')
     .createObservableGauge('vision.sources', {
@@ -90,6 +93,10 @@ function jobSignals(logger: Logger) {
       const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };
       logger.warn(facts, 'a live source was lost and is tried again');
     },
+    jobFenced: ({ jobId, attempt }: JobFacts) => {
+      fenced.add(1);
+      logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
+    },
     /** Counts a live source by its state until the returned function is called. */
     sourceWatched: (stateOf: () => string) => {
       watched.add(stateOf);
@@ -103,7 +110,7 @@ function frameSignals(logger: Logger) {
     description: 'Frames acknowledged by Kafka',
   });
   const dropped = meter('inference').createCounter('vision.frames.dropped', {
-    description: 'Frames of live streams left out because a fresher one was there',
+    description: 'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost',
   });
   const detecting = meter('inference').createHistogram('vision.frame.detect.duration', {
     unit: 's',
@@ -118,10 +125,18 @@ function frameSignals(logger: Logger) {
       published.add(frames, { scene });
       logger.debug({ task_id: jobId, frames }, 'frames published');
     },
-    framesDropped: ({ jobId, sceneCode: scene }: JobFacts, frames: number) => {
+    framesDropped: (
+      { jobId, sceneCode: scene }: JobFacts,
+      frames: number,
+      reason: 'fresher' | 'no_number' | 'not_held',
+    ) => {
       if (frames === 0) return;
-      dropped.add(frames, { scene });
-      logger.debug({ task_id: jobId, frames }, 'frames dropped');
+      dropped.add(frames, { scene, reason });
+      logger.debug({ task_id: jobId, frames, reason }, 'frames dropped');
+    },
+    numbersExhausted: ({ jobId, attempt }: JobFacts, error: unknown) => {
+      const facts = { task_id: jobId, attempt, err: error };
+      logger.warn(facts, 'the database confirms no more frame numbers: frames of a live stream are dropped');
     },
   };
 }

@@ -12,6 +12,7 @@ import type { VideoConfig } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { createSourceAddresses } from './inputs/source-addresses.ts';
+import { createDropCounts } from './use-cases/drop-counts.ts';
 import { createWorker } from './jobs/worker.ts';
 import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
 
@@ -48,7 +49,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     keepMs: 30_000,
   });
   const policy = createStreamPolicy(config);
-  const workerBell = createBell();
+  const bells = { looks: createBell(), renewals: createBell() };
   const deps: Deps = {
     ...pictures,
     db,
@@ -57,10 +58,14 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     box: createSecretBox(config.STREAM_URL_KEY),
     addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
-    wakeWorker: workerBell.ring,
+    drops: createDropCounts(db),
+    wakeWorker: () => {
+      bells.looks.ring();
+      bells.renewals.ring();
+    },
     settings: settingsOf(config, threads),
   };
-  const worker = createWorker(deps, workerBell);
+  const worker = createWorker(deps, bells);
   const schemaIsReady = schemaReadiness(db, migrations);
   return {
     deps,
@@ -97,6 +102,9 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
     framesAtOnce: detectionThreads + FRAMES_IN_RESERVE,
     jobsPerWorker: config.JOBS_PER_WORKER,
     leaseMs: config.JOB_LEASE_MS,
+    leaseMarginMs: config.JOB_LEASE_MARGIN_MS,
+    seqStep: config.JOB_SEQ_STEP,
+    seqWaitMs: config.JOB_SEQ_WAIT_MS,
     pollMs: config.JOB_POLL_MS,
     keepDays: config.JOB_KEEP_DAYS,
     workerSeenMs: 2 * config.JOB_LEASE_MS,

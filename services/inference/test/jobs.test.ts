@@ -215,12 +215,12 @@ test('a live job that a worker puts down is taken up by another with higher numb
 
 test('a worker that is killed leaves its live job to another, and no ffmpeg behind', async () => {
   await inference.close();
-  const doomed = await world.spawn({ JOB_LEASE_MS: '2000' });
+  const doomed = await world.spawn({ JOB_LEASE_MS: '2000', JOB_LEASE_MARGIN_MS: '500' });
   const source = await serveVideo(street);
   const job = jobFor(stream(source.url));
   await until(async () => (await doomed.submit(job)).status === 201);
   await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
-  inference = await start({ JOB_LEASE_MS: '2000' });
+  inference = await start({ JOB_LEASE_MS: '2000', JOB_LEASE_MARGIN_MS: '500' });
   doomed.kill();
   const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
   const earlier = framesOf(job.job_id).filter(({ data }) => data.attempt === 1);

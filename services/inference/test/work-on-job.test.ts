@@ -32,6 +32,7 @@ afterAll(async () => {
   await videos.remove();
 });
 
+const forGood = { untilMs: Infinity, onExpired: () => undefined };
 const typesOf = (jobId: string) => world.messages(jobId).map(({ type }) => type);
 
 /** A job of this stream, taken by a worker. */
@@ -58,8 +59,8 @@ test('a worker that finds its job taken over before it began says nothing about 
   const { deps } = running;
   const late = await takeJob('http://127.0.0.1:1/x');
   const owner = await claim(late.jobId);
-  await workOnJob(deps, late, createHold());
-  const hold = createHold();
+  await workOnJob(deps, late, createHold(forGood));
+  const hold = createHold(forGood);
   hold.requestStop();
   await workOnJob(deps, owner, hold);
   await until(() => typesOf(late.jobId).length > 0, { timeoutMs: 30_000 });
@@ -90,7 +91,7 @@ test('a source that fails for good is told after the frames that it gave', async
     },
   };
   const job = await takeJob(`${base}/x`);
-  await workOnJob({ ...deps, producer: slowBroker }, job, createHold());
+  await workOnJob({ ...deps, producer: slowBroker }, job, createHold(forGood));
   await until(() => typesOf(job.jobId).includes('vision.frame.v1'), { timeoutMs: 30_000 });
   await until(() => typesOf(job.jobId).includes('vision.job.ended.v1'), { timeoutMs: 30_000 });
   expect(typesOf(job.jobId).at(-1)).toBe('vision.job.ended.v1');

@@ -50,6 +50,11 @@ export const job = z
     job_id: z.string(),
     status: jobStatus,
     frames_published: z.int().min(0),
+    frames_dropped: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Frames of a live stream that were read and could not be published; left out when there are none'),
     error: z.string().optional(),
   })
   .meta({ id: 'Job' });

@@ -20,6 +20,7 @@ interface JobRow {
   last_seq: number | string;
   last_time_ms: number | string | null;
   reserved_seq: number | string;
+  drops: Record<string, number>;
   error: string | null;
   traceparent: string | null;
   tracestate: string | null;
@@ -90,42 +91,64 @@ export async function claimJobs(
   return rows.map(toRecord);
 }
 
-/**
- * Extends the leases of a worker's jobs.
- *
- * @returns the status of each job that still belongs to the attempt given; the others were taken over
- */
-export async function renewJobs(
-  db: Knex,
-  held: readonly { jobId: string; attempt: number }[],
-  leaseMs: number,
-): Promise<Map<string, JobStatus>> {
-  const { rows } = await db.raw<{ rows: { job_id: string; status: JobStatus }[] }>(
-    `update jobs set lease_until = now() + make_interval(secs => :leaseS)
-       from unnest(:ids::uuid[], :attempts::int[]) as held (job_id, attempt)
-      where jobs.job_id = held.job_id and jobs.attempt = held.attempt
-      returning jobs.job_id, jobs.status`,
-    { leaseS: leaseMs / 1000, ids: held.map((job) => job.jobId), attempts: held.map((job) => job.attempt) },
-  );
-  return new Map(rows.map((row) => [row.job_id, row.status]));
-}
-
-interface Fence {
+export interface Fence {
   jobId: string;
   attempt: number;
 }
 
+/** What a job is known by while one attempt holds it. */
+export const fenceKey = ({ jobId, attempt }: Fence): string => `${jobId}/${attempt}`;
+
 /**
- * Records that the job runs, unless it is to stop.
+ * Extends the leases of a worker's jobs. A connection that does not answer within `timeoutMs` is not used again.
+ *
+ * @returns the status by `fenceKey` of each job that still belongs to the attempt given; the others were taken over
+ */
+export async function renewJobs(
+  db: Knex,
+  held: readonly Fence[],
+  { leaseMs, timeoutMs }: { leaseMs: number; timeoutMs: number },
+): Promise<Map<string, JobStatus>> {
+  const { rows } = await db
+    .raw<{ rows: { job_id: string; attempt: number; status: JobStatus }[] }>(
+      `update jobs set lease_until = now() + make_interval(secs => :leaseS)
+         from unnest(:ids::uuid[], :attempts::int[]) as held (job_id, attempt)
+        where jobs.job_id = held.job_id and jobs.attempt = held.attempt
+        returning jobs.job_id, jobs.attempt, jobs.status`,
+      { leaseS: leaseMs / 1000, ids: held.map((job) => job.jobId), attempts: held.map((job) => job.attempt) },
+    )
+    .timeout(timeoutMs);
+  return new Map(rows.map((row) => [fenceKey({ jobId: row.job_id, attempt: row.attempt }), row.status]));
+}
+
+/**
+ * Makes sure that no later attempt begins below `ceiling`: its frame numbers are the given attempt's alone.
+ *
+ * @returns the ceiling that is confirmed; undefined when the job does not belong to the attempt given
+ */
+export async function raiseCeiling(
+  db: Knex,
+  fence: Fence,
+  { ceiling, timeoutMs }: { ceiling: number; timeoutMs: number },
+): Promise<number | undefined> {
+  const [changed] = await fenced(db, fence)
+    .update({ reserved_seq: db.raw('greatest(reserved_seq, ?)', [ceiling]) })
+    .returning<{ reserved_seq: number | string }[]>('reserved_seq')
+    .timeout(timeoutMs);
+  return changed && Number(changed.reserved_seq);
+}
+
+/**
+ * Records that the job runs, unless it is to stop, and that frame numbers below `ceiling` are this attempt's.
  *
  * @returns its status now; undefined when it does not belong to the attempt given
  */
-export async function markRunning(db: Knex, fence: Fence, reservedSeq: number): Promise<JobStatus | undefined> {
+export async function markRunning(db: Knex, fence: Fence, ceiling: number): Promise<JobStatus | undefined> {
   const [changed] = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
     .update({
       status: db.raw(`case status when 'stopping' then 'stopping' else 'running' end`),
-      reserved_seq: reservedSeq,
+      reserved_seq: db.raw('greatest(reserved_seq, ?)', [ceiling]),
       updated_at: db.fn.now(),
     })
     .returning<{ status: JobStatus }[]>('status');
@@ -137,7 +160,6 @@ export async function recordProgress(db: Knex, fence: Fence, progress: JobProgre
     frames_published: progress.framesPublished,
     last_seq: progress.lastSeq,
     last_time_ms: progress.lastTimeMs,
-    reserved_seq: progress.reservedSeq,
     updated_at: db.fn.now(),
   });
 }
@@ -186,6 +208,7 @@ function toRecord(row: JobRow): JobRecord {
     lastSeq: Number(row.last_seq),
     lastTimeMs: row.last_time_ms === null ? undefined : Number(row.last_time_ms),
     reservedSeq: Number(row.reserved_seq),
+    framesDropped: Object.values(row.drops).reduce((sum, dropped) => sum + dropped, 0),
     error: row.error ?? undefined,
     traceparent: row.traceparent,
     tracestate: row.tracestate,

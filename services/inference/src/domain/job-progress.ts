@@ -6,20 +6,14 @@ export interface JobProgress {
   framesPublished: number;
   lastSeq: number;
   lastTimeMs: number;
-  /** Live jobs: numbers below it may have been used. */
-  reservedSeq: number;
 }
 
-// More numbers than a live job uses between two records of its progress.
-const RESERVED = 2000;
-
-/** Where the attempt that just took the job begins. Live numbers go on where no attempt before it can have been. */
+/** Where the attempt that just took the job begins. */
 export function startOf(job: JobRecord): JobProgress {
   return {
     framesPublished: job.framesPublished,
     lastSeq: job.lastSeq,
     lastTimeMs: job.lastTimeMs ?? 0,
-    reservedSeq: job.reservedSeq + RESERVED,
   };
 }
 
@@ -31,12 +25,10 @@ export function acknowledge(
 ): JobProgress {
   const last = frames.at(-1);
   if (!last) return progress;
-  const isReserveLow = last.seq > progress.reservedSeq - RESERVED / 2;
   return {
     // Samples of a file are numbered from 0 without a gap, so one that is repeated is not counted twice.
     framesPublished: kind === 'object' ? last.seq + 1 : progress.framesPublished + frames.length,
     lastSeq: last.seq,
     lastTimeMs: last.frame_time_ms,
-    reservedSeq: isReserveLow ? last.seq + RESERVED : progress.reservedSeq,
   };
 }

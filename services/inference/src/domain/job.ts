@@ -26,6 +26,8 @@ export interface JobRecord {
   lastTimeMs: number | undefined;
   /** Live jobs: numbers below it may have been used. */
   reservedSeq: number;
+  /** Frames of a live stream that were read and could not be published, by all attempts. */
+  framesDropped: number;
   error: string | undefined;
   traceparent: string | null;
   tracestate: string | null;
@@ -35,9 +37,15 @@ export interface JobRecord {
 export const isJobId = (text: string): boolean => z.uuid().safeParse(text).success;
 
 /** The form of the contract. */
-export function toJob(record: Pick<JobRecord, 'jobId' | 'status' | 'framesPublished' | 'error'>): Job {
-  const { jobId, status, framesPublished, error } = record;
-  return { job_id: jobId, status, frames_published: framesPublished, ...(error === undefined ? {} : { error }) };
+export function toJob(record: JobRecord): Job {
+  const { jobId, status, framesPublished, framesDropped, error } = record;
+  return {
+    job_id: jobId,
+    status,
+    frames_published: framesPublished,
+    ...(framesDropped > 0 ? { frames_dropped: framesDropped } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 /**

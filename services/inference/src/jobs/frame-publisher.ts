@@ -2,20 +2,23 @@ import { retryUntil } from '@vision/shared/async/retry-until';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { Hold } from './hold.ts';
 
 export interface FramePublisher {
   /** Takes a frame; waits while too many are not acknowledged yet. */
   add: (frame: FrameData) => Promise<void>;
   /** Waits until every frame taken is acknowledged. */
   flush: () => Promise<void>;
+  /** Frames that were taken and are not acknowledged. */
+  waiting: () => number;
 }
 
 export interface PublisherOptions {
   producer: Pick<EventProducer, 'publishBatch'>;
   /** Called with every batch Kafka acknowledged, in order. */
   onAcknowledged: (frames: FrameData[]) => Promise<void>;
-  /** Gives up what is not acknowledged; its reason is thrown then. */
-  signal: AbortSignal;
+  /** Gives up what is not acknowledged when nothing may be published any more. */
+  hold: Pick<Hold, 'check' | 'publishing'>;
 }
 
 const MAX_FRAMES = 50;
@@ -27,16 +30,26 @@ const MAX_WAITING = 200;
  * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
  * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
  */
-export function createFramePublisher({ producer, onAcknowledged, signal }: PublisherOptions): FramePublisher {
+export function createFramePublisher({ producer, onAcknowledged, hold }: PublisherOptions): FramePublisher {
+  const signal = hold.publishing;
   const queue: FrameData[] = [];
+  let sent: FrameData[] = [];
   let sending: Promise<void> | undefined;
   let hasFailed = false;
 
+  const publish = async (events: ReturnType<typeof toEvent>[]) => {
+    hold.check();
+    signal.throwIfAborted();
+    await producer.publishBatch(events);
+  };
   const sendAll = async () => {
     while (queue.length > 0) {
-      const batch = queue.splice(0, batchSize(queue));
-      await retryUntil(() => producer.publishBatch(batch.map(toEvent)), { signal });
-      await onAcknowledged(batch);
+      sent = queue.splice(0, batchSize(queue));
+      const events = sent.map(toEvent);
+      await retryUntil(() => publish(events), { signal });
+      const acknowledged = sent;
+      sent = [];
+      await onAcknowledged(acknowledged);
     }
     sending = undefined;
   };
@@ -51,12 +64,13 @@ export function createFramePublisher({ producer, onAcknowledged, signal }: Publi
     add: async (frame) => {
       signal.throwIfAborted();
       queue.push(frame);
-      const sent = send();
-      if (hasFailed || queue.length >= MAX_WAITING) await sent;
+      const outcome = send();
+      if (hasFailed || queue.length >= MAX_WAITING) await outcome;
     },
     flush: async () => {
       while (sending !== undefined || queue.length > 0) await send();
     },
+    waiting: () => sent.length + queue.length,
   };
 }
 

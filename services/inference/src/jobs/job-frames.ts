@@ -2,13 +2,17 @@ import { retryUntil } from '@vision/shared/async/retry-until';
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
+import type { LiveWatch } from '../decoding/live-frames.ts';
 import { probeFile } from '../decoding/probe-file.ts';
+import { raiseCeiling } from '../db/jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { openLiveInput } from '../inputs/open-live-input.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { createFrameNumbers } from './frame-numbers.ts';
+import type { FrameNumbers } from './frame-numbers.ts';
 
 const PROBE_MS = 10_000;
 
@@ -20,7 +24,10 @@ export interface JobFrame {
   pixels: RgbImage;
 }
 
-export type FrameDeps = Pick<Deps, 'addresses' | 'box' | 'certificates' | 'files' | 'sandbox' | 'settings' | 'signals'>;
+export type FrameDeps = Pick<
+  Deps,
+  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'sandbox' | 'settings' | 'signals'
+>;
 
 export interface FramesWanted {
   job: JobRecord;
@@ -64,19 +71,69 @@ async function* framesOfFile(
   }
 }
 
-/** The freshest frame of a live stream at each pull. Its numbers are above any that an earlier worker can have used. */
+/**
+ * The freshest frame of a live stream at each pull. Its numbers are above any that an earlier worker can have used, and
+ * below those that a later one begins with; a frame that gets none in time is dropped.
+ */
 async function* framesOfStream(
+  deps: FrameDeps,
+  source: StreamSource,
+  wanted: FramesWanted,
+): AsyncGenerator<JobFrame, void> {
+  const { job } = wanted;
+  const watch = watchSource(deps, source, wanted);
+  const numbers = numbersOf(deps, wanted);
+  const endWatch = deps.signals.sourceWatched(() => watch.health().state);
+  let dropped = 0;
+  try {
+    for await (const { timeMs, image, pixels } of watch.frames) {
+      const seq = await numbers.next();
+      if (seq !== undefined) yield { seq, timeMs, image, pixels };
+      else if (!wanted.signal.aborted) dropFrames(deps, job, { frames: 1, reason: 'no_number' });
+      deps.signals.framesDropped(job, watch.health().dropped - dropped, 'fresher');
+      dropped = watch.health().dropped;
+    }
+  } finally {
+    endWatch();
+  }
+}
+
+/** Counts frames that were read and will not be published, in the metrics and in the health of the job. */
+export function dropFrames(
+  { drops, signals }: Pick<Deps, 'drops' | 'signals'>,
+  job: JobRecord,
+  { frames, reason }: { frames: number; reason: 'no_number' | 'not_held' },
+): void {
+  drops.add(job, frames);
+  signals.framesDropped(job, frames, reason);
+}
+
+function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: FramesWanted): FrameNumbers {
+  const { seqStep, seqWaitMs } = settings;
+  return createFrameNumbers({
+    first: job.reservedSeq,
+    // What `markRunning` has stored before the first frame was asked for.
+    ceiling: job.reservedSeq + seqStep,
+    step: seqStep,
+    waitMs: seqWaitMs,
+    raise: (ceiling) => raiseCeiling(db, job, { ceiling, timeoutMs: seqWaitMs }),
+    onExhausted: (error) => signals.numbersExhausted(job, error),
+    signal,
+  });
+}
+
+function watchSource(
   { addresses, box, certificates, sandbox, settings, signals }: FrameDeps,
   source: StreamSource,
   { job, signal }: FramesWanted,
-): AsyncGenerator<JobFrame, void> {
+): LiveWatch {
   const opening = { addresses, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
     // It was checked when the job was created. A worker that takes the job over later resolves the name again.
     pinnedAddress: job.attempt === 1 ? source.pinnedAddress : undefined,
   };
-  const watch = watchLive(
+  return watchLive(
     {
       sandbox,
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
@@ -85,17 +142,4 @@ async function* framesOfStream(
     settings.live,
     signal,
   );
-  const endWatch = signals.sourceWatched(() => watch.health().state);
-  let seq = job.reservedSeq;
-  let dropped = 0;
-  try {
-    for await (const { timeMs, image, pixels } of watch.frames) {
-      yield { seq, timeMs, image, pixels };
-      seq += 1;
-      signals.framesDropped(job, watch.health().dropped - dropped);
-      dropped = watch.health().dropped;
-    }
-  } finally {
-    endWatch();
-  }
 }

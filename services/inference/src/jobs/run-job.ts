@@ -11,7 +11,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { createFramePublisher } from './frame-publisher.ts';
 import type { Hold } from './hold.ts';
 import { inOrder } from './in-order.ts';
-import { framesOf } from './job-frames.ts';
+import { dropFrames, framesOf } from './job-frames.ts';
 import type { FrameDeps, JobFrame } from './job-frames.ts';
 
 export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'producer'>;
@@ -34,7 +34,7 @@ export async function runJob(
   let progress = startOf(job);
   const publisher = createFramePublisher({
     producer: deps.producer,
-    signal: hold.publishing,
+    hold,
     onAcknowledged: async (frames) => {
       progress = acknowledge(progress, job.source.kind, frames);
       deps.signals.framesPublished(job, frames.length);
@@ -53,7 +53,9 @@ export async function runJob(
     }
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
-    await publisher.flush();
+    await publisher.flush().finally(() => {
+      if (job.source.kind === 'stream') dropFrames(deps, job, { frames: publisher.waiting(), reason: 'not_held' });
+    });
   }
 }
 

@@ -27,7 +27,7 @@ export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Pro
   };
   const ending = await run(deps, job, hold, saveProgress);
   if (ending && (await end(deps, job, hold, { ...ending, framesPublished: progress.framesPublished }))) return;
-  if (!hold.isLost()) await release(deps, job);
+  await release(deps, job);
 }
 
 /** How the job ended; undefined when it goes on elsewhere. */
@@ -38,8 +38,8 @@ async function run(
   saveProgress: (progress: JobProgress) => Promise<void>,
 ): Promise<JobEnding | undefined> {
   try {
-    const { reservedSeq } = startOf(job);
-    const status = await retryUntil(() => markRunning(deps.db, job, reservedSeq), { signal: hold.reading });
+    const ceiling = job.reservedSeq + deps.settings.seqStep;
+    const status = await retryUntil(() => markRunning(deps.db, job, ceiling), { signal: hold.reading });
     if (status === undefined) return undefined;
     if (status === 'stopping') return { status: 'stopped' };
     deps.signals.jobStarted(job);

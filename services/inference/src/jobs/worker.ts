@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { atMost } from '@vision/shared/async/at-most';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { JobStatus } from '@vision/shared/contracts/inference';
-import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
-import { claimJobs, deleteEndedBefore, renewJobs } from '../db/jobs.ts';
+import { claimJobs, deleteEndedBefore } from '../db/jobs.ts';
 import { removeWorker, reportWorker } from '../db/workers.ts';
-import type { JobRecord } from '../domain/job.ts';
-import { createHold } from './hold.ts';
-import type { HoldControl } from './hold.ts';
-import { workOnJob } from './work-on-job.ts';
+import { createHeldJobs, heldUntil } from './held-jobs.ts';
+import type { HeldJobs } from './held-jobs.ts';
 import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
@@ -19,10 +17,12 @@ export interface Worker {
   stop: () => Promise<void>;
 }
 
-interface HeldJob {
-  job: JobRecord;
-  hold: HoldControl;
-  done: Promise<void>;
+/** Wake a worker; both are rung together. */
+export interface WorkerBells {
+  /** Ends the pause between two looks for work. */
+  looks: Bell;
+  /** Ends the pause between two renewals, which also tell of stops. */
+  renewals: Bell;
 }
 
 // Looks for work between two reports of this worker, and between two removals of old jobs.
@@ -32,72 +32,80 @@ const LOOKS_PER_REMOVAL = 3600;
 const STOPS_AT_ONCE = 20;
 // How long a worker that ends waits for the broker to take what its jobs have read.
 const LET_GO_MS = 3_000;
+const MAX_LOOK_PAUSE_MS = 2_000;
+// Longest wait for the database when a worker has ended.
+const LAST_WORDS_MS = 5_000;
 
 /**
  * Runs jobs of the table: takes what nobody holds, keeps its leases alive, and drops a job as soon as the row belongs
- * to another attempt. A stop reaches the worker with the lease it renews. `bell` wakes it.
+ * to another attempt, or could soon belong to one. A stop reaches the worker with the lease it renews.
+ *
+ * Leases are renewed by a loop of their own, so that no other statement that hangs lets them run out.
  */
-export function createWorker(deps: WorkDeps, bell: Bell): Worker {
-  const { db, logger, settings } = deps;
+export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
+  const { db, drops, logger, settings } = deps;
   const id = randomUUID();
-  const held = new Map<string, HeldJob>();
+  const held = createHeldJobs(deps);
   let isStopping = false;
   let isReported = false;
   let looks = 0;
 
-  const take = (job: JobRecord) => {
-    const hold = createHold();
-    if (job.status === 'stopping') hold.requestStop();
-    // The stop came while this job was being claimed.
-    if (isStopping) hold.letGo(LET_GO_MS);
-    const done = withStoredTrace(job, () => workOnJob(deps, job, hold))
-      .catch((error: unknown) => {
-        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
-      })
-      .finally(() => held.delete(job.jobId));
-    held.set(job.jobId, { job, hold, done });
-  };
-
   const look = async (): Promise<number> => {
-    await renew(deps, [...held.values()]);
+    await drops.store();
     if (isStopping) return 0;
     if (looks % LOOKS_PER_REPORT === 0) await reportWorker(db, { id, capacity: settings.jobsPerWorker });
     isReported = true;
     if (looks % LOOKS_PER_REMOVAL === 0) await deleteEndedBefore(db, settings.keepDays);
     looks += 1;
-    const stopping = await claim(deps, ['stopping'], STOPS_AT_ONCE);
-    const waiting = await claim(deps, ['queued', 'running'], settings.jobsPerWorker - held.size);
-    [...stopping, ...waiting].forEach(take);
+    await claim(deps, held, { statuses: ['stopping'], limit: STOPS_AT_ONCE });
+    await claim(deps, held, { statuses: ['queued', 'running'], limit: settings.jobsPerWorker - held.size() });
     return 0;
   };
-
-  const poller = createPoller({ name: 'jobs', intervalMs: settings.pollMs, run: look, logger, bell });
+  const poller = createPoller({
+    name: 'jobs',
+    intervalMs: settings.pollMs,
+    run: look,
+    logger,
+    maxBackoffMs: MAX_LOOK_PAUSE_MS,
+    bell: bells.looks,
+  });
+  const renewals = createPoller({
+    name: 'job-leases',
+    intervalMs: settings.pollMs,
+    run: async () => {
+      await held.renew();
+      return 0;
+    },
+    logger,
+    maxBackoffMs: settings.pollMs,
+    bell: bells.renewals,
+  });
   return {
-    start: poller.start,
+    start: () => {
+      poller.start();
+      renewals.start();
+    },
     isReported: () => isReported,
     stop: async () => {
       isStopping = true;
-      held.forEach(({ hold }) => hold.letGo(LET_GO_MS));
+      held.letGo(LET_GO_MS);
       await poller.stop();
-      await Promise.all([...held.values()].map(({ done }) => done));
-      await removeWorker(db, id).catch((error: unknown) => {
+      await held.done();
+      await renewals.stop();
+      await atMost(LAST_WORDS_MS, Promise.all([drops.store(), removeWorker(db, id)])).catch((error: unknown) => {
         logger.warn({ err: error }, 'this worker still counts until its silence is noticed');
       });
     },
   };
 }
 
-async function claim({ db, settings }: WorkDeps, statuses: JobStatus[], limit: number): Promise<JobRecord[]> {
-  return limit > 0 ? claimJobs(db, { statuses, leaseMs: settings.leaseMs, limit }) : [];
-}
-
-async function renew({ db, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
-  if (held.length === 0) return;
-  const jobs = held.map(({ job }) => job);
-  const statuses = await renewJobs(db, jobs, settings.leaseMs);
-  for (const { job, hold } of held) {
-    const status = statuses.get(job.jobId);
-    if (status === undefined) hold.lose();
-    else if (status === 'stopping') hold.requestStop();
-  }
+async function claim(
+  { db, settings }: WorkDeps,
+  held: HeldJobs,
+  { statuses, limit }: { statuses: JobStatus[]; limit: number },
+): Promise<void> {
+  if (limit <= 0) return;
+  const untilMs = heldUntil(settings);
+  const claimed = await claimJobs(db, { statuses, leaseMs: settings.leaseMs, limit });
+  for (const job of claimed) held.take(job, untilMs);
 }

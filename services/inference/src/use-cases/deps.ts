@@ -7,6 +7,7 @@ import type { VideoFiles } from '../clients/video-files.ts';
 import type { LiveSettings } from '../decoding/live-frames.ts';
 import type { Detectors } from '../detectors/detectors.ts';
 import type { SourceAddresses } from '../inputs/source-addresses.ts';
+import type { DropCounts } from './drop-counts.ts';
 import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
@@ -31,6 +32,8 @@ export interface Deps {
   certificates: string | undefined;
   files: VideoFiles;
   producer: EventProducer;
+  /** Frames that were read and could not be published. */
+  drops: DropCounts;
   /** A job was stored or is to stop: the worker looks at once. */
   wakeWorker: () => void;
   settings: Settings;
@@ -57,6 +60,12 @@ export interface Settings {
   framesAtOnce: number;
   jobsPerWorker: number;
   leaseMs: number;
+  /** This long before its lease ends, a worker that could not renew it puts a job down. */
+  leaseMarginMs: number;
+  /** Frame numbers that a live job reserves at a time. */
+  seqStep: number;
+  /** Longest wait for more of them, before frames are dropped. */
+  seqWaitMs: number;
   /** Between two looks for work. */
   pollMs: number;
   /** How long ended jobs are remembered, so that stops stick and repeats are recognised. */

@@ -45,7 +45,7 @@ export async function jobWorld() {
   const [database, s3, kafka] = await Promise.all([
     createTestDatabase(migrations),
     testS3(),
-    testKafka({ topics: [topics.frames] }),
+    testKafka({ topics: [topics.frames, topics.tasks, topics.results] }),
   ]);
   const workDir = await mkdtemp(join(tmpdir(), 'vision-jobs-'));
   const received: Received[] = [];
@@ -80,6 +80,8 @@ export async function jobWorld() {
   });
   return {
     db: database.db,
+    databaseUrl: database.url,
+    kafka,
     bucket: s3.bucket,
     topicPrefix: kafka.topicPrefix,
     workDir,

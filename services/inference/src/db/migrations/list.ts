@@ -1,4 +1,5 @@
 import type { Migration } from '@vision/shared/db/migrate';
 import { jobs, workers } from './0001-jobs.ts';
+import { endings } from './0003-endings.ts';
 
-export const migrations: Migration[] = [jobs, workers];
+export const migrations: Migration[] = [jobs, workers, endings];

@@ -1,0 +1,86 @@
+import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
+import { fenceKey, renewJobs } from '../db/jobs.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { Settings } from '../use-cases/deps.ts';
+import { createHold } from './hold.ts';
+import type { HoldControl } from './hold.ts';
+import { workOnJob } from './work-on-job.ts';
+import type { WorkDeps } from './work-on-job.ts';
+
+/** The jobs that one worker holds, each with the work on it. */
+export interface HeldJobs {
+  size: () => number;
+  /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
+  take: (job: JobRecord, untilMs: number) => void;
+  /** Extends the leases, notices stops, and drops what another attempt has. */
+  renew: () => Promise<void>;
+  /** Puts all of them down for other workers, also those that are still being claimed. */
+  letGo: (graceMs: number) => void;
+  /** Resolves when no work is left. */
+  done: () => Promise<void>;
+}
+
+interface HeldJob {
+  job: JobRecord;
+  hold: HoldControl;
+  done: Promise<void>;
+}
+
+export function createHeldJobs(deps: WorkDeps): HeldJobs {
+  const { drops, logger, signals } = deps;
+  // Not by job: one attempt may still be ending here when this worker has claimed the next.
+  const held = new Set<HeldJob>();
+  let graceAtTakeMs: number | undefined;
+  return {
+    size: () => held.size,
+    take: (job, untilMs) => {
+      const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
+      if (job.status === 'stopping') hold.requestStop();
+      if (graceAtTakeMs !== undefined) hold.letGo(graceAtTakeMs);
+      const work = withStoredTrace(job, () => workOnJob(deps, job, hold)).catch((error: unknown) => {
+        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
+      });
+      const taken: HeldJob = { job, hold, done: work };
+      taken.done = work.finally(() => {
+        held.delete(taken);
+        hold.lose();
+        drops.close(job);
+      });
+      held.add(taken);
+    },
+    renew: () =>
+      renew(
+        deps,
+        [...held].filter(({ hold }) => !hold.isLost()),
+      ),
+    letGo: (graceMs) => {
+      graceAtTakeMs = graceMs;
+      held.forEach(({ hold }) => hold.letGo(graceMs));
+    },
+    done: async () => {
+      await Promise.all([...held].map(({ done }) => done));
+    },
+  };
+}
+
+/** A lease that is asked for now ends later than this, whatever the clock of the database says. */
+export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {
+  return performance.now() + leaseMs - leaseMarginMs;
+}
+
+async function renew({ db, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
+  if (held.length === 0) return;
+  const untilMs = heldUntil(settings);
+  const { leaseMs, leaseMarginMs } = settings;
+  const jobs = held.map(({ job }) => job);
+  const statuses = await renewJobs(db, jobs, { leaseMs, timeoutMs: renewalTimeout(leaseMs - leaseMarginMs) });
+  for (const { job, hold } of held) {
+    const status = statuses.get(fenceKey(job));
+    if (status === undefined) hold.lose();
+    else hold.renewed(untilMs);
+    if (status === 'stopping') hold.requestStop();
+  }
+}
+
+/** A connection that hangs must leave time for others to be tried. */
+const renewalTimeout = (heldMs: number) => Math.max(100, Math.floor(heldMs / 4));

@@ -1,0 +1,45 @@
+import { expect, jest, test } from '@jest/globals';
+import { createHold } from './hold.ts';
+
+const inMs = (ms: number) => performance.now() + ms;
+/** Keeps the process from doing anything else, as a freeze does. */
+const freeze = (ms: number) => {
+  const until = inMs(ms);
+  while (performance.now() < until);
+};
+
+test('a hold that is not renewed ends by itself, once', async () => {
+  const ended = Promise.withResolvers<void>();
+  const onExpired = jest.fn(ended.resolve);
+  const hold = createHold({ untilMs: inMs(20), onExpired });
+  expect(hold.isLost()).toBe(false);
+  await ended.promise;
+  expect([hold.isLost(), hold.reading.aborted, hold.publishing.aborted]).toEqual([true, true, true]);
+  hold.check();
+  expect(onExpired).toHaveBeenCalledTimes(1);
+});
+
+test('after a freeze the hold is over before any timer could say so', () => {
+  const hold = createHold({ untilMs: inMs(5), onExpired: () => undefined });
+  freeze(10);
+  expect(hold.publishing.aborted).toBe(false);
+  hold.check();
+  expect(hold.publishing.aborted).toBe(true);
+});
+
+test('a renewal whose answer comes too late does not bring the hold back', () => {
+  const hold = createHold({ untilMs: inMs(5), onExpired: () => undefined });
+  freeze(10);
+  hold.renewed(inMs(60_000));
+  expect(hold.isLost()).toBe(true);
+});
+
+test('renewals carry a hold on, and never shorten it', () => {
+  const hold = createHold({ untilMs: inMs(5), onExpired: () => undefined });
+  hold.renewed(inMs(60_000));
+  hold.renewed(inMs(1));
+  freeze(10);
+  hold.check();
+  expect(hold.isLost()).toBe(false);
+  hold.lose();
+});

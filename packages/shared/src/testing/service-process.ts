@@ -54,7 +54,7 @@ export async function untilReady(running: RunningProcess, healthPort: number): P
       if (running.child.exitCode !== null || running.child.signalCode !== null) return 'ended';
       return (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).status === 200;
     },
-    { timeoutMs: 20_000, intervalMs: 50 },
+    { timeoutMs: 60_000, intervalMs: 50 },
   );
   if (running.child.exitCode !== null || running.child.signalCode !== null)
     throw new Error(`it ended: ${running.output()}`);

@@ -85,7 +85,6 @@ async function publish(kafka: TestKafka): Promise<void> {
 async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: number): Promise<number> {
   await db.raw('truncate frames, ingests');
   const handle = frameHandler({
-    db,
     partitions: createPartitionKeeper(db, 90),
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
@@ -93,13 +92,14 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
   let stored = 0;
   const { promise: all, resolve: done } = Promise.withResolvers<void>();
   const consumer = createBatchConsumer({
+    db,
     kafka: kafka.client,
     groupId: `bench-${round}`,
     concurrency: 4,
     topic: topics.frames,
     definitions: frameEvents,
-    handle: async (events) => {
-      await handle(events);
+    handle: async (events, meta) => {
+      await handle(events, meta);
       stored += events.length;
       if (stored >= TOTAL) done();
     },

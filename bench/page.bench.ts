@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
+import { inTransaction } from '@vision/shared/db/transaction';
 import { createApp } from '@vision/shared/http/app';
 import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -67,8 +68,9 @@ async function serve(db: Knex, taskId: string) {
   });
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
   await storeFrames(
-    { db, partitions: createPartitionKeeper(db, 90), signals: createSignals(logger), wakeRelay: () => undefined },
+    { partitions: createPartitionKeeper(db, 90), signals: createSignals(logger), wakeRelay: () => undefined },
     frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
+    (work) => inTransaction(db, work),
   );
   await db.raw('analyze frames');
   const taskOwners = { find: () => Promise.resolve(undefined) };

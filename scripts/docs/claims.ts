@@ -106,7 +106,7 @@ function missingNames(text: string, { code, codeAsMetrics }: Sources): string[] 
  * status or a service.
  */
 const MADE_ELSEWHERE = new RegExp(
-  `^(http|db|messaging|otel|pg|error|server|x)_|^status_\\d+$|^(${serviceNames.join('|')})_unavailable$`,
+  `^(http|db|messaging|otel|pg|synchronous|error|server|x)_|^status_\\d+$|^(${serviceNames.join('|')})_unavailable$`,
 );
 
 /** What stands in double quotes is a log message, or a message of Node. */

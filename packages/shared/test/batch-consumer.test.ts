@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { fail } from '../src/errors.ts';
 import { createBatchConsumer } from '../src/messaging/batch-consumer.ts';
 import type { BatchConsumerOptions } from '../src/messaging/batch-consumer.ts';
@@ -7,19 +7,27 @@ import { listDlq } from '../src/messaging/dlq.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
 import { isEvent } from '../src/messaging/subscription.ts';
+import { positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
+import { createTestDatabase } from '../src/testing/postgres.ts';
+import type { TestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
+let database: TestDatabase;
 let kafka: TestKafka;
 let producer: EventProducer;
 const consumers: EventConsumer[] = [];
 
+beforeAll(async () => {
+  database = await createTestDatabase([positionsMigration]);
+});
 beforeEach(async () => {
   kafka = await testKafka({ topics: [topic] });
   producer = createProducer(kafka.client);
 });
+afterAll(() => database.drop());
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
   await producer.stop();
@@ -42,6 +50,7 @@ function store() {
 
 const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
   const consumer = createBatchConsumer({
+    db: database.db,
     kafka: kafka.client,
     groupId: 'storers',
     topic,

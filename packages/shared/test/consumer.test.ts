@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dlqTopic } from '../src/contracts/topics.ts';
@@ -13,8 +13,11 @@ import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
 import { on } from '../src/messaging/subscription.ts';
 import type { EventHandler, SubscriptionOptions } from '../src/messaging/subscription.ts';
+import { positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
+import { createTestDatabase } from '../src/testing/postgres.ts';
+import type { TestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 import { createGate } from './support/gate.ts';
@@ -22,11 +25,15 @@ import { readTopic } from './support/read-topic.ts';
 
 type Thing = { thing: string; version: number };
 
+let database: TestDatabase;
 let kafka: TestKafka;
 let producer: EventProducer;
 const consumers: EventConsumer[] = [];
 const fatal: Error[] = [];
 
+beforeAll(async () => {
+  database = await createTestDatabase([positionsMigration]);
+});
 beforeEach(async () => {
   kafka = await testKafka({ topics: [topic] });
   producer = createProducer(kafka.client);
@@ -36,7 +43,8 @@ afterEach(async () => {
   await producer.stop();
   await kafka.close();
 });
-afterAll(() => {
+afterAll(async () => {
+  await database.drop();
   expect(fatal).toEqual([]);
 });
 
@@ -45,6 +53,7 @@ const start = (
   { how, ...options }: Partial<ConsumerOptions> & { how?: SubscriptionOptions } = {},
 ) => {
   const consumer = createConsumer({
+    db: database.db,
     kafka: kafka.client,
     groupId: 'readers',
     subscriptions: [on(thingChanged, handler, how)],
@@ -75,7 +84,14 @@ test('an event reaches its handler with its data, key and attributes, once', asy
         key: 'a',
         data: { thing: 'a', version: 1 },
       },
-      meta: { topic, partition: expect.any(Number), offset: '0', attempt: 1, signal: expect.anything() },
+      meta: {
+        topic,
+        partition: expect.any(Number),
+        offset: '0',
+        attempt: 1,
+        transaction: expect.any(Function),
+        signal: expect.anything(),
+      },
     },
   ]);
   expect(consumer.isAlive()).toBe(true);

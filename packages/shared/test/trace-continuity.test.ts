@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { outboxMigration } from '../src/messaging/outbox.ts';
+import { positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
@@ -21,7 +22,7 @@ let database: TestDatabase;
 let kafka: TestKafka;
 
 beforeAll(async () => {
-  database = await createTestDatabase([outboxMigration]);
+  database = await createTestDatabase([outboxMigration, positionsMigration]);
   kafka = await testKafka({ topics: [topic] });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 });

@@ -5,6 +5,9 @@ import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import { on } from '@vision/shared/messaging/subscription';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { positionsMigration } from '@vision/shared/messaging/positions';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';
 import { reservationId } from '../src/domain/image-call.ts';
@@ -21,14 +24,21 @@ import type { TestImages } from './support/start-images.ts';
 
 const logger = createLogger('test', 'silent');
 let images: TestImages;
+/** Of the consumer of this test: the service itself consumes nothing. */
+let positions: TestDatabase;
 beforeAll(async () => {
+  positions = await createTestDatabase([positionsMigration]);
   images = await startImages();
 });
-afterAll(() => images.stop());
+afterAll(async () => {
+  await images.stop();
+  await positions.drop();
+});
 
 test('a finished call is told once, in full, under its task id', async () => {
   const seen: ImageCallSnapshot[] = [];
   const consumer = createConsumer({
+    db: positions.db,
     kafka: images.kafka.client,
     groupId: 'test',
     subscriptions: [

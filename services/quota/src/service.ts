@@ -36,7 +36,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     signals: createSignals(logger),
     settings: { retentionDays: config.LEDGER_RETENTION_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
-  const consumer = createConsumer({ kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
+  const consumer = createConsumer({ db, kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
   const retention = createPoller({
     name: 'ledger-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,

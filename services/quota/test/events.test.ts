@@ -7,6 +7,8 @@ import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
 import { topics } from '@vision/shared/contracts/topics';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import { listDlq } from '@vision/shared/messaging/dlq';
+import { rememberTables } from '@vision/shared/testing/lost-commits';
+import { until } from '@vision/shared/testing/until';
 import { subscriptions } from '../src/consumers/subscriptions.ts';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
@@ -180,6 +182,29 @@ test('fields and versions of an event that this service does not know are ignore
   expect(await stateOf(one)).toEqual({ state: 'refunded', charged: 0 });
 });
 
+test('refunds and settlements that the database lost with its last commits are applied again, once', async () => {
+  const [before, lost, settledOne] = [await reserved(), await reserved(), await reserved()];
+  await deliver({ task: task(before, { version: 2, status: 'refunded' }) });
+  const { db } = quota.database;
+  const failOver = await rememberTables(db, ['reservations', 'quota_days', 'consumer_positions']);
+  await deliver(
+    { task: task(lost, { version: 2, status: 'refunded' }) },
+    { task: task(settledOne, { version: 2, status: 'succeeded' }) },
+  );
+  await failOver();
+  expect(await stateOf(lost)).toMatchObject({ state: 'open' });
+  // The same partitions get a record each; with it the consumer sees that its database is behind.
+  await deliver(
+    { task: task(lost, { version: 1, status: 'running' }) },
+    { task: task(settledOne, { version: 1, status: 'running' }) },
+  );
+  await until(async () => (await stateOf(lost)).state !== 'open' && (await stateOf(settledOne)).state !== 'open');
+  expect(await stateOf(before)).toEqual({ state: 'refunded', charged: 0 });
+  expect(await stateOf(lost)).toEqual({ state: 'refunded', charged: 0 });
+  expect(await stateOf(settledOne)).toEqual({ state: 'settled', charged: 1 });
+  expect((await compareCounters(db, 10)).differences).toEqual([]);
+});
+
 test('both topics again from offset 0 leave the ledger as it is', async () => {
   const marker = await reserved();
   await deliver({ task: task(marker, { version: 2, status: 'refunded' }) });
@@ -187,9 +212,10 @@ test('both topics again from offset 0 leave the ledger as it is', async () => {
   const counters = () => quota.database.db('quota_days').select('*').orderBy(['subject', 'kind', 'day']);
   const before = { ledger: await ledger(), counters: await counters() };
   const replayed = createConsumer({
+    db: quota.database.db,
     kafka: quota.kafka.client,
     groupId: 'quota-from-the-start',
-    subscriptions: subscriptions({ db: quota.database.db, signals: createSignals(logger) }),
+    subscriptions: subscriptions({ signals: createSignals(logger) }),
     onFatal: (error) => logger.fatal(error),
   });
   replayed.start();

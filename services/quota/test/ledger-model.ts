@@ -3,8 +3,8 @@ import type fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { QuotaKind } from '@vision/shared/contracts/quota';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
-import type { CloseRow, Closing, ReserveRow } from '../src/db/ledger.ts';
-import type { Reservation } from '../src/domain/reservation.ts';
+import type { CloseRow, ReserveRow } from '../src/db/ledger.ts';
+import type { Closing, Reservation } from '../src/domain/reservation.ts';
 import { atOffset, offsetTo } from './support.ts';
 
 interface Entry {

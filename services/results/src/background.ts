@@ -34,6 +34,7 @@ export function createBackground(
   { kafka, producer, relay, onFatal }: BackgroundParts,
 ): Background {
   const frames = createBatchConsumer({
+    db: deps.db,
     kafka,
     groupId: 'results-frames',
     topic: topics.frames,
@@ -44,7 +45,13 @@ export function createBackground(
     // While one partition waits for its commit, the others are decoded.
     concurrency: 4,
   });
-  const tasks = createConsumer({ kafka, groupId: 'results-tasks', subscriptions: subscriptions(deps), onFatal });
+  const tasks = createConsumer({
+    db: deps.db,
+    kafka,
+    groupId: 'results-tasks',
+    subscriptions: subscriptions(),
+    onFatal,
+  });
   const retention = createPoller({
     name: 'results-retention',
     intervalMs: config.RETENTION_INTERVAL_MS,

@@ -10,6 +10,7 @@ import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { listDlq } from '@vision/shared/messaging/dlq';
 import { on } from '@vision/shared/messaging/subscription';
+import { rememberTables } from '@vision/shared/testing/lost-commits';
 import { until } from '@vision/shared/testing/until';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
@@ -24,6 +25,7 @@ const completed: ResultsCompleted[] = [];
 beforeAll(async () => {
   results = await startResults();
   announcements = createConsumer({
+    db: results.database.db,
     kafka: results.kafka.client,
     groupId: 'test-announcements',
     subscriptions: [on(taskResultsCompleted, async ({ data }) => void completed.push(data))],
@@ -137,6 +139,26 @@ test('while the database is away the consumer waits, and nothing is lost', async
   expect(await storedSeqs(task)).toEqual([0, 1, 2]);
 }, 60_000);
 
+test('frames and end marks that the database lost with its last commits are read again and stored once', async () => {
+  const task = newTaskId();
+  const { db } = results.database;
+  await results.deliver([frame(task, 0), frame(task, 1)]);
+  const failOver = await rememberTables(db, ['frames', 'ingests', 'outbox', 'consumer_positions']);
+  await results.deliver([frame(task, 2), frame(task, 3), mark(task, { frames_published: 4 })]);
+  await until(() => completed.some(({ task_id: id }) => id === task));
+  await failOver();
+  expect(await storedSeqs(task)).toEqual([0, 1]);
+  const other = newTaskId();
+  await results.deliver(Array.from({ length: 2 }, () => frame(other, 0)));
+  await results.deliver([frame(task, 4)]);
+  await until(async () => (await storedSeqs(task)).length === 5);
+  expect(await storedSeqs(task)).toEqual([0, 1, 2, 3, 4]);
+  expect(await db('ingests').where({ task_id: task }).first('stored', 'end_status')).toEqual({
+    stored: 5,
+    end_status: 'succeeded',
+  });
+});
+
 test('the whole topic again from offset 0 changes nothing', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0), frame(task, 1), mark(task)]);
@@ -148,12 +170,12 @@ test('the whole topic again from offset 0 changes nothing', async () => {
   });
   const before = await content();
   const again = createBatchConsumer({
+    db,
     kafka: results.kafka.client,
     groupId: 'frames-from-the-start',
     topic: topics.frames,
     definitions: [frameProduced, jobEnded],
     handle: frameHandler({
-      db,
       partitions: createPartitionKeeper(db, 90),
       signals: createSignals(logger),
       wakeRelay: () => undefined,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { storeFrames } from '../src/use-cases/store-frames.ts';
@@ -15,12 +16,12 @@ afterAll(() => database.drop());
 const store = (...events: (FrameData | JobEndedData)[]) =>
   storeFrames(
     {
-      db: database.db,
       partitions: createPartitionKeeper(database.db, 90),
       signals: createSignals(logger),
       wakeRelay: () => undefined,
     },
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
+    (work) => inTransaction(database.db, work),
   );
 const stored = async (taskId: string) => {
   const rows = await database

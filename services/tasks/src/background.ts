@@ -38,8 +38,8 @@ export function createBackground(
   config: Config,
   { kafka, producer, relay, reconcilerBell, onFatal }: BackgroundParts,
 ): Background {
-  const { logger } = deps;
-  const consumer = createConsumer({ kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
+  const { db, logger } = deps;
+  const consumer = createConsumer({ db, kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
   const reconciler = createPoller({
     name: 'reconciler',
     intervalMs: LOOK_MS,

@@ -25,7 +25,7 @@ test('alarms are there from the start with 0, so that their first increase is se
   createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test', logger: createLogger('test', 'silent') });
   const signals = consumerSignals('readers');
   createBreaker({ name: 'inference.submit', resetMs: 1_000 }).shutdown();
-  for (const name of ['offset_resets', 'dead_letters', 'blocked', 'crashes']) {
+  for (const name of ['offset_resets', 'dead_letters', 'blocked', 'crashes', 'rewinds', 'gaps']) {
     expect(await valueOf(`vision.consumer.${name}`)).toBe(0);
   }
   expect(await valueOf('circuit_breaker.opened')).toBe(0);

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Knex } from 'knex';
 import { z } from 'zod';
 import type { EventDefinition } from '../contracts/envelope.ts';
 import { readHeaders, readJson } from './cloud-event.ts';
@@ -8,23 +9,27 @@ import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
 import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
-import { persist } from './persist.ts';
+import type { EffectTransaction, Passing } from './progress.ts';
 import type { Outcome } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
 
 export interface BatchConsumerOptions {
+  /** The database that the effects go to; it has the table of `positionsMigration`. */
+  db: Knex;
   kafka: KafkaClient;
   groupId: string;
   topic: string;
   /** Types the handler knows; others are passed over. Tell them apart with `isEvent(definition, event)`. */
   definitions: EventDefinition[];
   /**
-   * Stores a run of events of one partition, in order, in one transaction. The offset is committed after it returns.
-   * Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are given to
-   * it one by one, so that only those at fault are put aside.
+   * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
+   * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
+   * given to it one by one, so that only those at fault are put aside.
    */
   handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
   onFatal: (error: Error) => void;
+  /** How often the positions of partitions at rest are compared with the database. */
+  compareMs?: number;
   /** Events per call at most. */
   chunkSize?: number;
   concurrency?: number;
@@ -35,6 +40,8 @@ export interface BatchConsumerOptions {
 export interface BatchMeta {
   topic: string;
   partition: number;
+  /** The one transaction of this run of events. */
+  transaction: EffectTransaction;
   signal: AbortSignal;
 }
 
@@ -43,9 +50,9 @@ export interface BatchMeta {
  * to its producers.
  */
 export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
-  const { kafka, groupId, topic, definitions, onFatal, concurrency = 2 } = options;
+  const { db, kafka, groupId, topic, definitions, onFatal, concurrency = 2, compareMs } = options;
   const byType = new Map(definitions.map((definition) => [definition.type, definition]));
-  return createEventConsumer({ kafka, groupId, topics: [topic], onFatal }, (tools) => {
+  return createEventConsumer({ db, kafka, groupId, topics: [topic], onFatal, compareMs }, (tools) => {
     const batches = { ...options, ...tools, byType };
     return {
       partitionsConsumedConcurrently: concurrency,
@@ -70,64 +77,82 @@ interface Decoded {
   problem?: DeadLetterReason;
 }
 
+/** Records that are handled together; `next` is the offset behind them. */
+interface Chunk {
+  records: Decoded[];
+  next: bigint;
+}
+
 async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
-  const { batch } = payload;
+  const { messages } = payload.batch;
   const size = batches.chunkSize ?? 500;
-  for (let from = 0; from < batch.messages.length; from += size) {
+  for (let from = 0; from < messages.length; from += size) {
     if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
-    const chunk = batch.messages.slice(from, from + size);
-    await applyChunk(
-      batches,
-      payload,
-      chunk.map((message) => decode(batches, message)),
-    );
-    payload.resolveOffset((chunk.at(-1) as KafkaMessage).offset);
+    const chunk = messages.slice(from, from + size);
+    const last = (chunk.at(-1) as KafkaMessage).offset;
+    // Behind the last record of ours there may be the mark of a transaction.
+    const end = from + size < messages.length ? last : payload.batch.lastOffset();
+    const records = chunk.map((message) => decode(batches, message));
+    if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n }))) return;
+    payload.resolveOffset(last);
     await payload.heartbeat();
-    await payload.commitOffsetsIfNecessary();
     // Decoding a full fetch in one go would hold up everything else in the process.
     await breathe();
   }
 }
 
-async function applyChunk(batches: Batches, payload: EachBatchPayload, chunk: Decoded[]): Promise<void> {
-  const events = chunk.flatMap((decoded) => (decoded.event ? [decoded] : []));
-  if (events.length > 0) {
-    const failed = await attempt(batches, payload, events);
-    if (failed) await applySingly(batches, payload, events);
-    else for (const decoded of events) settle(batches, decoded, 'handled');
-  }
-  for (const decoded of chunk) {
-    if (decoded.problem) await aside(batches, payload, decoded, decoded.problem);
+/** What is to be put aside is safe before the position moves over it. False when the rest of the batch is dropped. */
+async function applyChunk(batches: Batches, payload: EachBatchPayload, { records, next }: Chunk): Promise<boolean> {
+  for (const { message, problem } of records) if (problem) await aside(batches, payload, message, problem);
+  const events = records.filter(({ event }) => event);
+  const passing = await attempt(batches, payload, { records: events, next });
+  if (passing === 'sought') return false;
+  if (passing !== 'passed' && !(await applySingly(batches, payload, { records: events, next }))) return false;
+  for (const decoded of records) {
+    if (decoded.problem) settle(batches, decoded, 'dead-lettered');
     else if (!decoded.event) settle(batches, decoded, 'skipped');
+    else if (passing === 'passed') settle(batches, decoded, 'handled');
   }
+  return true;
 }
 
-async function applySingly(batches: Batches, payload: EachBatchPayload, events: Decoded[]): Promise<void> {
-  for (const decoded of events) {
-    const failed = await attempt(batches, payload, [decoded]);
-    if (failed) await aside(batches, payload, decoded, handlerFailed(failed.failure));
-    else settle(batches, decoded, 'handled');
+async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: Chunk): Promise<boolean> {
+  for (const [index, decoded] of chunk.records.entries()) {
+    const isLast = index === chunk.records.length - 1;
+    const next = isLast ? chunk.next : BigInt(decoded.message.offset) + 1n;
+    let passing = await attempt(batches, payload, { records: [decoded], next });
+    if (typeof passing === 'object') {
+      await aside(batches, payload, decoded.message, handlerFailed(passing.failure));
+      passing = await attempt(batches, payload, { records: [], next });
+      if (passing === 'passed') settle(batches, decoded, 'dead-lettered');
+    } else if (passing === 'passed') settle(batches, decoded, 'handled');
+    if (passing === 'sought') return false;
   }
+  return true;
 }
 
-async function attempt(batches: Batches, payload: EachBatchPayload, decoded: Decoded[]) {
-  const events = decoded.flatMap(({ event }) => event ?? []);
-  const meta = { topic: batches.topic, partition: payload.batch.partition, signal: batches.signal };
-  return persist(() => batches.handle(events, meta), {
-    maxAttempts: events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
-    heartbeat: () => payload.heartbeat(),
-    signal: batches.signal,
-    onRetry: (error, { outages }) => {
-      batches.signals.retried(outages > 0);
-      const facts = {
-        group: batches.groupId,
-        topic: batches.topic,
-        partition: payload.batch.partition,
-        events: events.length,
-      };
-      batches.kafka.logger[outages > 1 ? 'debug' : 'warn']({ ...facts, outages, err: error }, 'a batch is tried again');
+async function attempt(batches: Batches, payload: EachBatchPayload, { records, next }: Chunk): Promise<Passing> {
+  const events = records.flatMap(({ event }) => event ?? []);
+  const { topic, partition } = payload.batch;
+  const meta = { topic: batches.topic, partition, signal: batches.signal };
+  const facts = { group: batches.groupId, topic: batches.topic, partition, events: events.length };
+  return batches.pass(
+    { topic, partition, next },
+    (transaction) => (events.length > 0 ? batches.handle(events, { ...meta, transaction }) : Promise.resolve()),
+    {
+      // Going on without effects is no event's fault, so it is tried for as long as it takes.
+      maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
+      heartbeat: () => payload.heartbeat(),
+      signal: batches.signal,
+      onRetry: (error, { outages }) => {
+        batches.signals.retried(outages > 0);
+        batches.kafka.logger[outages > 1 ? 'debug' : 'warn'](
+          { ...facts, outages, err: error },
+          'a batch is tried again',
+        );
+      },
     },
-  });
+  );
 }
 
 function decode({ byType }: Batches, message: KafkaMessage): Decoded {
@@ -151,17 +176,11 @@ function decode({ byType }: Batches, message: KafkaMessage): Decoded {
 async function aside(
   batches: Batches,
   payload: EachBatchPayload,
-  decoded: Decoded,
+  message: KafkaMessage,
   why: DeadLetterReason,
 ): Promise<void> {
-  const failed = {
-    topic: batches.topic,
-    partition: payload.batch.partition,
-    groupId: batches.groupId,
-    message: decoded.message,
-  };
+  const failed = { topic: batches.topic, partition: payload.batch.partition, groupId: batches.groupId, message };
   await putAside({ ...batches, heartbeat: () => payload.heartbeat() }, failed, why);
-  settle(batches, decoded, 'dead-lettered');
 }
 
 function settle({ signals, settlements }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {

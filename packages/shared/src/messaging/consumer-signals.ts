@@ -20,6 +20,12 @@ export function consumerSignals(groupId: string) {
   const crashes = meter.createCounter('vision.consumer.crashes', {
     description: 'Crashes of the consumer, restarted or not',
   });
+  const rewinds = meter.createCounter('vision.consumer.rewinds', {
+    description: 'Times the database had lost commits and their records were read again; any growth is an alarm',
+  });
+  const gaps = meter.createCounter('vision.consumer.gaps', {
+    description: 'Times records were gone before they were handled, by cause; any growth is an alarm',
+  });
   const joins = meter.createCounter('vision.consumer.joins', { description: 'Times the group gave out partitions' });
   const lag = meter.createGauge('vision.consumer.lag', {
     unit: '{message}',
@@ -27,7 +33,8 @@ export function consumerSignals(groupId: string) {
   });
   const group = { group: groupId };
   // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
-  for (const alarm of [deadLetters, blocked, crashes]) alarm.add(0, group);
+  for (const alarm of [deadLetters, blocked, crashes, rewinds]) alarm.add(0, group);
+  for (const reason of ['removed', 'log_restarted']) gaps.add(0, { ...group, reason });
   return {
     settled: (type: string, outcome: Outcome, time?: Date) => {
       events.add(1, { ...group, type, outcome });
@@ -37,6 +44,10 @@ export function consumerSignals(groupId: string) {
     retried: (isOutage: boolean) => retries.add(1, { ...group, cause: isOutage ? 'outage' : 'failure' }),
     blocked: () => blocked.add(1, group),
     crashed: () => crashes.add(1, group),
+    /** The position in the database was behind this consumer. */
+    rewound: () => rewinds.add(1, group),
+    /** Records were removed unread, or the topic was made anew. */
+    gap: (reason: 'removed' | 'log_restarted') => gaps.add(1, { ...group, reason }),
     joined: () => joins.add(1, group),
     lag: (topic: string, partition: number, value: number) => lag.record(value, { ...group, topic, partition }),
   };

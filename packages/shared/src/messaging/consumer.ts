@@ -1,4 +1,5 @@
 import type { EachMessagePayload } from 'kafkajs';
+import type { Knex } from 'knex';
 import { readHeaders, readJson } from './cloud-event.ts';
 import type { EventHeaders } from './cloud-event.ts';
 import { handlerFailed, putAside } from './dead-letter.ts';
@@ -6,34 +7,38 @@ import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
 import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
-import { persist } from './persist.ts';
+import type { PersistOptions } from './persist.ts';
 import type { Outcome } from './settlement.ts';
 import type { DeliveryMeta, Subscription } from './subscription.ts';
 
 export type { EventConsumer } from './event-consumer.ts';
 
 export interface ConsumerOptions {
+  /** The database that the handlers write to; it has the table of `positionsMigration`. */
+  db: Knex;
   kafka: KafkaClient;
-  /** One per service and purpose; the offsets belong to it. */
+  /** One per service and purpose; the positions belong to it. */
   groupId: string;
   subscriptions: Subscription[];
   /** The process should end with a failure: this consumer cannot go on in it. */
   onFatal: (error: Error) => void;
+  /** How often the positions of partitions at rest are compared with the database. */
+  compareMs?: number;
   /** Partitions that are worked on at the same time. */
   concurrency?: number;
 }
 
 /**
- * Consumes events one by one, in order per key: parse → handler → commit. Types nobody subscribed to are passed
- * over; what cannot be read goes to the dead letter topic and its partition goes on. The trace of the producer is
- * active in the handler.
+ * Consumes events one by one, in order per key: parse → handler and position in one transaction. Types nobody
+ * subscribed to are passed over; what cannot be read goes to the dead letter topic and its partition goes on. The trace
+ * of the producer is active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {
-  const { kafka, groupId, subscriptions, onFatal, concurrency = 3 } = options;
+  const { db, kafka, groupId, subscriptions, onFatal, concurrency = 3, compareMs } = options;
   const topicOf = new Map(subscriptions.map(({ definition }) => [kafka.nameOf(definition.topic), definition.topic]));
   const byType = indexByType(subscriptions);
   const topics = [...new Set(topicOf.values())];
-  return createEventConsumer({ kafka, groupId, topics, onFatal }, (tools) => {
+  return createEventConsumer({ db, kafka, groupId, topics, onFatal, compareMs }, (tools) => {
     const delivery = { ...tools, kafka, groupId, byType, topicOf };
     return {
       partitionsConsumedConcurrently: concurrency,
@@ -55,19 +60,22 @@ interface Delivery extends ConsumerTools {
 async function deliver(delivery: Delivery, payload: EachMessagePayload): Promise<void> {
   const headers = readHeaders(payload.message);
   const outcome = await dispatch(delivery, payload, headers);
+  if (outcome === 'sought') return;
   delivery.signals.settled(headers?.type ?? 'none', outcome, headers?.time);
   if (headers) delivery.settlements.record(headers.id, outcome);
 }
 
+/** `sought`: the consumer was sent elsewhere and gets this record again. */
 async function dispatch(
   delivery: Delivery,
   payload: EachMessagePayload,
   headers: EventHeaders | undefined,
-): Promise<Outcome> {
+): Promise<Outcome | 'sought'> {
   if (!headers)
     return aside(delivery, payload, { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' });
   const subscription = delivery.byType.get(headers.type);
-  if (!subscription || subscription.definition.topic !== delivery.topicOf.get(payload.topic)) return 'skipped';
+  if (!subscription || subscription.definition.topic !== delivery.topicOf.get(payload.topic))
+    return passOver(delivery, payload, 'skipped');
   const data = readJson(payload.message.value);
   if (!data) return aside(delivery, payload, { reason: 'invalid_json', detail: 'the value is not JSON' });
   const key = payload.message.key?.toString() ?? '';
@@ -86,43 +94,76 @@ async function handle(
   delivery: Delivery,
   payload: EachMessagePayload,
   { subscription, run, headers }: Matched,
-): Promise<Outcome> {
+): Promise<Outcome | 'sought'> {
   const { partition, message } = payload;
-  const { topic } = subscription.definition;
-  const facts = {
-    group: delivery.groupId,
-    topic,
-    partition,
-    offset: message.offset,
-    event_id: headers.id,
-    type: headers.type,
-  };
-  const failed = await persist(
-    (attempt) => run({ topic, partition, offset: message.offset, attempt, signal: delivery.signal }),
-    {
-      maxAttempts: subscription.onFailure === 'block' ? Infinity : subscription.maxAttempts,
-      heartbeat: () => payload.heartbeat(),
-      signal: delivery.signal,
-      onRetry: (error, { attempt, outages }) => {
-        const { logger } = delivery.kafka;
-        delivery.signals.retried(outages > 0);
-        if (outages === 0 && attempt > subscription.maxAttempts) {
-          delivery.signals.blocked();
-          logger.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
-        } else
-          logger[outages > 1 ? 'debug' : 'warn']({ ...facts, attempt, outages, err: error }, 'an event is tried again');
-      },
-    },
+  const meta = { topic: subscription.definition.topic, partition, offset: message.offset, signal: delivery.signal };
+  const passing = await delivery.pass(
+    recordsOf(payload),
+    (transaction, attempt) => run({ ...meta, attempt, transaction }),
+    retriesOf(delivery, payload, { subscription, headers }),
   );
-  if (!failed) return 'handled';
-  return aside(delivery, payload, handlerFailed(failed.failure));
+  if (passing === 'sought') return 'sought';
+  if (passing === 'passed') return 'handled';
+  return aside(delivery, payload, handlerFailed(passing.failure));
 }
 
-async function aside(delivery: Delivery, payload: EachMessagePayload, why: DeadLetterReason): Promise<Outcome> {
+/** Goes on behind a record that has no effects; only an outage can keep it from that. */
+async function passOver<O extends Outcome>(
+  delivery: Delivery,
+  payload: EachMessagePayload,
+  outcome: O,
+): Promise<O | 'sought'> {
+  const passing = await delivery.pass(recordsOf(payload), () => Promise.resolve(), retriesOf(delivery, payload));
+  return passing === 'sought' ? 'sought' : outcome;
+}
+
+async function aside(
+  delivery: Delivery,
+  payload: EachMessagePayload,
+  why: DeadLetterReason,
+): Promise<Outcome | 'sought'> {
   const { topic, partition, message } = payload;
   const failed = { topic: delivery.topicOf.get(topic) ?? topic, partition, groupId: delivery.groupId, message };
   await putAside({ ...delivery, heartbeat: () => payload.heartbeat() }, failed, why);
-  return 'dead-lettered';
+  return passOver(delivery, payload, 'dead-lettered');
+}
+
+const recordsOf = ({ topic, partition, message }: EachMessagePayload) => ({
+  topic,
+  partition,
+  next: BigInt(message.offset) + 1n,
+});
+
+function retriesOf(
+  delivery: Delivery,
+  payload: EachMessagePayload,
+  matched?: Pick<Matched, 'subscription' | 'headers'>,
+): PersistOptions {
+  const { signals, groupId: group, signal } = delivery;
+  const { topic, partition, message } = payload;
+  const { logger } = delivery.kafka;
+  const { maxAttempts = Infinity, onFailure } = matched?.subscription ?? {};
+  const facts = {
+    group,
+    topic: delivery.topicOf.get(topic) ?? topic,
+    partition,
+    offset: message.offset,
+    event_id: matched?.headers.id,
+    type: matched?.headers.type,
+  };
+  return {
+    maxAttempts: onFailure === 'block' ? Infinity : maxAttempts,
+    heartbeat: () => payload.heartbeat(),
+    signal,
+    onRetry: (error, { attempt, outages }) => {
+      signals.retried(outages > 0);
+      if (outages === 0 && attempt > maxAttempts) {
+        signals.blocked();
+        logger.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
+      } else
+        logger[outages > 1 ? 'debug' : 'warn']({ ...facts, attempt, outages, err: error }, 'an event is tried again');
+    },
+  };
 }
 
 function indexByType(subscriptions: Subscription[]): Map<string, Subscription> {

@@ -1,7 +1,15 @@
 import type { ConsumerRunConfig } from 'kafkajs';
+import type { Knex } from 'knex';
 import { consumerSignals } from './consumer-signals.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
+import { atMost } from '../async/at-most.ts';
+import { createPoller } from '../async/poller.ts';
+import { comparePositions } from './compare-positions.ts';
 import type { KafkaClient } from './kafka.ts';
+import { createPlaces } from './places.ts';
+import { passRecords } from './progress.ts';
+import type { EffectTransaction, Passing, Records } from './progress.ts';
+import type { PersistOptions } from './persist.ts';
 import { createProducer } from './producer.ts';
 import type { EventProducer } from './producer.ts';
 import { createSettlements } from './settlement.ts';
@@ -23,11 +31,15 @@ export interface EventConsumer {
 }
 
 export interface EventConsumerOptions {
+  /** The database that the effects go to; it has the table of `positionsMigration`. */
+  db: Knex;
   kafka: KafkaClient;
   groupId: string;
   /** Without prefix. */
   topics: string[];
   onFatal: (error: Error) => void;
+  /** How often the positions of partitions at rest are compared with their rows. */
+  compareMs?: number | undefined;
 }
 
 /** What both kinds of consumers work with. */
@@ -38,31 +50,52 @@ export interface ConsumerTools {
   settlements: Settlements;
   /** Aborted when the consumer stops. */
   signal: AbortSignal;
+  /** Handles records in one transaction with the position. */
+  pass: (
+    records: Records,
+    work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
+    retries: PersistOptions,
+  ) => Promise<Passing>;
   /** To be called when something was settled. */
   progressed: () => void;
 }
 
 /** A supervised member of a consumer group around the way in which events are worked on. */
 export function createEventConsumer(
-  { kafka, groupId, topics, onFatal }: EventConsumerOptions,
+  { db, kafka, groupId, topics, onFatal, compareMs = 5_000 }: EventConsumerOptions,
   workWith: (tools: ConsumerTools) => ConsumerRunConfig,
 ): EventConsumer {
   const stopping = new AbortController();
   const producer = createProducer(kafka);
   const signals = consumerSignals(groupId);
   const settlements = createSettlements();
+  const places = createPlaces();
   const progressed = () => supervisor.progressed();
-  const run = workWith({ producer, signals, settlements, signal: stopping.signal, progressed });
-  const supervisor = createSupervisor({ kafka, groupId, topics, signals, onFatal, run });
+  const progress = () => ({ db, kafka, groupId, places, control: supervisor.control, signals });
+  const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
+  const run = workWith({ producer, signals, settlements, signal: stopping.signal, pass, progressed });
+  const supervisor = createSupervisor({ kafka, groupId, topics, signals, places, onFatal, run });
+  const comparer = createPoller({
+    name: `positions of ${groupId}`,
+    intervalMs: compareMs,
+    logger: kafka.logger,
+    run: async () => {
+      await comparePositions(progress());
+      return 0;
+    },
+  });
   return {
-    start: supervisor.start,
+    start: () => {
+      supervisor.start();
+      comparer.start();
+    },
     joined: supervisor.joined,
     settled: settlements.settled,
     isRunning: supervisor.isRunning,
     isAlive: supervisor.isAlive,
     stop: async (timeoutMs) => {
       stopping.abort();
-      await supervisor.stop(timeoutMs);
+      await Promise.all([supervisor.stop(timeoutMs), atMost(1_000, comparer.stop())]);
       await producer.stop();
     },
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EventDefinition } from '../contracts/envelope.ts';
 import type { EventHeaders } from './cloud-event.ts';
+import type { EffectTransaction } from './progress.ts';
 
 /** An event as a handler gets it: its headers, its key and its checked data. */
 export interface ReceivedEvent<T> extends EventHeaders {
@@ -15,14 +16,16 @@ export interface DeliveryMeta {
   offset: string;
   /** 1 for the first try in this process. */
   attempt: number;
+  /** The one transaction of this delivery. It also moves the position of the consumer, so effects belong into it. */
+  transaction: EffectTransaction;
   /** Aborted when the service stops. */
   signal: AbortSignal;
 }
 
 /**
- * Applies an event. Delivered at least once, late or out of order, so applying it twice must change nothing: go by
- * unique keys and versions. Returning commits the offset. An error of kind `unavailable` (also a lost database
- * connection) is waited out; any other error is a fault of the event or the code.
+ * Applies an event, in `meta.transaction`. Delivered at least once, late or out of order, so applying it twice must
+ * change nothing: go by unique keys and versions. Returning goes on with the next event. An error of kind `unavailable`
+ * (also a lost database connection) is waited out; any other error is a fault of the event or the code.
  */
 export type EventHandler<T> = (event: ReceivedEvent<T>, meta: DeliveryMeta) => Promise<void>;
 

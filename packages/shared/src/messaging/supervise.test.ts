@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { createLogger } from '../logger.ts';
 import { consumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
+import { createPlaces } from './places.ts';
 import { createSupervisor } from './supervise.ts';
 
 interface Crash {
@@ -18,7 +19,7 @@ function harness() {
     on: (name: string, listener: (event: unknown) => void) => events.on(name, listener),
     connect: () => Promise.resolve(),
     subscribe: () => Promise.resolve(),
-    run: () => Promise.resolve(void events.emit('consumer.group_join', {})),
+    run: () => Promise.resolve(void events.emit('consumer.group_join', { payload: { memberAssignment: {} } })),
     disconnect: () => Promise.resolve(),
   };
   const kafka = {
@@ -34,6 +35,7 @@ function harness() {
     topics: ['topic'],
     run: {},
     signals: consumerSignals('group'),
+    places: createPlaces(),
     onFatal: (error) => void fatal.push(error),
     maxCrashes: 3,
   });

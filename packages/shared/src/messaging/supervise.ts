@@ -5,6 +5,8 @@ import { atMost } from '../async/at-most.ts';
 import { backoff } from '../async/backoff.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
+import type { Places } from './places.ts';
+import type { ConsumerControl } from './progress.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 
 export interface SuperviseOptions {
@@ -14,6 +16,8 @@ export interface SuperviseOptions {
   topics: string[];
   run: ConsumerRunConfig;
   signals: ConsumerSignals;
+  /** Is told of every batch and of every assignment. */
+  places: Places;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
   onFatal: (error: Error) => void;
   /**
@@ -33,6 +37,7 @@ export interface Supervisor {
   isAlive: () => boolean;
   /** Call it when something was settled: earlier crashes are forgotten. */
   progressed: () => void;
+  control: ConsumerControl;
   stop: (timeoutMs?: number) => Promise<void>;
 }
 
@@ -41,7 +46,7 @@ export interface Supervisor {
  * outage, and says `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
  */
 export function createSupervisor(options: SuperviseOptions): Supervisor {
-  const { kafka, groupId, signals } = options;
+  const { kafka, groupId, signals, places } = options;
   const stop = new AbortController();
   const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: Date.now() };
   const fatal = (error: Error) => {
@@ -55,19 +60,24 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     return state.crashes < (options.maxCrashes ?? 5);
   });
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
-  consumer.on('consumer.group_join', () => {
+  consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
+    places.assigned(payload.memberAssignment);
     signals.joined();
     onJoined();
   });
   consumer.on('consumer.crash', ({ payload }) => {
     signals.crashed();
     state.joined = false;
+    places.assigned({});
     if (!payload.restart) fatal(payload.error);
   });
-  consumer.on('consumer.end_batch_process', ({ payload }) =>
-    signals.lag(payload.topic, payload.partition, Number(payload.offsetLag)),
-  );
+  // The library calls listeners in place, so the places are up to date before the first record is handled.
+  consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
+  consumer.on('consumer.end_batch_process', ({ payload }) => {
+    places.batchEnds(payload);
+    signals.lag(payload.topic, payload.partition, Number(payload.offsetLag));
+  });
   let watchdog: NodeJS.Timeout | undefined;
   let started = Promise.resolve(false);
   return {
@@ -81,6 +91,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     progressed: () => {
       state.crashes = 0;
     },
+    control: controlOf(consumer),
     stop: async (timeoutMs = 20_000) => {
       stop.abort();
       clearInterval(watchdog);
@@ -116,6 +127,20 @@ function createConsumer(
   });
 }
 
+function controlOf(consumer: Consumer): ConsumerControl {
+  return {
+    seek: (topic, partition, offset) => consumer.seek({ topic, partition, offset: String(offset) }),
+    commit: async (topic, partition, offset) => {
+      try {
+        await consumer.commitOffsets([{ topic, partition, offset: String(offset) }]);
+      } catch (error) {
+        // Told by its cause only, the library knows that it has to join anew.
+        throw isNativeError(error) && isNativeError(error.cause) ? error.cause : error;
+      }
+    },
+  };
+}
+
 /** @returns false when it was stopped before it ran. */
 async function startForever(
   consumer: Consumer,
@@ -128,7 +153,8 @@ async function startForever(
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
-      await consumer.run({ autoCommit: true, autoCommitThreshold: 1, ...run });
+      // With its own commits a seek of the library is a commit that can get lost.
+      await consumer.run({ ...run, autoCommit: false });
       state.started = true;
       return true;
     } catch (error) {

@@ -10,9 +10,9 @@ import { applyTask } from './task-changed.ts';
  * Neither handler needs an inbox: a reservation is closed once, so an event that comes twice, late or before its
  * reserve changes nothing.
  */
-export function subscriptions(deps: Pick<Deps, 'db' | 'signals'>): Subscription[] {
+export function subscriptions(deps: Pick<Deps, 'signals'>): Subscription[] {
   return [
-    on(taskChanged, (event) => applyTask(deps, event.data)),
-    on(imageCallFinished, (event) => applyImageCall(deps, event.data)),
+    on(taskChanged, ({ data }, { transaction }) => applyTask(deps, data, transaction)),
+    on(imageCallFinished, ({ data }, { transaction }) => applyImageCall(deps, data, transaction)),
   ];
 }

@@ -1,6 +1,8 @@
 import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
-import { refund, settle } from '../use-cases/close-reservation.ts';
+import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import { closeByEvent } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import type { Closing } from '../domain/reservation.ts';
 
 const UNITS_PER_TASK = 1;
 
@@ -9,22 +11,28 @@ const UNITS_PER_TASK = 1;
  * with nothing, so its key stays taken; only a create that was undone is refunded. Other states change nothing: a task
  * in `resolving` keeps its unit however long it takes.
  */
-export async function applyTask(deps: Pick<Deps, 'db' | 'signals'>, task: TaskSnapshot): Promise<void> {
+export async function applyTask(
+  deps: Pick<Deps, 'signals'>,
+  task: TaskSnapshot,
+  transaction: EffectTransaction,
+): Promise<void> {
+  const closing = closingOf(task);
   const reservation = { id: task.reservation_id, subject: task.subject };
-  switch (task.status) {
+  if (closing) await closeByEvent(deps, reservation, closing, transaction);
+}
+
+function closingOf({ status, keeps_key: keepsKey }: TaskSnapshot): Closing | undefined {
+  switch (status) {
     case 'refunded':
-      if (task.keeps_key === true) await settle(deps, reservation, 0);
-      else await refund(deps, reservation);
-      break;
+      return keepsKey === true ? { state: 'settled', units: 0 } : { state: 'refunded', units: 0 };
     case 'stopped':
     case 'succeeded':
     case 'failed':
-      await settle(deps, reservation, UNITS_PER_TASK);
-      break;
+      return { state: 'settled', units: UNITS_PER_TASK };
     case 'submitting':
     case 'resolving':
     case 'running':
     case 'stopping':
-      break;
+      return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Reservation, ReservationRef } from '../domain/reservation.ts';
+import type { Closing, Reservation, ReservationRef } from '../domain/reservation.ts';
 import { queryPrepared } from './prepared.ts';
 
 export interface ReserveRow {
@@ -14,9 +14,6 @@ export interface CloseRow {
   outcome: 'done' | 'differs';
   charged: number;
 }
-
-/** What `close_reservation` turns an open reservation into. */
-export type Closing = { state: 'settled'; units: number } | { state: 'refunded'; units: 0 };
 
 export async function reserveUnits(db: Knex, input: Reservation): Promise<ReserveRow> {
   const { id, subject, idempotencyKey, kind, units, limit } = input;

@@ -20,3 +20,6 @@ export interface Reservation extends ReservationRef {
 export function taskOf(reservationId: string): string {
   return reservationId.split('/')[0] ?? reservationId;
 }
+
+/** What becomes of an open reservation. */
+export type Closing = { state: 'settled'; units: number } | { state: 'refunded'; units: 0 };

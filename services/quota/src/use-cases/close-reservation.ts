@@ -1,9 +1,10 @@
 import type { CloseReply } from '@vision/shared/contracts/quota';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
+import type { EffectTransaction } from '@vision/shared/messaging/progress';
 import { closeReservation } from '../db/ledger.ts';
-import type { Closing } from '../db/ledger.ts';
-import type { ReservationRef } from '../domain/reservation.ts';
+import type { CloseRow } from '../db/ledger.ts';
+import type { Closing, ReservationRef } from '../domain/reservation.ts';
 import type { Deps } from './deps.ts';
 
 type CloseDeps = Pick<Deps, 'db' | 'signals'>;
@@ -25,12 +26,33 @@ export async function refund(deps: CloseDeps, reservation: ReservationRef): Prom
 }
 
 /**
+ * Ends a reservation as an event tells, in the transaction of its delivery.
+ * @throws AppError as `close`.
+ */
+export async function closeByEvent(
+  { signals }: Pick<Deps, 'signals'>,
+  reservation: ReservationRef,
+  closing: Closing,
+  transaction: EffectTransaction,
+): Promise<void> {
+  report(signals, reservation, closing, await transaction((tx) => closeReservation(tx, reservation, closing)));
+}
+
+/**
  * Ends a reservation once: whoever comes first decides, later and repeated calls get what it charges in the end.
  * An id that is not known yet is closed, so that a late reserve charges nothing.
  * @throws AppError of kind `conflict` for another subject's id, or more units than were reserved.
  */
 async function close({ db, signals }: CloseDeps, reservation: ReservationRef, closing: Closing): Promise<CloseReply> {
-  const { outcome, charged } = await closeReservation(db, reservation, closing);
+  return report(signals, reservation, closing, await closeReservation(db, reservation, closing));
+}
+
+function report(
+  signals: Deps['signals'],
+  reservation: ReservationRef,
+  closing: Closing,
+  { outcome, charged }: CloseRow,
+): CloseReply {
   crashPoint('quota.closed');
   if (outcome === 'differs') {
     throw fail.conflict('reservation_differs', 'This reservation belongs to another subject or has fewer units.');

@@ -1,4 +1,5 @@
 import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
+import type { BatchMeta } from '@vision/shared/messaging/batch-consumer';
 import { isEvent } from '@vision/shared/messaging/subscription';
 import type { ReceivedEvent } from '@vision/shared/messaging/subscription';
 import type { FrameMessage } from '../domain/fold-events.ts';
@@ -7,10 +8,12 @@ import { storeFrames } from '../use-cases/store-frames.ts';
 
 export const frameEvents = [frameProduced, jobEnded];
 
-type FrameDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'wakeRelay'>;
+type FrameDeps = Pick<Deps, 'partitions' | 'signals' | 'wakeRelay'>;
 
-export const frameHandler = (deps: FrameDeps) => (events: ReceivedEvent<unknown>[]) =>
-  storeFrames(deps, events.flatMap(toMessage));
+export const frameHandler =
+  (deps: FrameDeps) =>
+  (events: ReceivedEvent<unknown>[], { transaction }: Pick<BatchMeta, 'transaction'>) =>
+    storeFrames(deps, events.flatMap(toMessage), transaction);
 
 function toMessage(event: ReceivedEvent<unknown>): FrameMessage[] {
   if (isEvent(frameProduced, event)) return [{ kind: 'frame', data: event.data }];

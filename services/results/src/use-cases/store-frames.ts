@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
-import { inTransaction } from '@vision/shared/db/transaction';
 import { appendEvent } from '@vision/shared/messaging/outbox';
+import type { EffectTransaction } from '@vision/shared/messaging/progress';
 import { copyFrames, insertMissingFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
@@ -11,7 +11,7 @@ import type { Ingest, StoringPlan } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
-type StoreDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'wakeRelay'>;
+type StoreDeps = Pick<Deps, 'partitions' | 'signals' | 'wakeRelay'>;
 
 /**
  * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key,
@@ -24,11 +24,15 @@ type StoreDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'wakeRelay'>;
  * A task's messages share a partition and keep their order, so when its end mark is reached everything before it is
  * stored: the completion is announced in the same transaction.
  */
-export async function storeFrames(deps: StoreDeps, messages: FrameMessage[]): Promise<void> {
+export async function storeFrames(
+  deps: StoreDeps,
+  messages: FrameMessage[],
+  transaction: EffectTransaction,
+): Promise<void> {
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
   if (byTask.size === 0) return;
-  const stored = await inTransaction(deps.db, (tx) => store(tx, byTask));
+  const stored = await transaction((tx) => store(tx, byTask));
   if (stored.some(({ plan }) => plan.end)) deps.wakeRelay();
   for (const { plan, ingest } of stored) {
     deps.signals.framesStored(plan.newFrames.length);

@@ -7,7 +7,7 @@ import { noteResultsCompleted } from '../use-cases/note-results-completed.ts';
 import { recordImageCall } from '../use-cases/record-image-call.ts';
 
 /** The events of other services that this one handles. */
-export const subscriptions = (deps: Pick<Deps, 'db' | 'wakeReconciler'>): Subscription[] => [
-  on(taskResultsCompleted, ({ data }) => noteResultsCompleted(deps, data.task_id)),
-  on(imageCallFinished, ({ data }) => recordImageCall(deps, data)),
+export const subscriptions = (deps: Pick<Deps, 'wakeReconciler'>): Subscription[] => [
+  on(taskResultsCompleted, ({ data }, { transaction }) => noteResultsCompleted(deps, data.task_id, transaction)),
+  on(imageCallFinished, ({ data }, { transaction }) => transaction((tx) => recordImageCall({ db: tx }, data))),
 ];

@@ -1,10 +1,12 @@
+import type { EffectTransaction } from '@vision/shared/messaging/progress';
 import { noteResultsCompleted as note } from '../db/tasks.ts';
 import type { Deps } from './deps.ts';
 
 /** Every frame of the task can be read: it may end now. */
 export async function noteResultsCompleted(
-  { db, wakeReconciler }: Pick<Deps, 'db' | 'wakeReconciler'>,
+  { wakeReconciler }: Pick<Deps, 'wakeReconciler'>,
   taskId: string,
+  transaction: EffectTransaction,
 ): Promise<void> {
-  if (await note(db, taskId)) wakeReconciler();
+  if (await transaction((tx) => note(tx, taskId))) wakeReconciler();
 }

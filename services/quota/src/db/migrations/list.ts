@@ -1,5 +1,6 @@
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
+import { positionsMigration } from '@vision/shared/messaging/positions';
 import { ledgerTables } from './0001-ledger-tables.ts';
 import { ledgerClock } from './0002-ledger-clock.ts';
 import { reserveUnitsFunction } from './0003-reserve-units.ts';
@@ -13,4 +14,5 @@ export const migrations: Migration[] = [
   reserveUnitsFunction,
   closeReservationFunction,
   sharedLedgerClock,
+  positionsMigration,
 ];

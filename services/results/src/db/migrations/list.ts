@@ -1,6 +1,7 @@
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { positionsMigration } from '@vision/shared/messaging/positions';
 import { resultTables } from './0001-result-tables.ts';
 
-export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables];
+export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables, positionsMigration];

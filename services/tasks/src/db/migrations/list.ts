@@ -1,6 +1,14 @@
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { positionsMigration } from '@vision/shared/messaging/positions';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 
-export const migrations: Migration[] = [tasks, taskMoves, idempotencyKeys, outboxMigration, clockMigration];
+export const migrations: Migration[] = [
+  tasks,
+  taskMoves,
+  idempotencyKeys,
+  outboxMigration,
+  clockMigration,
+  positionsMigration,
+];

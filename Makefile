@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e attacks faults walls bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks faults deliberate walls bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ attacks: packages ## send the whole system what attackers send; REPORT=1 writes 
 
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults
+
+deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text
+	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/faults/deliberate/run.ts
 
 walls: packages ## the tests of decoding in a restricted container of Debian 13; needs root
 	@sh scripts/check-walls.sh

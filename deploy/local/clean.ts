@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopAll } from './down.ts';
 import { dataDir, say } from './settings.ts';
@@ -9,9 +9,10 @@ export async function clean(settings: Settings): Promise<void> {
   const folders = ['test', 'faults/test', '.'].map((folder) => join(settings.localDir, folder));
   for (const copy of folders.map((localDir) => ({ ...settings, localDir }))) {
     await stopAll(copy);
-    // The data folder may be a link to a place that PostgreSQL's own user can reach.
-    const database = dataDir(copy, 'postgres');
-    if (existsSync(database)) rmSync(realpathSync(database), { recursive: true, force: true });
+    // The data folder of a PostgreSQL server may be a link to a place that its own user can reach.
+    const data = dataDir(copy, '.');
+    const parts = existsSync(data) ? readdirSync(data).map((part) => join(data, part)) : [];
+    for (const part of parts) if (existsSync(part)) rmSync(realpathSync(part), { recursive: true, force: true });
     rmSync(copy.localDir, { recursive: true, force: true });
   }
   say('clean', `${settings.localDir} is gone`);

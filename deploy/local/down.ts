@@ -5,9 +5,10 @@ import type { Settings } from './settings.ts';
 const manners: Record<string, { signal: NodeJS.Signals; graceMs: number }> = {
   // Waits for no client.
   postgres: { signal: 'SIGINT', graceMs: 20_000 },
+  'postgres-2': { signal: 'SIGINT', graceMs: 20_000 },
 };
 
-const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'traces'];
+const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'postgres-2', 'traces'];
 
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { say } from './settings.ts';
 
@@ -11,6 +11,11 @@ const packages = {
   redis: 'redis-server',
   ffmpeg: 'ffmpeg',
   bwrap: 'bubblewrap',
+  // For the fault suite only.
+  nginx: 'nginx libnginx-mod-rtmp',
+  gstRtsp:
+    'python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly',
+  libfaketime: 'libfaketime',
 };
 
 export type HostProgram = keyof typeof packages;
@@ -18,6 +23,9 @@ export type HostProgram = keyof typeof packages;
 const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   postgres: findPostgres,
   redis: () => onPath('redis-server') ?? onPath('valkey-server'),
+  nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
+  gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],
+  libfaketime: () => globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0],
 };
 
 /** Path of a program of the machine, or undefined. */
@@ -81,6 +89,8 @@ function requireJava17(): void {
   const version = Number(/version "(\d+)/.exec(text)?.[1] ?? 0);
   if (version < 17) throw new Error('Java 17 or newer is needed (Kafka and the S3 server): please install a JDK 17.');
 }
+
+const existing = (path: string) => (existsSync(path) ? path : undefined);
 
 function onPath(name: string): string | undefined {
   const dirs = (process.env['PATH'] ?? '').split(delimiter);

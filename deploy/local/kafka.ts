@@ -9,7 +9,7 @@ import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import { dataDir, portOf, root } from './settings.ts';
-import type { Settings } from './settings.ts';
+import type { KafkaExtras, Settings } from './settings.ts';
 import { becomesTrue, isPortFree } from './wait.ts';
 
 export function localBrokers(settings: Settings): string {
@@ -76,13 +76,19 @@ const logOptions = [
 ];
 
 function serverProperties(settings: Settings, logDir: string): string {
+  const { listeners = [], properties = {} } = settings.kafka ?? {};
+  const each = (text: (listener: KafkaExtras['listeners'][number]) => string) => listeners.map((l) => `,${text(l)}`);
   const values: Record<string, string> = {
     PORT: String(portOf(settings, 'kafka')),
     CONTROLLER_PORT: String(portOf(settings, 'kafkaController')),
     DATA: logDir,
+    MORE_LISTENERS: each(({ name, port }) => `${name}://127.0.0.1:${port}`).join(''),
+    MORE_ADVERTISED: each(({ name, advertisedPort }) => `${name}://127.0.0.1:${advertisedPort}`).join(''),
+    MORE_PROTOCOLS: each(({ name }) => `${name}:PLAINTEXT`).join(''),
   };
   const template = readFileSync(join(root, 'deploy/local/kafka/server.properties'), 'utf8');
-  return template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '');
+  const more = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
+  return template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '') + more.join('');
 }
 
 /**

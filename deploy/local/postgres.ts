@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chownSync,
@@ -18,18 +18,28 @@ import type { Secrets } from './secrets.ts';
 import { dataDir, portOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 
-export function localDatabaseUrl(settings: Settings, secrets: Secrets): string {
-  return `postgres://postgres:${secrets.POSTGRES_PASSWORD}@127.0.0.1:${portOf(settings, 'postgres')}/postgres`;
+/** One PostgreSQL server of this copy; its process and its data folder go by its name. */
+export interface PostgresServer {
+  name: string;
+  port: number;
+}
+
+const ownServer = (settings: Settings): PostgresServer => ({ name: 'postgres', port: portOf(settings, 'postgres') });
+
+export function localDatabaseUrl(settings: Settings, secrets: Secrets, { port } = ownServer(settings)): string {
+  return `postgres://postgres:${secrets.POSTGRES_PASSWORD}@127.0.0.1:${port}/postgres`;
 }
 
 /** Starts this copy's own PostgreSQL server; the first time on a new data folder. */
-export async function ensurePostgres(settings: Settings, secrets: Secrets): Promise<void> {
-  const program = findProgram('postgres');
-  if (program === undefined) throw new Error('PostgreSQL is not installed.');
+export async function ensurePostgres(
+  settings: Settings,
+  secrets: Secrets,
+  { name, port } = ownServer(settings),
+): Promise<void> {
+  const program = postgresProgram();
   const user = serverUser();
-  const dir = reachableDataDir(settings, user);
+  const dir = reachableDataDir(settings, name, user);
   if (!existsSync(join(dir, 'PG_VERSION'))) initialise(join(dirname(program), 'initdb'), dir, secrets, user);
-  const port = portOf(settings, 'postgres');
   const options = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -39,7 +49,7 @@ export async function ensurePostgres(settings: Settings, secrets: Secrets): Prom
     log_timezone: 'UTC',
   };
   await ensureRunning(settings, {
-    name: 'postgres',
+    name,
     command: program,
     args: [
       '-D',
@@ -50,8 +60,32 @@ export async function ensurePostgres(settings: Settings, secrets: Secrets): Prom
     ],
     port,
     user,
-    ready: () => answersQuery(localDatabaseUrl(settings, secrets)),
+    ready: () => answersQuery(localDatabaseUrl(settings, secrets, { name, port })),
   });
+}
+
+/**
+ * Makes the data folder of an asynchronous standby: a copy of the server at `source`, which it follows from then on.
+ * What is in the folder goes.
+ */
+export async function copyPostgres(settings: Settings, name: string, source: string): Promise<void> {
+  const user = serverUser();
+  const dir = reachableDataDir(settings, name, user);
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { mode: 0o700 });
+  if (user !== undefined) chownSync(dir, user.uid, user.gid);
+  const args = ['-d', source, '-D', dir, '-X', 'stream', '-R', '-c', 'fast'];
+  const child = spawn(join(dirname(postgresProgram()), 'pg_basebackup'), args, { cwd: '/', stdio: 'pipe', ...user });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise((done) => child.once('close', done).once('error', done));
+  if (code !== 0) throw new Error(`pg_basebackup failed:\n${said}`);
+}
+
+function postgresProgram(): string {
+  const program = findProgram('postgres');
+  if (program === undefined) throw new Error('PostgreSQL is not installed.');
+  return program;
 }
 
 /** One role and one database for each service, owned by the role and closed to every other. */
@@ -106,12 +140,12 @@ function serverUser(): User | undefined {
  * The data folder; when the server's user cannot reach ours (a checkout under /root), ours is a link to
  * one under /var/tmp.
  */
-function reachableDataDir(settings: Settings, user: User | undefined): string {
-  const dir = dataDir(settings, 'postgres');
+function reachableDataDir(settings: Settings, name: string, user: User | undefined): string {
+  const dir = dataDir(settings, name);
   mkdirSync(dirname(dir), { recursive: true });
   if (user === undefined || spawnSync('test', ['-x', dirname(dir)], { cwd: '/', ...user }).status === 0) return dir;
-  const name = createHash('sha256').update(dir).digest('hex').slice(0, 12);
-  const elsewhere = join('/var/tmp', `vision-postgres-${name}`);
+  const digest = createHash('sha256').update(dir).digest('hex').slice(0, 12);
+  const elsewhere = join('/var/tmp', `vision-postgres-${digest}`);
   if (!existsSync(dir)) {
     rmSync(dir, { force: true });
     rmSync(elsewhere, { recursive: true, force: true });

@@ -16,11 +16,22 @@ export type ServiceName = (typeof serviceNames)[number];
 /** The database of a service, which is also the name of its role. */
 export const databaseOf = (service: ServiceName) => `vision_${service}`;
 
-interface Launch {
+export interface Launch {
   settings: Settings;
   infrastructure: Infrastructure;
   /** Variables of the caller; what is set there and not decided here reaches the services. */
   env: NodeJS.ProcessEnv;
+  /** For one of several processes of a service. */
+  replica?: Replica;
+}
+
+export interface Replica {
+  /** Of the process: its log and its pid go by it. */
+  name: string;
+  /** Where its ports begin, apart from those of the others. */
+  portBase: number;
+  /** The addresses of the other services, `TASKS_URL` and the like. */
+  neighbours: Record<string, string>;
 }
 
 const nodeFlags = ['--conditions=@vision/source'];
@@ -49,7 +60,8 @@ function isPresent(name: ServiceName): boolean {
   return present;
 }
 
-async function migrate(launch: Launch, name: ServiceName): Promise<void> {
+/** Brings the database of a service up to date. */
+export async function migrate(launch: Launch, name: ServiceName): Promise<void> {
   const log = startLog(launch.settings, `${name}-migrate`);
   const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', 'migrate'], {
     cwd: join(root, 'services', name),
@@ -61,13 +73,15 @@ async function migrate(launch: Launch, name: ServiceName): Promise<void> {
   if (code !== 0) throw new Error(`The migration of ${name} failed. The last lines of ${log.file}:\n${log.tail()}`);
 }
 
-async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
-  const health = urlOf(launch.settings, `${name}Health`);
+/** Starts one process of a service unless it runs, and returns when it is ready. */
+export async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
+  const ports = portsOf(launch);
+  const health = urlOf(ports, `${name}Health`);
   await ensureRunning(launch.settings, {
-    name,
+    name: launch.replica?.name ?? name,
     command: process.execPath,
     args: [...nodeFlags, ...memoryFlags, '--import', './src/telemetry.ts', 'src/main.ts'],
-    port: portOf(launch.settings, name),
+    port: portOf(ports, name),
     cwd: join(root, 'services', name),
     env: environmentOf(launch, name),
     fingerprint: fingerprintOf(launch, name),
@@ -86,8 +100,13 @@ function fingerprintOf(launch: Launch, name: ServiceName): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceName): NodeJS.ProcessEnv {
+const portsOf = ({ settings, replica }: Launch): Settings =>
+  replica ? { ...settings, portBase: replica.portBase } : settings;
+
+function environmentOf(launch: Launch, name: ServiceName): NodeJS.ProcessEnv {
+  const { settings, infrastructure, env, replica } = launch;
   const { secrets } = infrastructure;
+  const ports = portsOf(launch);
   const zipkin = {
     OTEL_TRACES_EXPORTER: 'zipkin',
     OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${urlOf(settings, 'traces')}/api/v2/spans`,
@@ -107,12 +126,12 @@ function environmentOf({ settings, infrastructure, env }: Launch, name: ServiceN
     ...env,
     ...addressesOf(infrastructure),
     HOST: '127.0.0.1',
-    PORT: String(portOf(settings, name)),
-    HEALTH_PORT: String(portOf(settings, `${name}Health`)),
+    PORT: String(portOf(ports, name)),
+    HEALTH_PORT: String(portOf(ports, `${name}Health`)),
     DATABASE_URL: databaseUrl(infrastructure, name),
-    ...urlsOf(settings, ['tasks', 'images', 'results', 'quota']),
+    ...(replica?.neighbours ?? urlsOf(settings, ['tasks', 'images', 'results', 'quota'])),
     INTERNAL_TOKEN_KEY: secrets.INTERNAL_TOKEN_KEY,
-    ...(name === 'gateway' ? gatewayVariables(settings, infrastructure) : {}),
+    ...(name === 'gateway' ? gatewayVariables(ports, infrastructure) : {}),
     ...(name === 'tasks' || name === 'inference' ? { STREAM_URL_KEY: secrets.STREAM_URL_KEY } : {}),
   };
 }
@@ -125,7 +144,7 @@ function gatewayVariables(settings: Settings, { secrets }: Infrastructure): Node
   };
 }
 
-function urlsOf(settings: Settings, names: (ServiceName & PortName)[]): NodeJS.ProcessEnv {
+function urlsOf(settings: Settings, names: (ServiceName & PortName)[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_URL`, urlOf(settings, name)]));
 }
 

@@ -10,6 +10,14 @@ export interface Settings {
   /** Downloaded jars, shared by all copies. */
   cacheDir: string;
   traces: boolean;
+  /** What the Kafka broker of this copy has beyond the usual. */
+  kafka?: KafkaExtras;
+}
+
+export interface KafkaExtras {
+  /** Each client that stands behind a proxy needs a listener of its own, which sends it back to that proxy. */
+  listeners: { name: string; port: number; advertisedPort: number }[];
+  properties: Record<string, string>;
 }
 
 /** Distance of every port from `portBase`. */

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { faults as allFaults } from './nemesis.ts';
+import { FAILOVER } from './nemesis/fault.ts';
+import { faults as allFaults } from './nemesis/nemesis.ts';
+import type { Strike } from './nemesis/nemesis.ts';
 import type { Create } from './workload.ts';
 
 export interface Verdict {
@@ -12,18 +15,20 @@ export interface Verdict {
 export interface Run {
   seed: number;
   minutes: number;
-  /** Names of the faults in the order in which they struck. */
-  faults: string[];
+  strikes: readonly Strike[];
   verdicts: Verdict[];
   creates: Create[];
+  /** What the system did meanwhile, one sentence each. */
+  facts: string[];
 }
 
 const file = join(import.meta.dirname, '../../docs/reliability.md');
 
 /**
- * Prints the outcome; `REPORT=1` also rewrites the table in docs/reliability.md. @returns whether anything was breached
+ * Prints the outcome; `REPORT=1` also rewrites docs/reliability.md. @returns whether anything was breached
  */
 export function writeReport(run: Run, countsFile?: string): boolean {
+  for (const fact of factsOf(run)) console.log(`         ${fact}`);
   for (const { id, says, breaches } of run.verdicts) {
     console.log(`${breaches.length === 0 ? 'held  ' : 'BROKEN'} ${id.padEnd(6)} ${says}`);
     for (const breach of breaches.slice(0, 10)) console.log(`         ${breach}`);
@@ -32,22 +37,46 @@ export function writeReport(run: Run, countsFile?: string): boolean {
   console.log(`${run.verdicts.length - broken.length} passed, ${broken.length} failed`);
   const counts = { numPassedTests: run.verdicts.length - broken.length, numFailedTests: broken.length };
   if (countsFile) writeFileSync(countsFile, JSON.stringify(counts));
-  if (process.env['REPORT']) writeFileSync(file, document(run));
+  if (process.env['REPORT']) {
+    writeFileSync(file, document(run));
+    spawnSync('prettier', ['--write', '--log-level', 'warn', file], { stdio: 'inherit' });
+  }
   return broken.length > 0;
 }
 
-function document({ seed, minutes, faults, verdicts, creates }: Run): string {
-  const times = (name: string) => faults.filter((other) => other === name).length;
+function factsOf({ creates, strikes, facts }: Run): string[] {
   const answers = creates.flatMap((create) => create.answers);
+  const kinds = [...new Set(creates.map(({ kind }) => kind))].sort();
+  const perKind = kinds.map((kind) => `${creates.filter((create) => create.kind === kind).length} ${kind}`);
+  const never = answers.filter((answer) => !answer).length;
+  const refused = answers.filter((answer) => (answer?.status ?? 0) >= 500).length;
+  return [
+    `${creates.length} creates: ${perKind.join(', ')}.`,
+    `${answers.length} answers to them, of which ${never} never came and ${refused} were 5xx.`,
+    ...facts,
+    `${strikes.length} faults, of which ${strikes.filter((strike) => isBeside(strike, strikes)).length} while another one lasted.`,
+  ];
+}
+
+const isBeside = (strike: Strike, strikes: readonly Strike[]) =>
+  strikes.some((other) => other !== strike && other.from < strike.to && other.to > strike.from);
+
+function document(run: Run): string {
+  const { seed, minutes, strikes, verdicts } = run;
+  const times = (name: string) => strikes.filter((strike) => strike.name === name).length;
   return [
     '# Reliability',
     '',
-    'Written by `make faults REPORT=1`: the system runs behind TCP fault proxies with a backend that fails on demand, four',
-    'clients act all the time, and one fault after the other strikes. Afterwards everything is healed, the system has to become',
-    'quiet, and the invariants are checked through the public API and in the stores.',
+    'Written by `make faults REPORT=1`. The system runs with two processes of each of its six services; each process has a',
+    'TCP fault proxy of its own before every store it uses, and a listener of its own at the Kafka broker. Half of the work',
+    'goes to real inference workers, which read live streams of nginx (RTMP, HLS), GStreamer (RTSP) and ffmpeg (HTTP) and',
+    'uploaded files; the other half to a backend that fails as a script says. Four clients act all the time, and three',
+    'faults at once strike. Afterwards everything is healed, the system has to become quiet, and the invariants are checked',
+    'through the public API, in the stores and in the log of the broker.',
     '',
-    `The run below: \`make faults SEED=${seed} MINUTES=${minutes}\`, ${creates.length} creates, ${answers.length} answers, of which`,
-    `${answers.filter((answer) => !answer).length} never came and ${answers.filter((answer) => (answer?.status ?? 0) >= 500).length} were 5xx.`,
+    `The run below: \`make faults SEED=${seed} MINUTES=${minutes}\`.`,
+    '',
+    ...factsOf(run).map((fact) => `- ${fact}`),
     '',
     '## What held',
     '',
@@ -60,7 +89,7 @@ function document({ seed, minutes, faults, verdicts, creates }: Run): string {
     '',
     '| fault | times |',
     '|---|---|',
-    ...allFaults.map(({ name }) => `| ${name} | ${times(name)} |`),
+    ...[...allFaults.map(({ name }) => name), FAILOVER].map((name) => `| ${name} | ${times(name)} |`),
     '',
   ].join('\n');
 }

@@ -1,10 +1,12 @@
 import type { Stores } from './stores.ts';
 import type { Workload } from './workload.ts';
-import type { World } from './world.ts';
+import type { Strike } from './nemesis/nemesis.ts';
+import type { World } from './world/world.ts';
 
 /** What a run leaves to be looked at. */
 export interface State {
   world: World;
   workload: Workload;
   stores: Stores;
+  strikes: readonly Strike[];
 }

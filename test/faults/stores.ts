@@ -1,7 +1,7 @@
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { World } from './world.ts';
+import type { World } from './world/world.ts';
 
 /** The stores of the system, read past the proxies, as an auditor would. */
 export interface Stores {
@@ -19,14 +19,14 @@ export function openStores(world: World): Stores {
   const redis = new Redis(world.redisUrl);
   redis.on('error', () => undefined);
   const poolOf = (service: string): pg.Pool => {
-    const known = pools.get(service);
-    if (known) return known;
-    const url = new URL(world.databaseUrl);
+    const url = new URL(world.database.url());
     url.pathname = `/vision_${service}`;
+    const known = pools.get(url.href);
+    if (known) return known;
     const pool = new pg.Pool({ connectionString: url.href, max: 2 });
     // A server that is killed in a run takes idle connections with it.
     pool.on('error', () => undefined);
-    pools.set(service, pool);
+    pools.set(url.href, pool);
     return pool;
   };
   return {

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import sharp from 'sharp';
 import { Caller, form, scene } from '../support/system.ts';
 import type { Answer } from '../support/system.ts';
+import { video } from '../support/video.ts';
 import { pick } from './random.ts';
-import type { World } from './world.ts';
+import { REAL_SCENE } from './world/backends.ts';
+import type { World } from './world/world.ts';
 
-export type Kind = 'stream' | 'upload' | 'images';
+/** The real ones are worked on by inference workers, the others by the scripted backend. */
+export type Kind = 'stream' | 'upload' | 'images' | 'real stream' | 'real upload' | 'real images';
 
 /** What a client knows of one create: every answer it got for the key, in order. `undefined` = no answer came. */
 export interface Create {
@@ -13,23 +17,43 @@ export interface Create {
   caller: Caller;
   answers: (Answer | undefined)[];
   images: number;
+  /** Address of the stream. */
+  streamUrl: string;
+}
+
+/** A stop that was asked for, by the clock of this process. */
+export interface Stop {
+  taskId: string;
+  askedAt: number;
+  /** When the answer came, if one came. */
+  answeredAt: number | undefined;
 }
 
 export interface Workload {
   creates: Create[];
+  stops: Stop[];
   /** Answers that no client may ever see: 500, or a 5xx for what the client did wrong. */
   offences: string[];
   /** One operation by one of the callers. */
   act: () => Promise<void>;
   /** Sends a create once more, with the same key and meaning. */
   repeat: (create: Create) => Promise<Answer | undefined>;
+  /** Stops a task as its owner. */
+  stop: (caller: Caller, taskId: string) => Promise<Answer | undefined>;
 }
+
+/** Live streams that the real workers have at most: with more, the workload stops the oldest before it asks again. */
+const REAL_STREAMS = 5;
 
 const mp4 = Buffer.concat([
   Buffer.from([0, 0, 0, 24]),
   Buffer.from('ftypisom\0\0\0\0isommp42'),
   Buffer.alloc(200_000, 7),
 ]);
+/** What the scripted backend is sent looks like a picture and is none; the real one has to be decoded. */
+const drawn = await sharp({ create: { width: 64, height: 48, channels: 3, background: 'orange' } })
+  .jpeg()
+  .toBuffer();
 const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(50_000, 3)]);
 
 /** Seeded clients of the public API: creates of every kind, repeats, reads and stops. */
@@ -47,6 +71,7 @@ export async function createWorkload(world: World, random: () => number): Promis
   const callers = await Promise.all([1, 2, 3].map(() => Caller.create(limits)));
   const workload: Workload = {
     creates: [],
+    stops: [],
     offences: [],
     act: async () => {
       const roll = random();
@@ -59,27 +84,52 @@ export async function createWorkload(world: World, random: () => number): Promis
       known.answers.push(answer);
       return answer;
     },
+    stop: async (caller, taskId) => {
+      const stop: Stop = { taskId, askedAt: Date.now(), answeredAt: undefined };
+      const answer = await attempt(() => caller.stop(taskId));
+      if (!answer || answer.status >= 400) return answer;
+      stop.answeredAt = Date.now();
+      workload.stops.push(stop);
+      return answer;
+    },
   };
+  const live: Create[] = [];
 
   async function create(): Promise<void> {
+    const kind = pick(random, kinds);
     const made: Create = {
-      kind: pick(random, ['stream', 'upload', 'images', 'images'] as const),
+      kind,
       key: randomUUID(),
       caller: pick(random, callers),
       answers: [],
       images: 1 + Math.floor(random() * 4),
+      streamUrl: withCanary(kind === 'real stream' ? pick(random, world.streams.live).url : world.streams.probed),
     };
     workload.creates.push(made);
+    if (kind === 'real stream') await makeRoom();
     await workload.repeat(made);
+    if (kind === 'real stream' && taskIdOf(made)) live.push(made);
   }
 
-  async function useTask({ answers, caller, kind }: Create): Promise<void> {
-    const id = answers.findLast((answer) => answer && answer.status < 300)?.body['task_id'];
-    if (typeof id !== 'string') return;
+  async function makeRoom(): Promise<void> {
+    const oldest = live.length >= REAL_STREAMS ? live.shift() : undefined;
+    const id = oldest && taskIdOf(oldest);
+    if (id) await workload.stop(oldest.caller, id);
+  }
+
+  /** Servers that ask for no credentials do not look at them; in our logs they would be seen. */
+  function withCanary(url: string): string {
+    return url.replace('//', `//user:${world.canary}@`);
+  }
+
+  async function useTask(known: Create): Promise<void> {
+    const { caller, kind } = known;
+    const id = taskIdOf(known);
+    if (id === undefined) return;
     const path = `/v1/vision/tasks/${id}`;
-    if (kind === 'images' || random() < 0.4) await attempt(() => caller.get(path));
+    if (kind.endsWith('images') || random() < 0.4) await attempt(() => caller.get(path));
     else if (random() < 0.6) await attempt(() => caller.get(`${path}/results?limit=50`));
-    else await attempt(() => caller.stop(id));
+    else await workload.stop(caller, id);
   }
 
   async function attempt(work: () => Promise<Answer>): Promise<Answer | undefined> {
@@ -97,30 +147,48 @@ export async function createWorkload(world: World, random: () => number): Promis
   return workload;
 }
 
-function send(world: World, { kind, key, caller, images }: Create): Promise<Answer> {
+const kinds: readonly Kind[] = [
+  'stream',
+  'stream',
+  'upload',
+  'upload',
+  'images',
+  'images',
+  'images',
+  'real stream',
+  'real upload',
+  'real images',
+];
+
+/** The task that the last answer named. */
+export function taskIdOf({ answers }: Create): string | undefined {
+  const id = answers.findLast((answer) => answer && answer.status < 300)?.body['task_id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+function send(world: World, create: Create): Promise<Answer> {
+  const { key, caller } = create;
   const signal = AbortSignal.timeout(40_000);
-  switch (kind) {
+  const isReal = create.kind.startsWith('real');
+  const sceneCode = isReal ? REAL_SCENE : 'person_vehicle';
+  switch (create.kind) {
     case 'stream':
-      return caller.createStream({ scene_code: 'person_vehicle', stream_url: world.streamUrl }, key, signal);
+    case 'real stream':
+      return caller.createStream({ scene_code: sceneCode, stream_url: create.streamUrl }, key, signal);
     case 'upload':
-      return caller.createUpload(
-        form(scene('person_vehicle'), {
-          name: 'file',
-          value: new Uint8Array(mp4),
-          type: 'video/mp4',
-          filename: 'a.mp4',
-        }),
-        key,
-        signal,
-      );
-    case 'images': {
-      const files = Array.from({ length: images }, () => ({
-        name: 'files',
-        value: new Uint8Array(jpeg),
-        type: 'image/jpeg',
-        filename: 'a.jpg',
-      }));
-      return caller.detect(form(...files), key, signal);
+    case 'real upload':
+      return caller.createUpload(form(scene(sceneCode), video(isReal ? world.streams.clip : mp4)), key, signal);
+    case 'images':
+    case 'real images': {
+      const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : jpeg));
+      return caller.detect(form(scene(sceneCode), ...files), key, signal);
     }
   }
 }
+
+const picture = (bytes: Uint8Array) => ({
+  name: 'files',
+  value: new Uint8Array(bytes),
+  type: 'image/jpeg',
+  filename: 'a.jpg',
+});

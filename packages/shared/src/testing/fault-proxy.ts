@@ -13,6 +13,8 @@ export type Toxic =
   | { kind: 'reset' }
   /** Bytes are taken and never arrive; connections stay open. */
   | { kind: 'black_hole' }
+  /** What is asked arrives and takes effect; no reply comes back. */
+  | { kind: 'deaf' }
   /** New connections are refused at once, as by a process that is not there. */
   | { kind: 'refuse' }
   /** The reply is cut after this many bytes and the connection is reset. */
@@ -23,9 +25,12 @@ export type Toxic =
    */
   | { kind: 'lose_commit_reply'; probability: number; mentioning?: string };
 
+/** Either every client of a store suffers, or the one client of this proxy; what the one suffers alone goes first. */
+export type Scope = 'store' | 'client';
+
 export interface FaultProxy {
   port: number;
-  set: (toxic: Toxic) => void;
+  set: (toxic: Toxic, scope?: Scope) => void;
   /** Times a toxic touched a connection: a run in which this stays 0 has shown nothing. */
   hits: () => number;
   close: () => Promise<void>;
@@ -41,25 +46,34 @@ interface Pair {
 
 /** What holds now, and how often it touched a connection. */
 interface Faults {
-  toxic: Toxic;
+  toxics: Record<Scope, Toxic>;
   hits: number;
   random: () => number;
 }
 
-/** A TCP proxy on a free port of the loopback interface in front of `target`, with faults on demand. */
+interface Target {
+  host: string;
+  port: number;
+}
+
+/**
+ * A TCP proxy on a free port of the loopback interface in front of `target`, with faults on demand. A target that is a
+ * function is asked for each connection: the server behind may move.
+ */
 export async function startFaultProxy(
-  target: { host: string; port: number },
+  target: Target | (() => Target),
   random: () => number = Math.random,
 ): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
-  const faults: Faults = { toxic: { kind: 'none' }, hits: 0, random };
+  const faults: Faults = { toxics: { client: { kind: 'none' }, store: { kind: 'none' } }, hits: 0, random };
   const listener = createServer((client) => {
-    if (faults.toxic.kind === 'refuse' || faults.toxic.kind === 'reset') {
+    const { kind } = toxicOf(faults);
+    if (kind === 'refuse' || kind === 'reset') {
       faults.hits += 1;
       client.resetAndDestroy();
       return;
     }
-    const server = connect(target);
+    const server = connect(typeof target === 'function' ? target() : target);
     const pair: Pair = { client, server, replied: 0, mentioned: false };
     pairs.add(pair);
     const over = () => pairs.delete(pair);
@@ -70,12 +84,14 @@ export async function startFaultProxy(
   return {
     port: (listener.address() as AddressInfo).port,
     hits: () => faults.hits,
-    set: (next) => {
+    set: (next, scope = 'client') => {
+      const before = toxicOf(faults).kind;
+      faults.toxics[scope] = next;
+      const after = toxicOf(faults).kind;
       // Bytes that were swallowed are lost, so their connections cannot be used again.
-      if (faults.toxic.kind === 'black_hole' || next.kind === 'reset' || next.kind === 'refuse') {
+      if ((isSwallowing(before) && after !== before) || after === 'reset' || after === 'refuse') {
         for (const pair of pairs) cut(faults, pair);
       }
-      faults.toxic = next;
     },
     close: () => {
       for (const { client, server } of pairs) {
@@ -87,17 +103,25 @@ export async function startFaultProxy(
   };
 }
 
+const toxicOf = ({ toxics }: Faults) => (toxics.client.kind === 'none' ? toxics.store : toxics.client);
+const isSwallowing = (kind: Toxic['kind']) => kind === 'black_hole' || kind === 'deaf';
+
 /** Milliseconds to hold the chunk back, or 'drop' to swallow it. */
 function judge(
   faults: Faults,
   pair: Pair,
   { chunk, direction }: { chunk: Buffer; direction: 'request' | 'reply' },
 ): number | 'drop' {
-  const { toxic, random } = faults;
+  const { random } = faults;
+  const toxic = toxicOf(faults);
   switch (toxic.kind) {
     case 'latency':
       faults.hits += 1;
       return toxic.ms + random() * toxic.jitterMs;
+    case 'deaf':
+      if (direction === 'request') return 0;
+      faults.hits += 1;
+      return 'drop';
     case 'black_hole':
       faults.hits += 1;
       return 'drop';
@@ -131,7 +155,7 @@ function forward(
   { judge: judgeChunk, over }: { judge: (chunk: Buffer) => number | 'drop'; over: () => void },
 ): void {
   let held = Promise.resolve();
-  from.on('data', (chunk) => {
+  from.setNoDelay(true).on('data', (chunk) => {
     const verdict = judgeChunk(chunk);
     if (verdict === 'drop') return;
     from.pause();

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { admin } from '../support/system.ts';
-import type { Answer, Caller } from '../support/system.ts';
-import type { State } from './state.ts';
-import type { Create, Workload } from './workload.ts';
+import { admin } from '../../support/system.ts';
+import type { Answer, Caller } from '../../support/system.ts';
+import type { State } from '../state.ts';
+import { taskIdOf } from '../workload.ts';
+import type { Create, Workload } from '../workload.ts';
 
 const LANES = 6;
 /** A refusal for now says when to come again; whoever does gets a result in the end. */
@@ -30,7 +31,12 @@ export async function converge(workload: Workload, create: Create): Promise<stri
     if (answer && answer.status < 500) break;
     await delay(Math.min(MAX_PAUSE_MS, Number(answer?.headers.get('retry-after') ?? 1) * 1_000));
   }
-  if (answer && answer.status < 400) return [];
+  if (answer && answer.status < 400) {
+    // The real workers have few places, and others wait for one.
+    const id = create.kind === 'real stream' ? taskIdOf(create) : undefined;
+    if (id !== undefined) await workload.stop(create.caller, id);
+    return [];
+  }
   return [`${create.kind} ${create.key}: ${answer?.status ?? 'no answer'} ${answer?.text.slice(0, 200) ?? ''}`];
 }
 
@@ -56,12 +62,15 @@ function essence({ status, body }: Answer): string {
   return JSON.stringify([status, rest]);
 }
 
-/** Lines by which a process says that it ends with a failure: no outage is a reason for that. */
+/**
+ * Lines by which a process says that it ends with a failure: no outage is a reason for that. One that cannot start
+ * while a store is away says so and is started again.
+ */
 export function fatalLines(folder: string): string[] {
   return readdirSync(folder).flatMap((file) =>
     readFileSync(join(folder, file), 'utf8')
       .split('\n')
-      .filter((line) => line.includes('"level":"fatal"'))
+      .filter((line) => line.includes('"level":"fatal"') && !line.includes('"msg":"start failed"'))
       .map((line) => `${file}: ${line.slice(0, 300)}`),
   );
 }

@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { frameInvariants } from './invariants/frames.ts';
+import { underLoad } from './load.ts';
+import { FAILOVER } from './nemesis/fault.ts';
+import type { Strike } from './nemesis/nemesis.ts';
+import type { Verdict } from './report.ts';
+import { settle, stopEverything } from './settle.ts';
+import type { State } from './state.ts';
+
+/** Load before a standby takes over, and after. */
+const AROUND_MS = 5_000;
+
+/**
+ * The database fails over to an asynchronous standby under load, so commits that were acknowledged are gone: of what
+ * users were promised only the frames come back, because the broker still has them.
+ */
+export async function loseCommits(state: State, { times, random }: { times: number; random: () => number }) {
+  const strikes: Strike[] = [];
+  for (let time = 0; time < times; time += 1) {
+    await state.world.database.addStandby();
+    const from = Date.now();
+    await underLoad(state.workload, random, async () => {
+      await delay(AROUND_MS);
+      await state.world.database.failOver(1_500 + random() * 2_000);
+      await delay(AROUND_MS);
+    });
+    strikes.push({ name: FAILOVER, holds: ['store postgres'], from, to: Date.now(), notes: [] });
+  }
+  await settle(state);
+  await stopEverything(state);
+  await settle(state);
+  return strikes;
+}
+
+/** What may be asked of a system that has lost commits. */
+export async function checkFilledAgain(
+  state: State,
+  lasting: (check: () => Promise<string[]> | string[]) => Promise<string[]>,
+): Promise<Verdict[]> {
+  const stored = frameInvariants.filter(({ id }) => id === 'I8');
+  return Promise.all(
+    stored.map(async ({ check }) => ({
+      id: 'lost',
+      says: 'After a failover that lost commits every frame that the broker took is stored again',
+      breaches: await lasting(() => check(state)),
+    })),
+  );
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import { createLogger } from '@vision/shared/logger';
+import { createKafka } from '@vision/shared/messaging/kafka';
+
+/** A record of the topic of frames, in the order in which the broker took them. */
+export interface LoggedFrame {
+  jobId: string;
+  attempt: number;
+  seq: number;
+  timeMs: number;
+  /** When the broker took it. */
+  at: number;
+  partition: number;
+  offset: number;
+}
+
+export interface LoggedEnd {
+  jobId: string;
+  attempt: number;
+  at: number;
+}
+
+/** What the broker holds: whatever it acknowledged is in it. */
+export interface FrameLog {
+  frames: Map<string, LoggedFrame[]>;
+  ends: Map<string, LoggedEnd[]>;
+}
+
+/** Reads the whole topic of frames, to its end. */
+export async function readFrameLog(brokers: string[]): Promise<FrameLog> {
+  const log: FrameLog = { frames: new Map(), ends: new Map() };
+  const { kafka } = createKafka({ brokers, clientId: 'frame-log', logger: createLogger('faults', 'silent') });
+  const admin = kafka.admin();
+  await admin.connect();
+  const offsets = await admin.fetchTopicOffsets(frameProduced.topic);
+  await admin.disconnect();
+  const left = new Map(
+    offsets.filter(({ high }) => high !== '0').map(({ partition, high }) => [partition, Number(high)]),
+  );
+  if (left.size === 0) return log;
+  const consumer = kafka.consumer({ groupId: `frame-log-${randomUUID()}`, maxWaitTimeInMs: 100 });
+  const { promise: isComplete, resolve: complete } = Promise.withResolvers<void>();
+  await consumer.connect();
+  await consumer.subscribe({ topics: [frameProduced.topic], fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    partitionsConsumedConcurrently: 4,
+    eachMessage: async ({ partition, message }) => {
+      const offset = Number(message.offset);
+      const type = message.headers?.['ce_type']?.toString();
+      const value = message.value?.toString() ?? 'null';
+      const place = { partition, offset, at: Number(message.timestamp) };
+      if (type === frameProduced.type) note(log.frames, frameOf(JSON.parse(value) as FrameData, place));
+      if (type === jobEnded.type) note(log.ends, endOf(JSON.parse(value) as JobEndedData, place));
+      if (offset + 1 >= (left.get(partition) ?? Infinity)) left.delete(partition);
+      if (left.size === 0) complete();
+    },
+  });
+  await isComplete;
+  await consumer.disconnect();
+  for (const list of log.frames.values()) {
+    list.sort((a, b) => a.at - b.at || a.partition - b.partition || a.offset - b.offset);
+  }
+  return log;
+}
+
+type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at'>;
+
+const frameOf = ({ job_id, attempt, seq, frame_time_ms }: FrameData, place: Place): LoggedFrame => ({
+  jobId: job_id,
+  attempt,
+  seq,
+  timeMs: frame_time_ms,
+  ...place,
+});
+
+const endOf = ({ job_id, attempt }: JobEndedData, { at }: Place): LoggedEnd => ({ jobId: job_id, attempt, at });
+
+function note<T extends { jobId: string }>(lists: Map<string, T[]>, item: T): void {
+  const list = lists.get(item.jobId);
+  if (list) list.push(item);
+  else lists.set(item.jobId, [item]);
+}
+
+/** What has to be readable of a job, and what may be. */
+export interface Expected {
+  /** By number: taken by the broker while the fence of their attempt held. */
+  frames: Map<number, LoggedFrame>;
+  /** Numbers of an attempt that had lost the job when the broker took them. */
+  fenced: Set<number>;
+  /** Numbers under which two different frames were taken. */
+  reused: number[];
+}
+
+/** The fence of an attempt holds until the broker has something of a newer one. */
+export function expectedOf(frames: readonly LoggedFrame[]): Expected {
+  const expected: Expected = { frames: new Map(), fenced: new Set(), reused: [] };
+  let newest = -1;
+  for (const frame of frames) {
+    if (frame.attempt < newest) {
+      expected.fenced.add(frame.seq);
+      continue;
+    }
+    newest = frame.attempt;
+    const first = expected.frames.get(frame.seq);
+    if (!first) expected.frames.set(frame.seq, frame);
+    else if (first.timeMs !== frame.timeMs) expected.reused.push(frame.seq);
+  }
+  return expected;
+}

@@ -1,0 +1,112 @@
+import { results } from '../../support/video.ts';
+import { expectedOf, readFrameLog } from '../frame-log.ts';
+import type { Expected, FrameLog } from '../frame-log.ts';
+import type { State } from '../state.ts';
+import { taskIdOf } from '../workload.ts';
+import type { Create } from '../workload.ts';
+import { inLanes } from './checks.ts';
+import type { Invariant } from './invariant.ts';
+
+interface StoredRow {
+  task_id: string;
+  seqs: number[];
+  times: string[];
+}
+
+export const frameInvariants: Invariant[] = [
+  {
+    id: 'I8',
+    says: 'Every frame the broker took while the fence of its worker held is stored exactly once, as it was sent',
+    check: async ({ world, stores }) => {
+      const log = await readFrameLog(world.brokers);
+      const stored = await storedFrames(stores);
+      const jobs = [...log.frames].flatMap(([jobId, frames]) =>
+        compare(jobId, expectedOf(frames), stored.get(jobId) ?? new Map()),
+      );
+      const unknown = [...stored.keys()].filter((taskId) => !log.frames.has(taskId));
+      return [
+        ...jobs,
+        ...unknown.map((taskId) => `task ${taskId} has frames that nobody sent`),
+        ...missing(world.player.acknowledged, log),
+      ];
+    },
+  },
+  {
+    id: 'read',
+    says: 'A caller that follows a task of the real workers by its cursor reads every stored frame exactly once',
+    check: async (state) => {
+      const stored = await storedFrames(state.stores);
+      const creates = state.workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
+      return (await inLanes(creates, (create) => readAsCaller(create, stored))).flat();
+    },
+  },
+  {
+    id: 'seq',
+    says: 'No number of a frame is used twice for two frames',
+    check: async ({ world }) => {
+      const { frames } = await readFrameLog(world.brokers);
+      return [...frames].flatMap(([jobId, list]) => {
+        const { reused } = expectedOf(list);
+        return reused.length > 0 ? [`job ${jobId}: ${reused.length} numbers, ${reused.slice(0, 5).join(', ')} …`] : [];
+      });
+    },
+  },
+];
+
+/** Time of each stored frame by its number, by task. */
+async function storedFrames(stores: State['stores']): Promise<Map<string, Map<number, number>>> {
+  const rows = await stores.query<StoredRow>(
+    'results',
+    'select task_id, array_agg(seq) as seqs, array_agg(frame_time_ms) as times from frames group by task_id',
+  );
+  return new Map(
+    rows.map(({ task_id, seqs, times }) => [task_id, new Map(seqs.map((seq, index) => [seq, Number(times[index])]))]),
+  );
+}
+
+function compare(jobId: string, { frames, fenced }: Expected, stored: ReadonlyMap<number, number>): string[] {
+  const lost = [...frames.keys()].filter((seq) => !stored.has(seq));
+  const changed = [...frames.values()].filter(({ seq, timeMs }) => (stored.get(seq) ?? timeMs) !== timeMs);
+  const invented = [...stored.keys()].filter((seq) => !frames.has(seq) && !fenced.has(seq));
+  const say = (what: string, seqs: number[]) =>
+    seqs.length > 0
+      ? [`job ${jobId}: ${seqs.length} of ${frames.size} frames ${what}: ${seqs.slice(0, 5).join(', ')} …`]
+      : [];
+  return [
+    ...say('are not stored', lost),
+    ...say(
+      'were stored as others',
+      changed.map(({ seq }) => seq),
+    ),
+    ...say('were sent by nobody', invented),
+  ];
+}
+
+/** What the broker acknowledged to the player and does not have. */
+function missing(acknowledged: ReadonlyMap<string, number>, log: FrameLog): string[] {
+  return [...acknowledged].flatMap(([jobId, count]) => {
+    const taken = new Set(log.frames.get(jobId)?.map(({ seq }) => seq)).size;
+    return taken >= count ? [] : [`job ${jobId}: the broker acknowledged ${count} frames and has ${taken}`];
+  });
+}
+
+async function readAsCaller(
+  create: Create,
+  stored: ReadonlyMap<string, ReadonlyMap<number, number>>,
+): Promise<string[]> {
+  const id = taskIdOf(create);
+  if (id === undefined) return [];
+  const times: number[] = [];
+  let cursor = '';
+  for (let pages = 0; pages < 500; pages += 1) {
+    const page = await results(create.caller, id, `?limit=200${cursor ? `&cursor=${cursor}` : ''}`);
+    times.push(...page.items.map(({ frame_time_ms }) => frame_time_ms));
+    cursor = page.resume_cursor;
+    if (cursor === '' || page.items.length === 0) break;
+  }
+  const expected = [...(stored.get(id)?.values() ?? [])].sort((a, b) => a - b);
+  times.sort((a, b) => a - b);
+  return JSON.stringify(times) === JSON.stringify(expected)
+    ? []
+    : [`task ${id}: ${expected.length} frames are stored, ${times.length} were read`];
+}

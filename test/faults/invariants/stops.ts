@@ -1,0 +1,48 @@
+import type { State } from '../state.ts';
+import type { Strike } from '../nemesis/nemesis.ts';
+import type { Invariant } from './invariant.ts';
+
+const LIMIT_MS = 10_000;
+
+interface StopRow {
+  task_id: string;
+  asked: Date;
+  ended: Date;
+}
+
+/** Faults during which the backend of a task does not answer, or nobody can hear it: no process can then end a task. */
+const silencing = (isReal: boolean) =>
+  isReal
+    ? /^(inference|jobs|store postgres|store kafka|store s3|process inference|link inference)/
+    : /^(inference|jobs|store postgres)/;
+
+const overlaps = ({ from, to }: Strike, row: StopRow) => from <= row.ended.getTime() && to >= row.asked.getTime();
+
+export const stopInvariants: Invariant[] = [
+  {
+    id: 'stops',
+    says: 'No stop takes longer than 10 s while its backend answers, whatever other process hangs',
+    check: async ({ stores, strikes, world }: State) => {
+      const rows = await stores.query<StopRow>(
+        'tasks',
+        `select stopped.task_id, asked.at as asked, stopped.at as ended
+           from task_moves as stopped
+           join lateral (
+             select at from task_moves
+              where task_id = stopped.task_id and to_status = 'stopping' order by version limit 1
+           ) as asked on true
+          where stopped.to_status in ('stopped', 'succeeded', 'failed') and stopped.from_status = 'stopping'`,
+      );
+      return rows.flatMap((row) => {
+        const took = row.ended.getTime() - row.asked.getTime();
+        const isSilencing = silencing(world.backends.isReal(row.task_id));
+        const during = strikes.filter((strike) => overlaps(strike, row));
+        const isExcused = during.some(({ holds }) => holds.some((one) => isSilencing.test(one)));
+        if (took <= LIMIT_MS || isExcused) return [];
+        return [
+          `task ${row.task_id} took ${took} ms from ${row.asked.toISOString()}: ${during.map(({ name }) => name).join(', ')}`,
+        ];
+      });
+    },
+  },
+];

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { topics } from '@vision/shared/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import type { FaultProxy, Toxic } from '@vision/shared/testing/fault-proxy';
+import { stores } from '../world/replicas.ts';
+import type { Store } from '../world/replicas.ts';
+import { aMoment } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+const storeOf = (store: Store) => `store ${store}`;
+/** Longer than any lease, ceiling or time after which a member of a group is given up. */
+const LONG_MS = 12_000;
+
+/** Something happens to what all processes exchange with the store. */
+const toxic = (store: Store, title: string, what: Toxic, lasts = aMoment): Fault => ({
+  name: `${store}: ${title}`,
+  holds: [storeOf(store)],
+  strike: async ({ world, random }) => {
+    const links = world.linksTo(store);
+    const hits = () => sum(links.map((link) => link.hits()));
+    const before = hits();
+    for (const link of links) link.set(what, 'store');
+    await delay(lasts(random));
+    for (const link of links) link.set({ kind: 'none' }, 'store');
+    return hits() > before;
+  },
+});
+
+const killStore = (store: Store): Fault => ({
+  name: `${store}: killed and restarted`,
+  holds: [storeOf(store)],
+  strike: async ({ world, random }) => {
+    world.killStore(store);
+    await delay(aMoment(random));
+    await world.ensureStore(store);
+    return true;
+  },
+});
+
+const freezeStore = (store: Store): Fault => ({
+  name: `${store}: frozen`,
+  holds: [storeOf(store)],
+  strike: async ({ world, random }) => {
+    world.signalStore(store, 'SIGSTOP');
+    await delay(aMoment(random));
+    world.signalStore(store, 'SIGCONT');
+    return true;
+  },
+});
+
+/** Keys of tasks move to other partitions while their frames are on the way. */
+const morePartitions: Fault = {
+  name: 'kafka: a topic gets more partitions',
+  holds: [storeOf('kafka')],
+  strike: async ({ world, random, note }) => {
+    const { kafka } = createKafka({
+      brokers: world.brokers,
+      clientId: 'faults',
+      logger: createLogger('faults', 'silent'),
+    });
+    const admin = kafka.admin();
+    await admin.connect();
+    try {
+      const names = Object.values(topics);
+      const topic = names[Math.floor(random() * names.length)] ?? topics.frames;
+      const { topics: known } = await admin.fetchTopicMetadata({ topics: [topic] });
+      const count = (known[0]?.partitions.length ?? 6) + 1;
+      await admin.createPartitions({ topicPartitions: [{ topic, count }] });
+      note(`${topic}: ${count}`);
+      return true;
+    } finally {
+      await admin.disconnect();
+    }
+  },
+};
+
+const inference = (title: string, what: Toxic): Fault => ({
+  name: `inference backend: ${title}`,
+  holds: ['inference'],
+  strike: ({ world, random }) => afflict(world.inference, what, aMoment(random)),
+});
+
+async function afflict(proxy: FaultProxy, what: Toxic, ms: number): Promise<boolean> {
+  const before = proxy.hits();
+  proxy.set(what);
+  await delay(ms);
+  proxy.set({ kind: 'none' });
+  return proxy.hits() > before;
+}
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+
+export const storeFaults: Fault[] = [
+  ...(['postgres', 'redis', 's3'] as const).flatMap((store) => [
+    toxic(store, 'connections reset', { kind: 'reset' }),
+    toxic(store, 'black hole', { kind: 'black_hole' }),
+    toxic(store, 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
+    toxic(store, 'replies cut short', { kind: 'cut_after', bytes: 700 }),
+  ]),
+  toxic('postgres', 'reply to COMMIT lost', { kind: 'lose_commit_reply', probability: 0.3 }),
+  toxic('kafka', 'connections reset', { kind: 'reset' }),
+  toxic('kafka', 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
+  ...stores.map((store) => toxic(store, 'away for longer than any lease', { kind: 'black_hole' }, () => LONG_MS)),
+  ...stores.map(killStore),
+  ...stores.map(freezeStore),
+  morePartitions,
+  inference('refused', { kind: 'refuse' }),
+  inference('black hole', { kind: 'black_hole' }),
+  inference('connections reset', { kind: 'reset' }),
+];

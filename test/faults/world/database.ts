@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@vision/shared/testing/until';
+import { Client } from 'pg';
+import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
+import { runningPid, stopProgram } from '../../../deploy/local/background.ts';
+import { copyPostgres, ensurePostgres, localDatabaseUrl } from '../../../deploy/local/postgres.ts';
+import type { PostgresServer } from '../../../deploy/local/postgres.ts';
+import type { Secrets } from '../../../deploy/local/secrets.ts';
+import { portOf } from '../../../deploy/local/settings.ts';
+import type { Settings } from '../../../deploy/local/settings.ts';
+import { portBlocks } from './ports.ts';
+
+/** The PostgreSQL server that all services use, and the standby that may take its place. */
+export interface Database {
+  port: () => number;
+  url: () => string;
+  /** Starts the server that is in charge unless it runs. */
+  ensure: () => Promise<void>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** Makes a copy that follows the server asynchronously. */
+  addStandby: () => Promise<void>;
+  /**
+   * Holds back what the standby would hear for `lagMs`, kills the server and puts the standby in charge: what was
+   * committed meanwhile is lost.
+   */
+  failOver: (lagMs: number) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export async function createDatabase(settings: Settings, secrets: Secrets, random: () => number): Promise<Database> {
+  const servers: [PostgresServer, PostgresServer] = [
+    { name: 'postgres', port: portOf(settings, 'postgres') },
+    { name: 'postgres-2', port: settings.portBase + portBlocks.secondPostgres },
+  ];
+  let [primary, standby] = servers;
+  const urlOf = (server: PostgresServer) => localDatabaseUrl(settings, secrets, server);
+  const replication = await startFaultProxy(() => ({ host: '127.0.0.1', port: primary.port }), random);
+  const kill = (signal: NodeJS.Signals) => {
+    const pid = runningPid(settings, primary.name);
+    if (pid !== undefined) process.kill(pid, signal);
+  };
+  return {
+    port: () => primary.port,
+    url: () => urlOf(primary),
+    ensure: () => ensurePostgres(settings, secrets, primary),
+    kill,
+    addStandby: async () => {
+      await stopProgram(settings, standby.name, 'SIGINT', 10_000);
+      const through = new URL(urlOf(primary));
+      through.port = String(replication.port);
+      await copyPostgres(settings, standby.name, through.href);
+      await ensurePostgres(settings, secrets, standby);
+      const follows = `select 1 from pg_stat_replication where state = 'streaming'`;
+      await until(async () => (await ask(urlOf(primary), follows)) > 0, { timeoutMs: 20_000, intervalMs: 200 });
+    },
+    failOver: async (lagMs) => {
+      replication.set({ kind: 'black_hole' });
+      await delay(lagMs);
+      kill('SIGQUIT');
+      await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 10_000 });
+      [primary, standby] = [standby, primary];
+      await ask(urlOf(primary), 'select pg_promote(true, 20)');
+      replication.set({ kind: 'none' });
+    },
+    close: () => replication.close(),
+  };
+}
+
+async function ask(url: string, sql: string): Promise<number> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    return (await client.query(sql)).rowCount ?? 0;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

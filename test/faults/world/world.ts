@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
+import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';
+import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
+import { runningPid } from '../../../deploy/local/background.ts';
+import { clean } from '../../../deploy/local/clean.ts';
+import { stopAll } from '../../../deploy/local/down.ts';
+import { ensureKafka } from '../../../deploy/local/kafka.ts';
+import { ensureRedis } from '../../../deploy/local/redis.ts';
+import { ensureS3 } from '../../../deploy/local/s3.ts';
+import { loadSecrets } from '../../../deploy/local/secrets.ts';
+import type { Secrets } from '../../../deploy/local/secrets.ts';
+import type { Settings } from '../../../deploy/local/settings.ts';
+import { testSettings } from '../../../deploy/local/test-copy.ts';
+import { bringUpInfrastructure } from '../../../deploy/local/up.ts';
+import { startBackends } from './backends.ts';
+import type { Backends } from './backends.ts';
+import { createDatabase } from './database.ts';
+import type { Database } from './database.ts';
+import { startPlayer } from './player.ts';
+import type { Player } from './player.ts';
+import { listenersOf, startLinks } from './links.ts';
+import type { Replica, Store } from './replicas.ts';
+import { startServices } from './system.ts';
+import type { System } from './system.ts';
+import { findFakeTime, startStreams } from './streams.ts';
+import type { Streams } from './streams.ts';
+
+/**
+ * The whole system: two processes of each service, each with a fault proxy of its own before every store; behind the
+ * address of the inference backend real workers on real streams and files, and a backend that fails as a script says.
+ */
+export interface World {
+  settings: Settings;
+  baseUrl: string;
+  adminUrl: string;
+  adminToken: string;
+  replicas: readonly Replica[];
+  /** The brokers, past all proxies. */
+  brokers: string[];
+  redisUrl: string;
+  s3: { endpoint: string; region: string; bucket: string; accessKey: string; secretKey: string };
+  database: Database;
+  scripted: ScriptedBackend;
+  player: Player;
+  backends: Backends;
+  /** Jobs that the scripted backend was made to forget. */
+  forgotten: Set<string>;
+  streams: Streams;
+  /** Part of every stream address; it may be seen nowhere. */
+  canary: string;
+  /** Before the inference backend. */
+  inference: FaultProxy;
+  /** Every proxy before a store. */
+  linksTo: (store: Store) => FaultProxy[];
+  killStore: (store: Store) => void;
+  signalStore: (store: Store, signal: NodeJS.Signals) => void;
+  /** Starts the store unless it runs. */
+  ensureStore: (store: Store) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export async function startWorld(base: Settings, random: () => number, env: NodeJS.ProcessEnv): Promise<World> {
+  const faults = { ...base, localDir: join(base.localDir, 'faults') };
+  await clean(faults);
+  const copy = await testSettings(faults, {});
+  const secrets = loadSecrets(copy);
+  const database = await createDatabase(copy, secrets, random);
+  const links = await startLinks(copy, database, random);
+  const settings: Settings = { ...copy, kafka: { listeners: listenersOf(copy, links), properties: brokerTime } };
+  const infrastructure = await bringUpInfrastructure(settings, {});
+  const scripted = await startScriptedBackend();
+  const canary = `canary-${randomUUID()}`;
+  const streams = await startStreams(settings);
+  const system: System = await startServices({
+    settings,
+    infrastructure,
+    links,
+    env,
+    backendOf: (real) => startBackends(scripted.url, real),
+    random,
+    fakeTime: findFakeTime(),
+  });
+  const brokers = infrastructure.brokers.split(',');
+  const player = startPlayer(scripted, brokers);
+  const signalStore = (store: Store, signal: NodeJS.Signals) => {
+    if (store === 'postgres') database.kill(signal);
+    else sendTo(settings, store, signal);
+  };
+  return {
+    settings,
+    baseUrl: system.baseUrl,
+    adminUrl: system.adminUrl,
+    adminToken: secrets.ADMIN_TOKEN,
+    replicas: system.replicas,
+    brokers,
+    redisUrl: infrastructure.redisUrl,
+    s3: infrastructure.objectStore,
+    database,
+    scripted,
+    player,
+    backends: system.backends,
+    forgotten: new Set(),
+    streams,
+    canary,
+    inference: system.inference,
+    linksTo: (store) => [...links.values()].flatMap((own) => own.get(store) ?? []),
+    killStore: (store) => signalStore(store, store === 'postgres' ? 'SIGQUIT' : 'SIGKILL'),
+    signalStore,
+    ensureStore: (store) => ensureStore(store, { settings, secrets, database }),
+    close: async () => {
+      await system.close();
+      await player.stop();
+      const proxies = [...links.values()].flatMap((own) => [...own.values()]);
+      await Promise.all([
+        scripted.close(),
+        streams.close(),
+        database.close(),
+        ...proxies.map((proxy) => proxy.close()),
+      ]);
+      await stopAll(settings);
+    },
+  };
+}
+
+/** The broker stamps every record with its own clock, so a worker whose clock is wrong changes no order. */
+const brokerTime = { 'log.message.timestamp.type': 'LogAppendTime' };
+
+interface Parts {
+  settings: Settings;
+  secrets: Secrets;
+  database: Database;
+}
+
+async function ensureStore(store: Store, { settings, secrets, database }: Parts): Promise<void> {
+  switch (store) {
+    case 'postgres':
+      return database.ensure();
+    case 'kafka':
+      return ensureKafka(settings);
+    case 's3':
+      return ensureS3(settings, secrets);
+    case 'redis':
+      return ensureRedis(settings);
+  }
+}
+
+function sendTo(settings: Settings, program: string, signal: NodeJS.Signals): void {
+  const pid = runningPid(settings, program);
+  if (pid !== undefined) process.kill(pid, signal);
+}

@@ -17,7 +17,13 @@ const newJob = {
   lower_bound: 0.3,
   source: { kind: 'object', bucket: 'b', key: 'k' },
 } as const;
-const image = { sceneCode: 'ship', minScore: 0.3, picture: Buffer.from('x'), contentType: 'image/png' } as const;
+const image = {
+  owner: 'subject-a',
+  sceneCode: 'ship',
+  minScore: 0.3,
+  picture: Buffer.from('x'),
+  contentType: 'image/png',
+} as const;
 
 async function clientTo(
   answer: (req: IncomingMessage, res: ServerResponse) => void,

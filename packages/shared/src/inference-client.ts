@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { httpUrl, millis } from './config.ts';
-import { detection, healthReply, job, jobList, refusal } from './contracts/inference.ts';
+import { detection, healthReply, job, jobList, ownerHeader, refusal } from './contracts/inference.ts';
 import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
 import { AppError, fail } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
@@ -34,6 +35,8 @@ export type SubmitOutcome =
   | { outcome: 'unknown'; reason: string };
 
 export interface DetectInput {
+  /** The subject that the picture is for; the backend learns a digest of it. */
+  owner: string;
   sceneCode: string;
   minScore: number;
   /** The picture; a stream is read once, and says how long it is. */
@@ -190,7 +193,11 @@ async function detect(
   const query = new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) });
   const { picture } = input;
   const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
-  const headers = { 'content-type': input.contentType, 'content-length': String(length) };
+  const headers = {
+    'content-type': input.contentType,
+    'content-length': String(length),
+    [ownerHeader]: createHash('sha256').update(input.owner).digest('hex').slice(0, 32),
+  };
   const request = {
     method: 'POST' as const,
     path: `/v1/detect?${query.toString()}`,

@@ -80,6 +80,9 @@ export const configSchema = z.object({
     .describe('Threads that detect, one picture each at a time; 0 is one for each core'),
   DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
   DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
+  DETECT_ANSWER_MS: millis(15_000).describe(
+    'Longest time until a picture is answered, waiting included; then it is turned away. Below DETECT_TIMEOUT_MS of callers',
+  ),
   SANDBOX: z
     .enum(['auto', 'require', 'off'])
     .default('auto')

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { createGate } from '@vision/shared/async/gate';
+import { createGate, mostForOne } from '@vision/shared/async/gate';
 import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { requireStaticToken } from '@vision/shared/http/authenticate';
@@ -32,7 +32,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
   signals.sandboxChosen(config.SANDBOX, sandbox.wall);
   const pictures = createPictureDecoder({
     sandbox,
-    processes: threads,
+    // One more than a single one, so that one owner of expensive pictures leaves a process to others.
+    processes: Math.max(2, threads),
     limits: { cpuMs: config.PICTURE_CPU_MS, waitMs: config.PICTURE_WAIT_MS },
     onLost: signals.pictureDecoderLost,
   });
@@ -43,16 +44,14 @@ export async function createService(config: Config, { logger }: ServiceContext):
     intraOpThreads: config.DETECT_INTRA_OP_THREADS,
     logger,
   });
-  // One picture is decoded while another is detected; more at once would only share the same cores.
-  const picturesAtOnce = 2 * threads;
   const deps: PictureDeps = {
     logger,
     signals,
     detectors,
     pictures,
     sandbox,
-    requestGate: createGate({ concurrency: picturesAtOnce + config.DETECT_QUEUE, queue: 0 }),
-    detectionGate: createGate({ concurrency: picturesAtOnce }),
+    ...createPictureGates(threads, config.DETECT_QUEUE),
+    pictureAnswerMs: config.DETECT_ANSWER_MS,
   };
   const videoConfig = completeVideoConfig(config);
   const jobs = videoConfig && createVideoJobs(videoConfig, deps, threads);
@@ -86,6 +85,16 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
       { name: 'sandbox', timeoutMs: 1_000, stop: () => sandbox.close() },
     ],
+  };
+}
+
+function createPictureGates(threads: number, queue: number): Pick<PictureDeps, 'requestGate' | 'detectionGate'> {
+  // One picture is decoded while another is detected; more at once would only share the same cores.
+  const picturesAtOnce = 2 * threads;
+  const requestsAtOnce = picturesAtOnce + queue;
+  return {
+    requestGate: createGate({ concurrency: requestsAtOnce, queue: 0, perOwner: mostForOne(requestsAtOnce) }),
+    detectionGate: createGate({ concurrency: picturesAtOnce, perOwner: mostForOne(picturesAtOnce) }),
   };
 }
 

@@ -62,6 +62,18 @@ export const jobList = z.object({ jobs: z.array(job) }).meta({ id: 'JobList' });
 
 export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
 
+/**
+ * Header of a request with a picture: an opaque name of whom it is for. Pictures of different owners take turns, so
+ * that those of one do not hold up the others. A backend may ignore it.
+ */
+export const ownerHeader = 'x-picture-owner';
+
+/**
+ * Header of an answer to a picture, refusals included: processor time in milliseconds that it took. A backend may leave
+ * it out.
+ */
+export const processorTimeHeader = 'x-processor-time-ms';
+
 /** The body that says for sure that nothing was created. */
 export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });
 

@@ -53,7 +53,7 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
     },
     async (context) => {
       try {
-        return await deps.callGate.run(() => handle(deps, context));
+        return await deps.callGate.run(() => handle(deps, context), { owner: context.caller.subject });
       } catch (error) {
         throw error instanceof GateFullError ? fail.sysUnavailable('too_many_calls', error, 1) : error;
       }

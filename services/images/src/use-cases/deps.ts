@@ -16,9 +16,9 @@ export interface Deps {
   inference: InferenceClient;
   store: ObjectStore;
   spool: Spool;
-  /** Bounds the calls of this process; those beyond it are refused. */
+  /** Bounds the calls of this process, and those of one subject; those beyond it are refused. */
   callGate: Gate;
-  /** Bounds the images that all calls of this process work on at once; the others wait. */
+  /** Bounds the images that all calls of this process work on at once; the others wait, subjects take turns. */
   imageGate: Gate;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;

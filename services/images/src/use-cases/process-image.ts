@@ -26,7 +26,7 @@ export interface CallWork {
   stalled: AbortController;
 }
 
-interface NumberedImage {
+export interface NumberedImage {
   seq: number;
   image: ReceivedImage;
 }
@@ -56,6 +56,7 @@ async function relayAndDetect(deps: ImageDeps, work: CallWork, { seq, image }: N
     .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal })
     .then(() => crashPoint('images.picture_stored'));
   const detection = deps.inference.detect({
+    owner: claim.subject,
     sceneCode: scene.scene_code,
     minScore: scene.lower_bound,
     picture: { stream: image.read(), bytes },

@@ -3,7 +3,7 @@ import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import type { Claim, ImageEntry } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 import { processImage } from './process-image.ts';
-import type { CallWork, ReceivedImage } from './process-image.ts';
+import type { CallWork, NumberedImage, ReceivedImage } from './process-image.ts';
 
 export type ProcessDeps = Pick<Deps, 'store' | 'inference' | 'signals' | 'imageGate' | 'settings'>;
 
@@ -23,12 +23,10 @@ export async function processImages(deps: ProcessDeps, { images, ...call }: Imag
   const work: CallWork = { ...call, stalled: new AbortController() };
   const tried = await tryBackend(deps, work, images);
   const callGate = createGate({ concurrency: deps.settings.imagesPerCallAtOnce });
+  const turn = { owner: work.claim.subject };
+  const process = (numbered: NumberedImage) => deps.imageGate.run(() => processImage(deps, work, numbered), turn);
   const settled = await Promise.allSettled(
-    images
-      .slice(tried.length)
-      .map((image, index) =>
-        callGate.run(() => deps.imageGate.run(() => processImage(deps, work, { seq: tried.length + index, image }))),
-      ),
+    images.slice(tried.length).map((image, index) => callGate.run(() => process({ seq: tried.length + index, image }))),
   );
   work.signal.throwIfAborted();
   return [...tried, ...settled.map(entryOf)];
@@ -40,6 +38,7 @@ export async function processImages(deps: ProcessDeps, { images, ...call }: Imag
  */
 async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ImageEntry[]> {
   const { inference, imageGate } = deps;
+  const turn = { owner: work.claim.subject };
   const entries: ImageEntry[] = [];
   for (const [seq, image] of images.entries()) {
     const state = inference.breakerState('detect');
@@ -47,7 +46,7 @@ async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedIma
     const entry = await imageGate.run(() => {
       if (seq === 0) inference.assertAccepting('detect');
       return processImage(deps, work, { seq, image });
-    });
+    }, turn);
     entries.push(entry);
   }
   return entries;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GateFullError } from '@vision/shared/async/gate';
-import { detection, refusal } from '@vision/shared/contracts/inference';
+import { detection, ownerHeader, refusal } from '@vision/shared/contracts/inference';
 import type { Refusal } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
@@ -45,18 +45,18 @@ export const detectImageRoute = (deps: PictureDeps) =>
       },
     },
     async ({ query: { scene_code: sceneCode, min_score: minScore }, req, res, signal }) => {
+      const owner = req.get(ownerHeader)?.slice(0, 64);
       const readAndDetect = async (): Promise<Reply | undefined> => {
         const bytes = await readPicture(req);
-        if (bytes) return replyTo(await detectImage(deps, { sceneCode, minScore, bytes, signal }));
+        if (bytes) return replyTo(deps, await detectImage(deps, { sceneCode, minScore, bytes, owner, signal }));
         refuseEarly(req, res, { reason: 'too_large' });
         return undefined;
       };
       try {
-        return await deps.requestGate.run(readAndDetect, signal);
+        return await deps.requestGate.run(readAndDetect, { owner, signal });
       } catch (error) {
         if (!(error instanceof GateFullError)) throw error;
-        deps.signals.imageTurnedAway();
-        return unavailable('saturated');
+        return turnAway(deps);
       }
     },
   );
@@ -81,7 +81,7 @@ function refuseEarly(req: Request, res: Response, body: Refusal): void {
   drain(req, () => res.end());
 }
 
-function replyTo(outcome: DetectImageOutcome): Reply {
+function replyTo(deps: PictureDeps, outcome: DetectImageOutcome): Reply {
   switch (outcome.kind) {
     case 'detected':
       return { status: 200, body: outcome.detection };
@@ -89,9 +89,16 @@ function replyTo(outcome: DetectImageOutcome): Reply {
       return { status: 404, body: { reason: 'scene_unknown' } };
     case 'refused':
       return { status: 422, body: { reason: outcome.reason } };
+    case 'turned_away':
+      return turnAway(deps);
     case 'unavailable':
       return unavailable(outcome.reason);
   }
+}
+
+function turnAway({ signals }: PictureDeps): Reply {
+  signals.imageTurnedAway();
+  return unavailable('saturated');
 }
 
 function unavailable(reason: string): Reply {

@@ -4,7 +4,8 @@ import { judgePicture } from '../domain/judge-picture.ts';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { MAX_PIXELS } from '../domain/picture-limits.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import { createGate } from '@vision/shared/async/gate';
+import { createGate, mostForOne } from '@vision/shared/async/gate';
+import type { Turn } from '@vision/shared/async/gate';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { startPictureProcess } from './picture-process.ts';
 import type { PictureLimits, PictureProcess } from './picture-process.ts';
@@ -20,10 +21,11 @@ export interface PictureDecoder {
   /** Starts the processes; later ones are started when they are needed. */
   start(): void;
   /**
-   * JPEG, PNG or WebP by its leading bytes, scaled to what `fit` says for its size. Waits for a free process.
+   * JPEG, PNG or WebP by its leading bytes, scaled to what `fit` says for its size. Waits for a free process; owners
+   * take turns, and none holds all processes.
    * @throws ImageRefusedError when the picture is at fault, AppError of kind unavailable, the reason of the signal.
    */
-  decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize, signal?: AbortSignal): Promise<DecodedPicture>;
+  decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize, turn?: Turn): Promise<DecodedPicture>;
   stop(): void;
 }
 
@@ -41,7 +43,7 @@ const LARGE_PIXELS = 12_000_000;
 const QUEUE = 1000;
 
 export function createPictureDecoder({ sandbox, processes, limits, onLost }: PictureDecoderOptions): PictureDecoder {
-  const all = createGate({ concurrency: processes, queue: QUEUE });
+  const all = createGate({ concurrency: processes, queue: QUEUE, perOwner: mostForOne(processes) });
   const large = createGate({ concurrency: 1, queue: QUEUE });
   const idle: PictureProcess[] = [];
   const running = new Set<PictureProcess>();
@@ -69,7 +71,7 @@ export function createPictureDecoder({ sandbox, processes, limits, onLost }: Pic
       if (!sandbox.canRun) return;
       for (let count = running.size; count < processes; count += 1) idle.push(add());
     },
-    decode: async (bytes, fit, signal) => {
+    decode: async (bytes, fit, turn) => {
       if (!sandbox.canRun) throw fail.upstreamDown('sandbox_unavailable');
       const { width, height } = judgePicture(bytes);
       const decode = () =>
@@ -77,8 +79,8 @@ export function createPictureDecoder({ sandbox, processes, limits, onLost }: Pic
           const { original, pixels } = await inProcess((decoder) => decoder.decode(bytes, fit));
           if (original.width * original.height > MAX_PIXELS) throw new ImageRefusedError('too_many_pixels');
           return { original, image: { ...fit(original), data: pixels } };
-        }, signal);
-      return width * height > LARGE_PIXELS ? large.run(decode, signal) : decode();
+        }, turn);
+      return width * height > LARGE_PIXELS ? large.run(decode, turn) : decode();
     },
     stop: () => {
       for (const decoder of running) decoder.kill();

@@ -24,8 +24,10 @@ export interface Deps {
   sandbox: Sandbox;
   /** Places for requests with a picture, from the first byte of the body to the answer. */
   requestGate: Gate;
-  /** Pictures of requests that are decoded and detected at once. */
+  /** Pictures of requests that are decoded and detected at once; the others wait, owners take turns. */
   detectionGate: Gate;
+  /** Longest time until a picture is answered, waiting included. */
+  pictureAnswerMs: number;
   box: SecretBox;
   addresses: SourceAddresses;
   /** Certificates to trust for https streams instead of the system's. */
@@ -42,7 +44,7 @@ export interface Deps {
 /** What detection in single pictures works with: all that is there without a database. */
 export type PictureDeps = Pick<
   Deps,
-  'logger' | 'signals' | 'detectors' | 'pictures' | 'sandbox' | 'requestGate' | 'detectionGate'
+  'logger' | 'signals' | 'detectors' | 'pictures' | 'sandbox' | 'requestGate' | 'detectionGate' | 'pictureAnswerMs'
 >;
 
 /** Settings of video jobs. */

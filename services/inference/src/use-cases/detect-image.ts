@@ -1,4 +1,5 @@
 import type { Detection } from '@vision/shared/contracts/inference';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError } from '@vision/shared/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
@@ -9,6 +10,8 @@ export interface DetectImageInput {
   bytes: Uint8Array;
   /** The scene's lower bound when absent. */
   minScore: number | undefined;
+  /** Pictures of different owners take turns. */
+  owner: string | undefined;
   signal: AbortSignal;
 }
 
@@ -17,12 +20,14 @@ export type DetectImageOutcome =
   | { kind: 'scene_unknown' }
   /** The picture is at fault. */
   | { kind: 'refused'; reason: string }
+  /** There was no time for it: others were before it. */
+  | { kind: 'turned_away' }
   /** The backend is at fault. */
   | { kind: 'unavailable'; reason: string };
 
 /** Decodes one picture to the size its scene's model needs and detects on it. */
 export async function detectImage(
-  deps: Pick<Deps, 'detectors' | 'pictures' | 'detectionGate' | 'signals'>,
+  deps: Pick<Deps, 'detectors' | 'pictures' | 'detectionGate' | 'pictureAnswerMs' | 'signals'>,
   input: DetectImageInput,
 ): Promise<DetectImageOutcome> {
   const { detectors, detectionGate, signals } = deps;
@@ -30,19 +35,42 @@ export async function detectImage(
   if (!served) return { kind: 'scene_unknown' };
   const scene = served.scene.scene_code;
   const started = performance.now();
-  const { cause, ...outcome } = await detectionGate.run(() => decodeAndDetect(deps, served, input), input.signal);
+  const { cause, ...outcome } = await withinTime(deps, input, (signal) =>
+    detectionGate.run(() => decodeAndDetect(deps, served, { ...input, signal }), { owner: input.owner, signal }),
+  );
   signals.imageDetected({ scene, outcome: outcome.kind, durationMs: performance.now() - started });
   if (outcome.kind === 'unavailable') signals.detectorFailed({ scene, reason: outcome.reason, cause });
   return outcome;
 }
 
+type Outcome = DetectImageOutcome & { cause?: unknown };
+
+/**
+ * A picture that is not done in time is turned away before its caller gives up: the caller then knows that it is the
+ * queue that is long, and takes nothing for broken. Decoding that has begun goes on within its own limits.
+ */
+async function withinTime(
+  { pictureAnswerMs }: Pick<Deps, 'pictureAnswerMs'>,
+  { signal }: DetectImageInput,
+  work: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> {
+  const late = AbortSignal.timeout(pictureAnswerMs);
+  const either = AbortSignal.any([signal, late]);
+  try {
+    return await unlessAborted(either, work(either));
+  } catch (error) {
+    if (late.aborted && error === late.reason) return { kind: 'turned_away' };
+    throw error;
+  }
+}
+
 async function decodeAndDetect(
   { pictures }: Pick<Deps, 'pictures'>,
   { scene, detector }: ServedScene,
-  { bytes, minScore, signal }: DetectImageInput,
-): Promise<DetectImageOutcome & { cause?: unknown }> {
+  { bytes, minScore, owner, signal }: DetectImageInput,
+): Promise<Outcome> {
   try {
-    const { original, image } = await pictures.decode(bytes, (size) => detector.fit(size), signal);
+    const { original, image } = await pictures.decode(bytes, (size) => detector.fit(size), { owner, signal });
     const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, signal };
     const objects = await detector.detect(image, wanted);
     return { kind: 'detected', detection: { image: original, objects } };

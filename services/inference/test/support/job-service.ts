@@ -135,6 +135,7 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     sandbox,
     requestGate: gate,
     detectionGate: gate,
+    pictureAnswerMs: 15_000,
   };
   const { deps, stopClients } = createVideoJobs(config, shared, 1);
   await Promise.all([detectors.start(), deps.files.start()]);

@@ -1,0 +1,89 @@
+import { Caller, example, form, scene } from '../test/support/system.ts';
+import { expensivePictures } from './expensive-pictures.ts';
+import { quantile, timed } from './figures.ts';
+import type { Figure } from './figures.ts';
+
+export const name = 'flood';
+
+const WARM_UP = 30;
+const SAMPLES = 100;
+/** As many calls at once as the limits of a subject allow, each as full as it may be. */
+const CALLS = 20;
+const PICTURES = 10;
+const FLOOD_FIRST_MS = 5_000;
+
+interface Picture {
+  bytes: Uint8Array<ArrayBuffer>;
+  type: string;
+}
+
+/**
+ * What one tenant's flood of pictures does to the single pictures of another: the 95th percentile under the flood over
+ * that without one, in the same run. A tenant that is refused for the processor time it took is followed by a new one,
+ * so the flood never ends.
+ */
+export async function run(): Promise<{ figures: Figure[] }> {
+  const honest = await tenant();
+  const street = { bytes: new Uint8Array(await example('street.jpg')), type: 'image/jpeg' };
+  for (let index = 0; index < WARM_UP; index += 1) await detect(honest, [street]);
+  const floods = [{ name: 'ordinary pictures', ...street }, ...(await expensivePictures())];
+  const figures: Figure[] = [];
+  for (const flood of floods) {
+    const alone = await p95(honest, street);
+    const { value: flooded, calls } = await during(flood, () => p95(honest, street));
+    figures.push(
+      {
+        name: `${flood.name}: p95 under the flood over p95 alone`,
+        value: flooded / alone,
+        unit: 'ratio',
+        target: '≤ 3',
+      },
+      { name: `${flood.name}: p95 alone`, value: alone, unit: 'ms' },
+      { name: `${flood.name}: calls of the flood`, value: calls, unit: 'answered' },
+    );
+  }
+  return { figures };
+}
+
+const tenant = () => Caller.create({ images_per_day: 1_000_000, image_calls: CALLS });
+
+async function p95(caller: Caller, picture: Picture): Promise<number> {
+  const samples: number[] = [];
+  for (let index = 0; index < SAMPLES; index += 1) samples.push(await timed(() => detect(caller, [picture])));
+  return quantile(samples, 0.95);
+}
+
+async function during<T>(picture: Picture, work: () => Promise<T>): Promise<{ value: T; calls: number }> {
+  let isOver = false;
+  let calls = 0;
+  let attacker = await tenant();
+  const flood = async () => {
+    while (!isOver) {
+      const current = attacker;
+      const status = await send(
+        current,
+        Array.from({ length: PICTURES }, () => picture),
+      );
+      calls += 1;
+      if (status === 429 && current === attacker) attacker = await tenant();
+    }
+  };
+  const floods = Array.from({ length: CALLS }, () => flood());
+  await new Promise((resolve) => setTimeout(resolve, FLOOD_FIRST_MS));
+  try {
+    return { value: await work(), calls };
+  } finally {
+    isOver = true;
+    await Promise.all(floods);
+  }
+}
+
+async function detect(caller: Caller, pictures: Picture[]): Promise<void> {
+  const status = await send(caller, pictures);
+  if (status !== 201) throw new Error(`image call: ${status}`);
+}
+
+async function send(caller: Caller, pictures: Picture[]): Promise<number> {
+  const files = pictures.map(({ bytes, type }, index) => ({ name: 'files', value: bytes, type, filename: `${index}` }));
+  return (await caller.detect(form(scene('person_vehicle'), ...files))).status;
+}

@@ -242,6 +242,14 @@ export interface components {
        * @description OP-QUOTA-DAILY-EXHAUSTED: when the next day begins
        */
       resets_at?: string;
+      /** @description `verification_disproved`: what the backend shows of the job */
+      evidence?: {
+        /** @description The state of the job; null when the backend has none now */
+        job_status: string | null;
+        frames_published: number;
+        /** @description The backend has shown the job at an earlier time */
+        seen_before: boolean;
+      };
       /** @description 405: methods of this path */
       allow?: string[];
     };

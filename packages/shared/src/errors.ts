@@ -150,6 +150,12 @@ export const fail = {
       reason: 'verification_contradicts',
       details: { status },
     }),
+  /** An operator says that a task was not created, and the backend shows that it was. */
+  verificationDisproved: (evidence: Details) =>
+    new AppError('conflict', 'The backend has had a job for this task; it was created.', {
+      reason: 'verification_disproved',
+      details: { evidence },
+    }),
   taskNotResolving: (status: string) =>
     new AppError('conflict', `The task is ${status}; there is nothing to verify.`, {
       reason: 'task_not_resolving',

@@ -45,7 +45,8 @@ interface Scene {
   key: string;
 }
 
-const limits = { active_tasks: 10, video_tasks_per_day: 5 };
+// One unit a day: what a dead create holds must be there for its repeat.
+const limits = { active_tasks: 10, video_tasks_per_day: 1 };
 const createStream = (port: number, scene: Scene): Promise<Answer> =>
   callService(port, 'POST', '/v1/vision/tasks', {
     ...scene,
@@ -194,6 +195,33 @@ test.each(cases.map((one, index): [string, number, Case] => [one.name, index, on
   },
   60_000,
 );
+
+test("a repeat after a crash on the day's last unit gets that unit, before any recovery has looked", async () => {
+  const scene = { subject: randomUUID(), key: randomUUID() };
+  survivor = await startTasks(world, { RECOVERY_MS: '600000' });
+  const dying = await startDying('tasks.submit.reserved');
+  await createStream(Number(dying.port), scene).catch(() => undefined);
+  expect(await dying.process.ended).toBe('SIGKILL');
+  expect(await world.quota.used(scene.subject)).toBe(1);
+  const repeated = await createStream(survivor.port, scene);
+  expect([repeated.status, repeated.body.code]).toEqual([201, undefined]);
+  await chargeIsRight(scene.subject, 1);
+}, 60_000);
+
+test('the unit of a create that died while it was given up is there for the next key', async () => {
+  const scene = { subject: randomUUID(), key: randomUUID() };
+  world.backend.onSubmit = () => 'no_capacity';
+  survivor = await startTasks(world, { RECOVERY_MS: '600000' });
+  const dying = await startDying('tasks.submit.taken-back');
+  await createStream(Number(dying.port), scene).catch(() => undefined);
+  expect(await dying.process.ended).toBe('SIGKILL');
+  // Its event would give the unit back in a while; the next request does not wait for that.
+  await world.database.db('outbox').delete();
+  world.backend.onSubmit = () => 'accept';
+  const next = await createStream(survivor.port, { ...scene, key: randomUUID() });
+  expect([next.status, next.body.code]).toEqual([201, undefined]);
+  await chargeIsRight(scene.subject, 1);
+}, 60_000);
 
 /** The tasks of a subject once no draft is left and every task is in one of the states. */
 async function quiet(subject: string, ends: string[]): Promise<StoredTask[]> {

@@ -50,6 +50,14 @@ const problemDetails = z
       .datetime({ offset: true })
       .optional()
       .describe('OP-QUOTA-DAILY-EXHAUSTED: when the next day begins'),
+    evidence: z
+      .object({
+        job_status: z.string().nullable().describe('The state of the job; null when the backend has none now'),
+        frames_published: z.number(),
+        seen_before: z.boolean().describe('The backend has shown the job at an earlier time'),
+      })
+      .optional()
+      .describe('`verification_disproved`: what the backend shows of the job'),
     allow: z.array(z.string()).optional().describe('405: methods of this path'),
   })
   .meta({ id: 'ProblemDetails' });

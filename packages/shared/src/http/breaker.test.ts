@@ -51,6 +51,56 @@ test('half of the calls may fail, more may not', async () => {
   expect(breaker.state()).toBe('open');
 });
 
+test('on a busy system 20 failures after the last success open it, once that success is 2 s old', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  await times(100, () => say(breaker, 'ok'));
+  await times(40, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+  await jest.advanceTimersByTimeAsync(2_000);
+  await say(breaker, 'fault');
+  expect(breaker.state()).toBe('open');
+});
+
+test('19 failures after the last success do not open a busy breaker, however old that success is', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  await times(100, () => say(breaker, 'ok'));
+  await jest.advanceTimersByTimeAsync(5_000);
+  await times(19, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+  await say(breaker, 'fault');
+  expect(breaker.state()).toBe('open');
+});
+
+test('failures of calls that began before the last success, and failures before one, are no outage', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(60_000);
+  await times(100, () => say(breaker, 'ok'));
+  const slow = held();
+  const early = Array.from({ length: 30 }, () => breaker.run(slow.work, judge));
+  await times(19, () => say(breaker, 'fault'));
+  await say(breaker, 'ok');
+  await jest.advanceTimersByTimeAsync(5_000);
+  slow.release('fault');
+  await Promise.all(early);
+  expect(breaker.state()).toBe('closed');
+});
+
+test('an outage that opened it is over with one success: older failures count no more', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(1_000);
+  await times(100, () => say(breaker, 'ok'));
+  await jest.advanceTimersByTimeAsync(2_000);
+  await times(20, () => say(breaker, 'fault'));
+  await jest.advanceTimersByTimeAsync(1_000);
+  await say(breaker, 'ok');
+  expect(breaker.state()).toBe('closed');
+  await jest.advanceTimersByTimeAsync(3_000);
+  await times(9, () => say(breaker, 'fault'));
+  expect(breaker.state()).toBe('closed');
+});
+
 test('neutral outcomes neither open it nor dilute the error rate', async () => {
   const breaker = breakerOf();
   await times(50, () => say(breaker, 'neutral'));
@@ -167,6 +217,16 @@ test('the seconds until the next try are counted from the opening', async () => 
   await jest.advanceTimersByTimeAsync(20_000);
   await expect(say(breaker, 'ok')).rejects.toMatchObject({ retryAfterS: 40 });
   await jest.advanceTimersByTimeAsync(40_000);
+  expect(breaker.state()).toBe('half-open');
+});
+
+test('a clock that is stepped back while it is open prolongs neither the wait nor what callers are told of it', async () => {
+  jest.useFakeTimers();
+  const breaker = breakerOf(5_000);
+  await broken(breaker);
+  jest.setSystemTime(Date.now() - 3_600_000);
+  await expect(say(breaker, 'ok')).rejects.toMatchObject({ retryAfterS: 5 });
+  await jest.advanceTimersByTimeAsync(5_000);
   expect(breaker.state()).toBe('half-open');
 });
 

@@ -36,9 +36,14 @@ export interface Breaker {
 
 export type Settled<T> = { value: T } | { error: unknown };
 
+/** So many failures after the last success open the breaker, once that success is this old. */
+const FAILED_SINCE_SUCCESS = 20;
+const SUCCESS_AGE_MS = 2_000;
+
 /**
- * A circuit breaker per operation and process: opens when more than half of at least `volume` calls in
- * the window failed.
+ * A circuit breaker per operation and process. It opens when more than half of at least `volume` calls in the window
+ * failed; and when 20 calls that began after the last success have failed and that success is 2 s old, because on a
+ * busy system the window holds so many successes that a total outage would need as many failures.
  *
  * opossum keeps the statistics, the state and the timer. A call is reported to it after it has ended, because opossum
  * counts every call it starts: an ignored error would count as a success, close a half-open breaker and dilute the
@@ -49,15 +54,17 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
   let era = 0;
   let probing = false;
   let opensUntil = 0;
+  let streak = createStreak();
   const changed = () => {
     era += 1;
     probing = false;
+    streak = createStreak();
   };
   const start = () =>
     createCircuit({ name, resetTimeout: resetMs, volumeThreshold: volume, rollingCountTimeout: windowMs })
       .on('open', () => {
         changed();
-        opensUntil = Date.now() + resetMs;
+        opensUntil = performance.now() + resetMs;
         signals.opened();
       })
       .on('halfOpen', changed)
@@ -71,7 +78,7 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
   const signals = createSignals(name, () => stateOf(circuit));
   const refusal = (): AppError | undefined => {
     if (circuit.closed || (circuit.halfOpen && !probing)) return undefined;
-    return fail.breakerOpen(Math.max(1, Math.ceil((opensUntil - Date.now()) / 1000)));
+    return fail.breakerOpen(Math.max(1, Math.ceil((opensUntil - performance.now()) / 1000)));
   };
   const assertAccepting = () => {
     const refused = refusal();
@@ -79,11 +86,14 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
     signals.count('rejected');
     throw refused;
   };
-  const report = async (startedIn: number, verdict: Verdict) => {
+  const report = async (call: { era: number; number: number }, verdict: Verdict) => {
     signals.count(verdict);
-    if (startedIn !== era) return;
+    if (call.era !== era) return;
     probing = false;
-    if (verdict !== 'neutral') await circuit.fire(verdict === 'fault').catch(() => undefined);
+    if (verdict === 'neutral') return;
+    const isOutage = streak.ended(call.number, verdict);
+    await circuit.fire(verdict === 'fault').catch(() => undefined);
+    if (isOutage && circuit.closed) circuit.open();
   };
   return {
     assertAccepting,
@@ -92,15 +102,42 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
     async run(work, judge) {
       assertAccepting();
       probing = circuit.halfOpen;
-      const startedIn = era;
-      try {
-        const value = await work();
-        await report(startedIn, judge({ value }));
-        return value;
-      } catch (error) {
-        await report(startedIn, judge({ error }));
-        throw error;
+      const begun = { era, number: streak.began() };
+      const settled = await settle(work);
+      await report(begun, judge(settled));
+      if ('error' in settled) throw settled.error;
+      return settled.value;
+    },
+  };
+}
+
+async function settle<T>(work: () => Promise<T>): Promise<Settled<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Counts the failures since the last success; calls that were under way at that success say nothing. */
+function createStreak() {
+  let begun = 0;
+  let begunAtSuccess = 0;
+  let failed = 0;
+  let succeededAt = performance.now();
+  return {
+    /** The number of a call that begins now. */
+    began: () => (begun += 1),
+    /** Whether the failures in a row are an outage. */
+    ended: (number: number, verdict: 'ok' | 'fault'): boolean => {
+      if (verdict === 'ok') {
+        begunAtSuccess = begun;
+        failed = 0;
+        succeededAt = performance.now();
+      } else if (number > begunAtSuccess) {
+        failed += 1;
       }
+      return failed >= FAILED_SINCE_SUCCESS && performance.now() - succeededAt >= SUCCESS_AGE_MS;
     },
   };
 }

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /**
- * What the proxy does to traffic from now on. `cut_after` and `lose_commit_reply` apply to the connections that are
+ * What the proxy does to traffic from now on. `cut_after` and the lost commits apply to the connections that are
  * open or come while they hold; everything else applies to all.
  */
 export type Toxic =
@@ -23,7 +23,9 @@ export type Toxic =
    * PostgreSQL: the commit reaches the server, its reply never the client; the connection is reset. `mentioning`: only
    * commits of transactions whose statements or values contain this text.
    */
-  | { kind: 'lose_commit_reply'; probability: number; mentioning?: string };
+  | { kind: 'lose_commit_reply'; probability: number; mentioning?: string }
+  /** PostgreSQL: the commit never reaches the server, so the transaction is rolled back; the connection is reset. */
+  | { kind: 'lose_commit'; probability: number; mentioning?: string };
 
 /** Either every client of a store suffers, or the one client of this proxy; what the one suffers alone goes first. */
 export type Scope = 'store' | 'client';
@@ -130,8 +132,9 @@ function judge(
       pair.replied += chunk.length;
       return pair.replied > toxic.bytes ? cut(faults, pair) : 0;
     case 'lose_commit_reply':
+    case 'lose_commit':
       if (direction === 'request') pair.mentioned ||= chunk.includes(toxic.mentioning ?? '');
-      if (direction === 'request' || !isCommitReply(chunk)) return 0;
+      if (!isCommit(chunk, toxic.kind === 'lose_commit' ? 'request' : 'reply', direction)) return 0;
       if (pair.mentioned && random() < toxic.probability) return cut(faults, pair);
       pair.mentioned = false;
       return 0;
@@ -176,9 +179,9 @@ function forward(
     .on('close', end);
 }
 
-/** CommandComplete with the tag COMMIT, somewhere in what the server sends. */
-function isCommitReply(chunk: Buffer): boolean {
-  return chunk.includes('COMMIT\0');
+/** The statement COMMIT, or CommandComplete with that tag, somewhere in what is sent. */
+function isCommit(chunk: Buffer, wanted: 'request' | 'reply', direction: 'request' | 'reply'): boolean {
+  return direction === wanted && chunk.includes(wanted === 'request' ? 'COMMIT;' : 'COMMIT\0');
 }
 
 function delay(ms: number): Promise<void> {

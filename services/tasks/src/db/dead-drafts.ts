@@ -1,19 +1,34 @@
 import type { Knex } from 'knex';
 import { claimDue } from '@vision/shared/db/leases';
 import { hiddenStatuses } from '../domain/task.ts';
-import type { Task } from '../domain/task.ts';
+import type { Status, Task } from '../domain/task.ts';
 import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
 
 /**
- * Claims drafts whose process let their lease run out. The attempt number grows with the claim, so that a process
- * that was only held up can write nothing more.
+ * Claims drafts whose process let their lease run out, of everybody or of one subject. The attempt number grows with
+ * the claim, so that a process that was only held up can write nothing more.
  */
 export async function claimDeadDrafts(
   db: Knex,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
+  { limit, leaseMs, subject }: { limit: number; leaseMs: number; subject?: string },
 ): Promise<Task[]> {
-  const where = db.raw('due.status = any(?)', [[...hiddenStatuses]]);
+  const statuses = [...hiddenStatuses];
+  const where =
+    subject === undefined
+      ? db.raw('due.status = any(?)', [statuses])
+      : db.raw('due.status = any(?) and due.subject = ?', [statuses, subject]);
   const rows = await claimDue<TaskRow>(db, { table: TASKS, key: 'task_id', leaseMs, limit, where });
+  return rows.map(toTask);
+}
+
+/** Drafts of a subject that are being undone and may hold units; whoever undoes them, nothing leads them back. */
+export async function listUndoing(db: Knex, subject: string, limit: number): Promise<Task[]> {
+  const rows = await db(TASKS)
+    .where({ subject, status: 'undoing' satisfies Status })
+    .whereNotNull('admitted_at')
+    .orderBy('lease_until')
+    .limit(limit)
+    .select<TaskRow[]>('*');
   return rows.map(toTask);
 }

@@ -74,12 +74,12 @@ export async function countMissing(db: Knex): Promise<{ seen: number; missing: n
   return rows[0] ?? { seen: 0, missing: 0 };
 }
 
-/** Sets when a task is asked about next. */
+/** Sets when a task is asked about next, unless it has become due meanwhile: somebody wants it to be looked at. */
 export async function checkAgain(db: Knex, taskIds: string[], afterMs: number): Promise<void> {
   if (taskIds.length === 0) return;
   await db(TASKS)
     .whereIn('task_id', taskIds)
-    .whereNotNull('check_at')
+    .where('check_at', '>', db.fn.now())
     .update({ check_at: inFuture(db, afterMs) });
 }
 

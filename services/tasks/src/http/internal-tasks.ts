@@ -51,6 +51,7 @@ export const verifyTaskRoute = (deps: Deps) =>
       refusalExamples: () => [
         ...taskRefusals(),
         fail.verificationContradicts('running'),
+        fail.verificationDisproved({ job_status: 'running', frames_published: 118, seen_before: false }),
         fail.taskNotResolving('running'),
         fail.upstreamDown('inference_unreachable'),
       ],

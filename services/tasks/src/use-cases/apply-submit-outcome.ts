@@ -1,9 +1,7 @@
 import { crashPoint } from '@vision/shared/crash-point';
-import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
 import type { SubmitOutcome } from '@vision/shared/inference-client';
-import { freeKey } from '../db/idempotency-keys.ts';
-import { moveTask, TaskMovedError, tellUndone } from '../db/move-task.ts';
+import { TaskMovedError } from '../db/move-task.ts';
 import { findVideoTask } from '../db/tasks.ts';
 import type { Change } from '../domain/moves.ts';
 import { isPublic } from '../domain/task.ts';
@@ -11,16 +9,16 @@ import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import type { SubmitDeps } from './deps.ts';
 import { moveNow } from './move-now.ts';
 import { releaseRefunded } from './release-refunded.ts';
-import { undoBriefly } from './undo-draft.ts';
+import { takeBack } from './take-back.ts';
 
 /**
- * Writes down what became of a submission. When the recovery wrote first (this process was held up), the task is as
- * it says.
+ * Writes down what became of a submission. When the reconciler or the recovery wrote first (this process was held up,
+ * or the database away), the task is as they say.
  * @throws AppError of the outcome `not_created`, after everything was undone.
  */
 export async function applyOutcome(
   deps: SubmitDeps,
-  task: TaskIn<'submitting'>,
+  task: TaskIn<'submitting' | 'resolving'>,
   outcome: SubmitOutcome,
 ): Promise<PublicTask> {
   try {
@@ -55,22 +53,4 @@ async function record<C extends Change & { move: 'accept' | 'lose_track' | 'refu
   const moved = await moveNow(deps, task, change);
   crashPoint('tasks.submit.outcome-written');
   return moved;
-}
-
-/**
- * Nothing was created, so there is no task and the key is free. The other services have heard of it: a last snapshot in
- * `refunded` gives the unit back whatever happens to this process.
- */
-async function takeBack(deps: SubmitDeps, task: TaskIn<'submitting'>): Promise<void> {
-  const change = { move: 'take_back' as const, recoverAfterMs: deps.settings.leaseMs };
-  const undoing = await inTransaction(deps.db, async (tx) => {
-    const moved = await moveTask(tx, task, change);
-    await freeKey(tx, task.taskId);
-    await tellUndone(tx, moved);
-    return moved;
-  });
-  deps.signals.moved(undoing, change);
-  deps.wakeRelay();
-  crashPoint('tasks.submit.taken-back');
-  await undoBriefly(deps, undoing);
 }

@@ -6,7 +6,7 @@ import type { CreateDeps } from './deps.ts';
 import { holdingLease } from './hold-lease.ts';
 import { handOver } from './submit-task.ts';
 import type { Submission } from './submit-task.ts';
-import { giveUpDraft } from './undo-draft.ts';
+import { giveUpDraft } from './give-up-draft.ts';
 
 /** What a create answers with. */
 export interface Created {

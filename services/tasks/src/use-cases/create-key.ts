@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { defaultLimits } from '@vision/shared/contracts/limits';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
@@ -12,6 +11,7 @@ import { moveTask } from '../db/move-task.ts';
 import { findVideoTask, findVisibleTask } from '../db/tasks.ts';
 import { after } from '../domain/moves.ts';
 import type { Task, VisibleTask } from '../domain/task.ts';
+import { assertAcceptsNew } from './assert-accepts-new.ts';
 import type { CreateDeps } from './deps.ts';
 
 /** What every create is asked with before its body. */
@@ -97,14 +97,6 @@ export async function replayTask(deps: CreateDeps, opened: DoneKey, meaning: str
   const task = await findVisibleTask(deps.db, { taskId: opened.taskId });
   if (!task) throw fail.sysUnavailable('first_request_undone');
   return task;
-}
-
-/** What keeps new work out: maintenance, an open breaker, a day that is used up. Replays pass whatever it says. */
-async function assertAcceptsNew({ inference, quota }: CreateDeps, caller: Caller): Promise<void> {
-  if (caller.maintenance) throw fail.maintenance();
-  inference.assertAccepting('submit');
-  const { video } = await quota.usage(caller.subject, caller.limits ?? defaultLimits);
-  if (video.remaining < 1) throw fail.dailyExhausted({ ...video, requested: 1 });
 }
 
 function assertSameMeaning({ box }: CreateDeps, { fingerprint }: { fingerprint: string }, meaning: string): void {

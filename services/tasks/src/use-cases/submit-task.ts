@@ -3,15 +3,18 @@ import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { fail } from '@vision/shared/errors';
+import { asAppError, fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
+import { asUnavailable } from '@vision/shared/unavailable';
 import { finishKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
-import { countActive, lockSubject } from '../db/tasks.ts';
+import { countActive, findVideoTask, lockSubject } from '../db/tasks.ts';
+import { isUnconfirmed } from '../domain/task.ts';
 import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
 import type { Deps, SubmitDeps } from './deps.ts';
+import { throughOutage } from './through-outage.ts';
 
 export interface CheckedDraft {
   draft: Task;
@@ -21,10 +24,10 @@ export interface CheckedDraft {
   source: JobSource;
 }
 
-/** A task that is committed as `submitting`, with what the backend is to look at. */
+/** A task that is committed as `submitting` and was not sent yet, with what the backend is to look at. */
 export interface Submission {
   outcome: 'submitting';
-  task: TaskIn<'submitting'>;
+  task: TaskIn<'submitting' | 'resolving'>;
   source: JobSource;
 }
 
@@ -96,17 +99,36 @@ async function commitSubmitting(
   { db, settings, wakeRelay }: SubmitDeps,
   { claim }: CheckedDraft,
   task: Task,
-): Promise<TaskIn<'submitting'>> {
+): Promise<TaskIn<'submitting' | 'resolving'>> {
   // An answer that has not come by then will not come: the process died, or the answer was lost.
   const askAfterMs = settings.submitTimeoutMs + settings.leaseMs / 2;
   const submitting = await inTransaction(db, async (tx) => {
     const moved = await moveTask(tx, task, { move: 'submit', askAfterMs });
     if (!(await finishKey(tx, claim))) throw fail.sysUnavailable('create_taken_over');
     return moved;
-  });
+  }).catch((error: unknown) => readBack(db, task, error));
   wakeRelay();
   return submitting;
 }
+
+/**
+ * Whether a commit whose answer was lost took place, the row tells; its lock is waited for, because the commit may be
+ * under way still. Nobody but this request sends the submission, so it goes on where it was, also when the reconciler
+ * has asked for the job meanwhile and knows nothing of it.
+ * @throws the failure of the commit when it did not take place.
+ */
+async function readBack(
+  db: SubmitDeps['db'],
+  { taskId, attempt }: Task,
+  failure: unknown,
+): Promise<TaskIn<'submitting' | 'resolving'>> {
+  if (!asUnavailable(failure) || asAppError(failure)) throw failure;
+  const stored = await throughOutage(() => inTransaction(db, (tx) => findVideoTask(tx, taskId, 'for update')));
+  if (stored?.attempt === attempt && isUnsent(stored)) return stored;
+  throw failure;
+}
+
+const isUnsent = (task: Task): task is TaskIn<'submitting' | 'resolving'> => isUnconfirmed(task.status);
 
 /**
  * A process that was held up for longer than its lease may find its draft taken over; the client has to

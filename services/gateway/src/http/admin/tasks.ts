@@ -52,6 +52,7 @@ export const verifyTaskRoute = (deps: Deps): Route =>
         operatorInvalid(),
         fail.notFound('There is no such task.', 'task_not_found'),
         fail.verificationContradicts('running'),
+        fail.verificationDisproved({ job_status: 'running', frames_published: 118, seen_before: false }),
         fail.taskNotResolving('running'),
         fail.upstreamDown('inference_unreachable'),
         fail.sysUnavailable('tasks_unavailable'),

@@ -17,3 +17,8 @@ test('digest is preferred, basic is used alone, and what is unknown is not answe
   expect(answerChallenge(['Digest realm="c", nonce="1", algorithm=MD4'], credentials, request)).toBeUndefined();
   expect(answerChallenge(['Negotiate'], credentials, request)).toBeUndefined();
 });
+
+test('an answer is one header line, whatever control characters a challenge holds', () => {
+  const challenge = 'Digest realm="a\u0000\u001bb", nonce="c\u007f\td"';
+  expect(answerChallenge([challenge], credentials, request)).toMatch(/^[ -~]+$/);
+});

@@ -57,5 +57,5 @@ function hashOf(algorithm = 'MD5'): ((text: string) => string) | undefined {
 }
 
 function quoted(name: string, value: string): string {
-  return `${name}="${value.replaceAll(/["\\\r\n]/g, '')}"`;
+  return `${name}="${value.replaceAll(/["\\\x00-\x1f\x7f]/g, '')}"`;
 }

@@ -3,6 +3,9 @@ export type ContainerFormat = 'mpegts' | 'flv' | 'mov' | 'matroska' | 'mpeg' | '
 /** Bytes that decide every format known here. */
 export const SNIFF_BYTES = 1024;
 
+/** With fewer bytes, nothing is what its first ones say. */
+const SIGNATURE_BYTES = 8;
+
 const START_CODE = Buffer.from([0, 0, 0, 1]);
 
 /**
@@ -10,6 +13,7 @@ const START_CODE = Buffer.from([0, 0, 0, 1]);
  * format, so of its hundreds of demuxers these few are all that a stranger's bytes can reach.
  */
 export function sniffContainer(head: Buffer, contentType = ''): ContainerFormat | undefined {
+  if (head.length < SIGNATURE_BYTES) return undefined;
   if (/^multipart\/x-mixed-replace/i.test(contentType)) return 'mpjpeg';
   const text = head
     .subarray(0, 64)

@@ -48,7 +48,7 @@ export async function openPlaylist(options: HttpOptions, body: Readable): Promis
   const pieces = Readable.from(readPieces({ source, uri, first: playlist, signal: options.signal, state: failed }));
   pieces.on('error', () => undefined);
   const [head] = (await withinTime(once(pieces), SEGMENT_TIMEOUT_MS, () => pieces.destroy())) ?? [];
-  const format = head && head.length > 8 ? sniffContainer(head.subarray(0, SNIFF_BYTES)) : undefined;
+  const format = head && sniffContainer(head.subarray(0, SNIFF_BYTES));
   if (head === undefined || (format !== 'mpegts' && format !== 'mov')) {
     pieces.destroy();
     throw new SourceError(failed.reason ?? 'unreadable');

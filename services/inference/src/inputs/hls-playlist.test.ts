@@ -45,3 +45,10 @@ test.each(['18446744073709551616', '1e400', '-1'])(
     expect(() => readPlaylist(`${lines.join('\n')}\n`, BASE)).toThrow('unreadable');
   },
 );
+
+test.each(['', '#EXTM3U\n', '#EXTM3U\n#EXTINF:2,\na.ts\n'])(
+  'a text that does not say how long pieces are is no playlist: nobody would know when to ask again',
+  (text) => {
+    expect(() => readPlaylist(text, BASE)).toThrow('unreadable');
+  },
+);

@@ -42,7 +42,10 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
     return url.href.replaceAll(LEFT_RAW, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   };
   if (playlist.isMasterPlaylist) return { kind: 'variants', uri: absolute(chosenVariant(playlist.variants).uri) };
-  const { segments, targetDuration, endlist } = playlist;
+  const { segments, endlist } = playlist;
+  // The library also makes a playlist of a text that says nothing.
+  const targetDuration: number | undefined = playlist.targetDuration;
+  if (!Number.isFinite(targetDuration)) throw new SourceError('unreadable');
   return {
     kind: 'segments',
     isComplete: endlist,

@@ -27,7 +27,7 @@ export async function openHttp(options: HttpOptions): Promise<LiveInput> {
     body.destroy();
     throw error;
   });
-  const format = head.length < 8 ? undefined : sniffContainer(head, response.contentType);
+  const format = sniffContainer(head, response.contentType);
   if (format === 'hls') return openPlaylist(options, whole);
   if (format === undefined) {
     body.destroy();

@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e attacks faults deliberate walls bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -19,7 +19,7 @@ packages:
 demo: up ## recognise what the examples show through the public API, and draw it
 	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
 
-test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests, attacks
+test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end and fault tests, attacks, fuzzing
 	@$(TEST)
 
 lint typecheck deps docs compose unit integration e2e: packages
@@ -27,6 +27,9 @@ lint typecheck deps docs compose unit integration e2e: packages
 
 attacks: packages ## send the whole system what attackers send; REPORT=1 writes docs/security.md anew
 	@$(TEST) attacks
+
+fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name SEED=number KEEP=1 REPORT=1
+	@$(TEST) fuzz
 
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults

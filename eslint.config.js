@@ -79,6 +79,7 @@ export default tseslint.config(
       'packages/visionctl/**',
       'test/support/**',
       'test/faults/**',
+      'test/fuzz/**',
     ],
     rules: { 'no-console': 'off' },
   },

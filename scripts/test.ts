@@ -42,6 +42,11 @@ const steps: Step[] = [
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },
   // Hundreds of rows of one table: only those that fail are worth a line.
   { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false', PATIENCE) },
+  {
+    name: 'fuzz',
+    needs: 'system',
+    command: [process.execPath, ...nodeFlags, 'test/fuzz/run.ts', join(resultsDir, 'fuzz.json')],
+  },
   // Brings a system of its own, with a fault proxy before every part.
   {
     name: 'faults',

@@ -11,6 +11,7 @@ const packages = {
   redis: 'redis-server',
   ffmpeg: 'ffmpeg',
   bwrap: 'bubblewrap',
+  python: 'python3 python3-venv',
   // For the fault suite only.
   nginx: 'nginx libnginx-mod-rtmp',
   gstRtsp:
@@ -22,6 +23,7 @@ export type HostProgram = keyof typeof packages;
 
 const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   postgres: findPostgres,
+  python: findPython,
   redis: () => onPath('redis-server') ?? onPath('valkey-server'),
   nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
   gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],
@@ -80,6 +82,13 @@ function findPostgres(): string | undefined {
   const versions = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : [];
   const found = versions.map((version) => join(base, version, 'bin/postgres')).find((path) => existsSync(path));
   return found ?? onPath('postgres');
+}
+
+/** One that can make environments of its own, which Debian packs apart. */
+function findPython(): string | undefined {
+  const python = onPath('python3');
+  if (python === undefined) return undefined;
+  return spawnSync(python, ['-c', 'import ensurepip, venv']).status === 0 ? python : undefined;
 }
 
 function requireJava17(): void {

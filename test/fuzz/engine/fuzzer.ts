@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import type { FuzzTarget } from '../target.ts';
+import type { Feedback } from './feedback.ts';
+import { mutate } from './mutate.ts';
+import { createRandom } from './random.ts';
+
+export interface Finding {
+  /** The error, with the place in the sources. */
+  error: string;
+  input: Buffer;
+}
+
+export interface FuzzReport {
+  inputs: number;
+  seconds: number;
+  edges: number;
+  edgesHit: number;
+  findings: Finding[];
+  /** Inputs that together pass every edge that was passed. */
+  corpus: Buffer[];
+}
+
+interface Kept {
+  bytes: Buffer;
+  ms: number;
+}
+
+export interface FuzzOptions {
+  target: FuzzTarget;
+  feedback: Feedback;
+  seeds: readonly Buffer[];
+  seed: number;
+  until: number;
+  /** Told before each input, so that a watcher knows what hangs. */
+  onInput: (input: Buffer) => void;
+}
+
+const SLOW_MS = 50;
+const MAX_FINDINGS = 10;
+
+/**
+ * Changes inputs at random and keeps those that make the code pass an edge it did not pass before, or more often
+ * than before; what is kept is changed further. The way of AFL and libFuzzer, small.
+ */
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const { feedback, seeds, until } = options;
+  const random = createRandom(options.seed);
+  const trial = createTrial(options);
+  const kept: Kept[] = [];
+  const keep = ({ input, news, ms }: Tried) => {
+    if (news.length > 0 || kept.length === 0) kept.push({ bytes: input, ms });
+  };
+  for (const seed of [Buffer.of(), ...seeds]) keep(await trial.run(seed));
+  const words = [...feedback.words].flatMap(bytesOf);
+  const { maxBytes } = options.target;
+  const sources = { random, feedback, words, maxBytes, other: () => random.pick(kept).bytes };
+  while (Date.now() < until && trial.findings.length < MAX_FINDINGS) {
+    const { bytes } = choose(kept, random.below);
+    const rounds = 1 + random.below(64);
+    for (let round = 0; round < rounds; round += 1) keep(await trial.run(mutate(bytes, sources)));
+    // The watcher and timers of the target get their turn.
+    if (trial.isDueToYield()) await new Promise((done) => setImmediate(done));
+  }
+  const minimal = await cover(kept, trial);
+  return { ...trial.summary(), corpus: minimal };
+}
+
+interface Tried {
+  input: Buffer;
+  news: number[];
+  ms: number;
+}
+
+/** Runs single inputs and remembers what has been seen. */
+function createTrial({ target, feedback, onInput }: FuzzOptions) {
+  const seen = new Uint8Array(feedback.edges.length);
+  const findings = new Map<string, Finding>();
+  const started = performance.now();
+  let inputs = 0;
+  let yieldedAt = started;
+
+  const time = async (input: Buffer): Promise<number> => {
+    const from = performance.now();
+    const pending = target.check(input);
+    if (pending !== undefined) await pending;
+    return performance.now() - from;
+  };
+  const note = (input: Buffer, error: string) => {
+    const known = findings.get(keyOf(error));
+    if (!known || known.input.length > input.length) findings.set(keyOf(error), { error, input });
+  };
+  const run = async (input: Buffer): Promise<Tried> => {
+    feedback.edges.fill(0, 0, feedback.edgeCount);
+    inputs += 1;
+    onInput(input);
+    let ms = 0;
+    try {
+      ms = await time(input);
+      const news = newsOf(feedback, seen);
+      const slowMs = target.slowMs ?? SLOW_MS;
+      if (ms > slowMs && (await quickest(time, input, slowMs)) > slowMs) note(input, `took ${Math.round(ms)} ms`);
+      return { input, news, ms };
+    } catch {
+      note(input, describe(await failureOf(target, input)));
+      return { input, news: [], ms };
+    }
+  };
+  return {
+    run,
+    seen,
+    edgesOf: async (input: Buffer): Promise<number[]> => {
+      feedback.edges.fill(0, 0, feedback.edgeCount);
+      onInput(input);
+      await time(input).catch(() => undefined);
+      return passed(feedback);
+    },
+    get findings() {
+      return [...findings.values()];
+    },
+    isDueToYield: () => {
+      const isDue = performance.now() - yieldedAt > 100;
+      if (isDue) yieldedAt = performance.now();
+      return isDue;
+    },
+    summary: () => ({
+      inputs,
+      seconds: (performance.now() - started) / 1000,
+      edges: feedback.edgeCount,
+      edgesHit: seen.subarray(0, feedback.edgeCount).filter((bits) => bits !== 0).length,
+      findings: [...findings.values()],
+    }),
+  };
+}
+
+/** Tries again with a stack, which would cost more than most inputs. */
+async function failureOf({ check }: FuzzTarget, input: Buffer): Promise<unknown> {
+  const usual = Error.stackTraceLimit;
+  Error.stackTraceLimit = 30;
+  try {
+    await check(input);
+    return new Error('failed once, and not when it was tried again');
+  } catch (error) {
+    return error;
+  } finally {
+    Error.stackTraceLimit = usual;
+  }
+}
+
+/** Something else may have had the machine: the best of five counts. */
+async function quickest(time: (input: Buffer) => Promise<number>, input: Buffer, enoughMs: number): Promise<number> {
+  let best = Infinity;
+  for (let tries = 0; tries < 5 && best > enoughMs; tries += 1) best = Math.min(best, await time(input));
+  return best;
+}
+
+/** Edges that were passed for the first time, or for the first time that often (1, 2, 3, 4–7, 8–15, … times). */
+function newsOf({ edges, edgeCount }: Feedback, seen: Uint8Array): number[] {
+  const news: number[] = [];
+  for (let edge = 0; edge < edgeCount; edge += 1) {
+    const count = edges[edge] ?? 0;
+    if (count === 0) continue;
+    const bit = 1 << (count < 4 ? count - 1 : 34 - Math.clz32(count));
+    const known = seen[edge] ?? 0;
+    if ((known & bit) !== 0) continue;
+    seen[edge] = known | bit;
+    news.push(edge);
+  }
+  return news;
+}
+
+function passed({ edges, edgeCount }: Feedback): number[] {
+  return Array.from({ length: edgeCount }, (_, edge) => edge).filter((edge) => edges[edge] !== 0);
+}
+
+/** Newer and smaller inputs more often than others. */
+function choose(kept: readonly Kept[], below: (limit: number) => number): Kept {
+  const from = below(3) === 0 ? 0 : Math.max(0, kept.length - 1 - below(kept.length));
+  const [first, second] = [0, 0].map(() => kept[from + below(kept.length - from)]) as [Kept, Kept];
+  return first.bytes.length * (first.ms + 0.1) <= second.bytes.length * (second.ms + 0.1) ? first : second;
+}
+
+/** Few and small inputs that pass every edge (greedy). */
+async function cover(kept: readonly Kept[], trial: ReturnType<typeof createTrial>): Promise<Buffer[]> {
+  const covered = new Set<number>();
+  const chosen: Buffer[] = [];
+  for (const { bytes } of [...kept].sort((a, b) => a.bytes.length - b.bytes.length)) {
+    const edges = await trial.edgesOf(bytes);
+    if (edges.every((edge) => covered.has(edge))) continue;
+    edges.forEach((edge) => covered.add(edge));
+    chosen.push(bytes);
+  }
+  return chosen;
+}
+
+function bytesOf(word: string | number): Buffer[] {
+  if (typeof word === 'string') return word === '' || word.length > 64 ? [] : [Buffer.from(word, 'latin1')];
+  if (!Number.isSafeInteger(word) || word < 0) return [];
+  const size = [1, 2, 4].find((bytes) => word < 2 ** (8 * bytes));
+  if (size === undefined) return [];
+  const binary = Buffer.alloc(size);
+  binary.writeUIntBE(word, 0, size);
+  return size === 1 ? [binary] : [binary, Buffer.from(binary).reverse(), Buffer.from(String(word))];
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const place = (error.stack ?? '').split('\n').find((line) => /^\s+at .*\.ts:\d+/.test(line)) ?? '';
+  return `${error.name}: ${error.message.slice(0, 300)} ${place.trim()}`.trim();
+}
+
+/** Findings that differ in numbers only are one. */
+function keyOf(text: string): string {
+  return text.replace(/\d+(?!:|\)|$)/g, '#');
+}
+
+export function nameOf(input: Buffer): string {
+  return createHash('sha256').update(input).digest('hex').slice(0, 16);
+}

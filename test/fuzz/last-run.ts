@@ -1,0 +1,40 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The figures of the last recorded run, which docs/security.md shows. */
+export interface FuzzRun {
+  day: string;
+  minutes: number;
+  parsers: ParserFigures[];
+  apis: ApiFigures[];
+}
+
+export interface ParserFigures {
+  target: string;
+  inputs: number;
+  inputsPerSecond: number;
+  /** Branches of the parser's own sources. */
+  edges: number;
+  edgesHit: number;
+  findings: number;
+}
+
+export interface ApiFigures {
+  api: 'public' | 'admin';
+  operations: number;
+  requests: number;
+  /** Answers of a status from 500 on. */
+  serverErrors: number;
+  /** Other answers that are not as the document says. */
+  findings: number;
+}
+
+const file = join(import.meta.dirname, 'last-run.json');
+
+export function recordRun(run: FuzzRun): void {
+  writeFileSync(file, `${JSON.stringify(run, undefined, 2)}\n`);
+}
+
+export function readRun(): FuzzRun {
+  return JSON.parse(readFileSync(file, 'utf8')) as FuzzRun;
+}

@@ -1,0 +1,54 @@
+/**
+ * `make fuzz MINUTES=10`: tries inputs on every parser, and requests on the running system, for so long altogether.
+ * `TARGET=sdp` for one parser, `SEED=1` to begin as a run before did, `KEEP=1` to keep what was learnt with the
+ * sources. An argument names a file for the counts of what held and what did not.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSettings } from '../../deploy/local/settings.ts';
+import { recordRun } from './last-run.ts';
+import type { ApiFigures, ParserFigures } from './last-run.ts';
+import { fuzzParsers } from './parsers.ts';
+import { targets } from './targets.ts';
+
+const env = process.env;
+const settings = readSettings();
+const minutes = Number(env['MINUTES'] || 2);
+const seed = Number(env['SEED'] || Date.now() % 1_000_000);
+const only = env['TARGET'];
+const names = only ? Object.keys(targets).filter((name) => name === only) : Object.keys(targets);
+if (names.length === 0) throw new Error(`One of: ${Object.keys(targets).join(', ')}`);
+const localDir = join(settings.localDir, 'fuzz');
+const isKept = Boolean(env['KEEP']);
+
+console.log(`fuzz       seed ${seed}, ${minutes} minutes`);
+// Two thirds for the parsers, of which there are many.
+const seconds = only ? minutes * 60 : minutes * 40;
+const parsers = await fuzzParsers({ names, seconds, seed, localDir, isKept });
+const apis = only ? [] : await askApis(minutes * 20);
+const isClean = tell(parsers, apis);
+if (env['RECORD'] && !only) recordRun({ day: new Date().toISOString().slice(0, 10), minutes, parsers, apis });
+process.exitCode = isClean ? 0 : 1;
+
+async function askApis(forSeconds: number): Promise<ApiFigures[]> {
+  const { installSchemathesis } = await import('./api/schemathesis.ts');
+  const program = installSchemathesis(settings.cacheDir);
+  // Reads the addresses of the system when it is loaded.
+  const { fuzzApis } = await import('./api/fuzz-api.ts');
+  return fuzzApis({ program, seconds: forSeconds, seed, localDir });
+}
+
+function tell(ofParsers: readonly ParserFigures[], ofApis: readonly ApiFigures[]): boolean {
+  const inputs = ofParsers.reduce((sum, figures) => sum + figures.inputs, 0);
+  const requests = ofApis.reduce((sum, figures) => sum + figures.requests, 0);
+  const dirty = [...ofParsers, ...ofApis].filter((figures) => {
+    const serverErrors = 'serverErrors' in figures ? figures.serverErrors : 0;
+    return figures.findings + serverErrors > 0;
+  });
+  console.log(
+    `fuzz       ${inputs} inputs and ${requests} requests; findings in ${dirty.length} of ${ofParsers.length + ofApis.length}`,
+  );
+  const counts = { numPassedTests: ofParsers.length + ofApis.length - dirty.length, numFailedTests: dirty.length };
+  if (process.argv[2]) writeFileSync(process.argv[2], JSON.stringify(counts));
+  return dirty.length === 0;
+}

@@ -1,0 +1,38 @@
+/** Everything of ours that reads what strangers send, and the sources whose edges guide the search. */
+export const targets: Readonly<Record<string, readonly string[]>> = {
+  'rtsp-message': ['inference/src/inputs/rtsp/rtsp-message.ts'],
+  'rtsp-session': ['inference/src/inputs/rtsp/', 'shared/src/net/digest-auth.ts'],
+  sdp: ['inference/src/inputs/rtsp/sdp.ts'],
+  'rtp-video': [
+    'inference/src/inputs/rtsp/rtp-',
+    'inference/src/inputs/rtsp/jpeg-header.ts',
+    'inference/src/inputs/video/',
+  ],
+  amf: ['inference/src/inputs/rtmp/amf0.ts'],
+  'rtmp-chunks': ['inference/src/inputs/rtmp/chunk-reader.ts', 'inference/src/inputs/rtmp/growing-buffer.ts'],
+  'rtmp-session': ['inference/src/inputs/rtmp/'],
+  'flv-video': [
+    'inference/src/inputs/rtmp/flv-video.ts',
+    'inference/src/inputs/rtmp/codec-configuration.ts',
+    'inference/src/inputs/video/',
+  ],
+  playlist: ['inference/src/inputs/hls-playlist.ts', 'node_modules/hls-parser/'],
+  'stream-url': ['shared/src/net/stream-url.ts', 'shared/src/net/address-policy.ts', 'node_modules/ipaddr.js/'],
+  multipart: [
+    'shared/src/http/multipart/',
+    'node_modules/multer/',
+    'node_modules/busboy/',
+    'node_modules/streamsearch/',
+  ],
+  pictures: ['inference/src/domain/judge-', 'inference/src/domain/strip-png', 'inference/src/domain/sniff-image'],
+  mp4: ['inference/src/domain/judge-mp4.ts', 'tasks/src/domain/video-type.ts'],
+  container: ['inference/src/inputs/container-format.ts', 'tasks/src/domain/stream-content.ts', 'domain/image-type.ts'],
+  'decoder-frames': ['inference/src/pictures/frames.ts'],
+  credentials: ['shared/src/net/digest-auth.ts', 'inference/src/inputs/rtmp/rtmp-credentials.ts'],
+  cursor: ['results/src/domain/cursor.ts', 'results/src/domain/result-query.ts', 'tasks/src/domain/history-cursor.ts'],
+  keys: ['gateway/src/domain/', 'shared/src/http/authenticate.ts', 'node_modules/ipaddr.js/'],
+};
+
+export function targetUrl(name: string): string {
+  return new URL(`./targets/${name}.ts`, import.meta.url).href;
+}

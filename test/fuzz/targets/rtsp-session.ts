@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { createRtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
+import { createRtspReader } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { startSession } from '../../../services/inference/src/inputs/rtsp/rtsp-session.ts';
+import { attemptLater, piecesOf } from '../properties.ts';
+import { createSayingSocket } from '../saying-socket.ts';
+import type { FuzzTarget } from '../target.ts';
+
+const authority = 'camera.example.org:8554';
+
+/** A whole conversation with a hostile RTSP server: whatever it answers, we ask the one host, in our own words. */
+export const target: FuzzTarget = {
+  maxBytes: 8192,
+  check: async (input) => {
+    const { socket, sent } = createSayingSocket(piecesOf(input));
+    const credentials = { user: 'who', password: 'secret"word' };
+    const connection = createRtspConnection(socket, { credentials, answerTimeoutMs: 10_000 });
+    await attemptLater(
+      async () => {
+        const session = await startSession(connection, { authority, pathAndQuery: '/live?x=1' });
+        assert.ok(session.keepAliveMs >= 2000 && session.keepAliveMs <= 30_000);
+        assert.ok(session.channels.video <= 255 && session.channels.control <= 255);
+        session.keepAlive();
+        for await (const packet of connection.packets()) assert.ok(packet.bytes.length >= 4);
+        session.leave();
+      },
+      { by: SourceError },
+    );
+    socket.destroy();
+    const requests = createRtspReader()(Buffer.concat(sent));
+    for (const request of requests) {
+      assert.equal(request.kind, 'message');
+      assert.match(
+        request.startLine,
+        /^([A-Z_]+ rtsp:\/\/camera\.example\.org:8554\/[!-~]* RTSP\/1\.0|RTSP\/1\.0 501 Not Implemented)$/,
+      );
+      for (const [name, value] of request.headers) {
+        assert.match(name, /^(CSeq|User-Agent|Authorization|Accept|Transport|Session|Range)$/);
+        assert.doesNotMatch(value, /secret/);
+      }
+      assert.equal(request.body.length, 0);
+    }
+  },
+};

@@ -87,6 +87,17 @@ test.each<[string, Buffer, string]>([
   expect(await verdictOn(bytes)).toBe(reason);
 });
 
+test('a million empty boxes are refused after a few hundred reads', async () => {
+  const bytes = Buffer.alloc(8_000_000, box('free'));
+  let reads = 0;
+  const judged = judgeMp4(async (at, length) => {
+    reads += 1;
+    return bytes.subarray(at, at + length);
+  }, bytes.length);
+  await expect(judged).rejects.toThrow('too many boxes');
+  expect(reads).toBeLessThan(1_000);
+});
+
 test('whatever the bytes, it ends with a verdict', async () => {
   await fc.assert(
     fc.asyncProperty(

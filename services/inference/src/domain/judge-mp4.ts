@@ -14,6 +14,8 @@ const MAX_EDITS = 256;
 /** Boxes beside each other at one level: a fragmented file has two for each fragment. */
 const MAX_BOXES = 100_000;
 const MAX_DEPTH = 8;
+/** Small boxes stand close together: one read serves the headers of all of them. */
+const WINDOW_BYTES = 4096;
 
 /** Boxes whose contents are boxes (ISO/IEC 14496-12). */
 const CONTAINERS = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl', 'dinf', 'mvex', 'udta']);
@@ -30,12 +32,13 @@ const TABLES: Record<string, number> = { stts: 8, ctts: 8, stsc: 12, stco: 4, co
  * @throws Mp4RefusedError
  */
 export async function judgeMp4(read: ReadAt, fileBytes: number): Promise<void> {
+  const readNear = windowed(read);
   let boxes = 0;
   let indexes = 0;
   for (let at = 0; at + 8 <= fileBytes;) {
     boxes += 1;
     if (boxes > MAX_BOXES) throw new Mp4RefusedError('too many boxes');
-    const box = readHeader(await read(at, 16), fileBytes - at);
+    const box = readHeader(await readNear(at, 16), fileBytes - at);
     if (!box) return;
     if (box.type === 'moov') {
       indexes += 1;
@@ -45,6 +48,18 @@ export async function judgeMp4(read: ReadAt, fileBytes: number): Promise<void> {
     }
     at += box.bytes;
   }
+}
+
+function windowed(read: ReadAt): ReadAt {
+  let start = 0;
+  let bytes: Buffer = Buffer.alloc(0);
+  return async (position, length) => {
+    if (position < start || position + length > start + bytes.length) {
+      bytes = await read(position, WINDOW_BYTES);
+      start = position;
+    }
+    return bytes.subarray(position - start, position - start + length);
+  };
 }
 
 interface Box {

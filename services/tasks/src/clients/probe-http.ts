@@ -85,6 +85,8 @@ function send({ url, address, ca }: ProbeTarget, authorization: string | undefin
 function replyOf(sending: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sending.once('response', resolve);
+    // An answer that switches protocols (101) ends the request with neither a response nor an error.
+    sending.once('close', () => reject(new ProbeError('not_a_stream')));
     sending.once('error', (error: Error & { code?: unknown }) => {
       // An abort has a number for its code.
       const code = String(error.code);

@@ -232,3 +232,8 @@ test('https: only a server with a certificate of its name is a stream, and no ot
     secure.closeAllConnections();
   }
 });
+
+test('http: an answer that switches to another protocol is no stream, and nothing is waited for any more', async () => {
+  const port = await peer(http('101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x'));
+  expect(await probe(`http://127.0.0.1:${port}/`)).toEqual({ outcome: 'unreachable', fault: 'not_a_stream' });
+});

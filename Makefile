@@ -25,7 +25,7 @@ test: packages ## lint, types, dependencies, docs, unit, integration, end-to-end
 lint typecheck deps docs compose unit integration e2e: packages
 	@$(TEST) $@
 
-attacks: packages ## send the whole system what attackers send; REPORT=1 writes docs/security.md anew
+attacks: packages ## send the whole system what attackers send; REPORT=1 records it for docs/security.md
 	@$(TEST) attacks
 
 fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name SEED=number KEEP=1 REPORT=1

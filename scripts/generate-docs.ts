@@ -7,6 +7,7 @@ import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
+import { securityReport } from './docs/security.ts';
 import { assertAsyncApi } from './docs/validate-async-api.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -25,6 +26,7 @@ const files: Record<string, string> = {
   'docs/asyncapi.json': JSON.stringify(events),
   'test/client/public-api.ts': await clientTypes(openApi['docs/openapi/public.json'] ?? ''),
   'docs/env.md': await environmentList(root),
+  'docs/security.md': securityReport(root),
 };
 
 const stale: string[] = [];

@@ -1,13 +1,18 @@
 import type { AttackGroup } from './attack.ts';
 import { addresses } from './tables/addresses.ts';
 import { bodies } from './tables/bodies.ts';
+import { forms } from './tables/forms.ts';
 import { grammar } from './tables/grammar.ts';
 import { paths, smuggling } from './tables/heads.ts';
 import { idempotency } from './tables/idempotency.ts';
 import { guessing, keys, services } from './tables/keys.ts';
 import { nameAttacks } from './tables/names.ts';
 import { operators } from './tables/operators.ts';
+import { pictures } from './tables/pictures.ts';
 import { cursors, tenants } from './tables/reads.ts';
+import { slow } from './tables/slow.ts';
+import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
+import { videos } from './tables/videos.ts';
 
 /** All attacks, in the order in which they are tried. */
 export const groups: readonly AttackGroup[] = [
@@ -24,4 +29,11 @@ export const groups: readonly AttackGroup[] = [
   addresses,
   grammar,
   nameAttacks,
+  rtspServers,
+  rtmpServers,
+  httpServers,
+  pictures,
+  videos,
+  forms,
+  slow,
 ];

@@ -31,7 +31,9 @@ export async function openRaw({ url = system.baseUrl, from }: RawOptions = {}): 
 export async function saidOn(socket: Socket, patienceMs = 10_000): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const ended = socket.closed ? Promise.resolve() : once(socket, 'close').then(() => undefined);
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  if (socket.closed) resolve();
+  socket.once('close', () => resolve());
   const isOpen = !(await atMost(patienceMs, ended));
   socket.destroy();
   const answers = answersIn(Buffer.concat(chunks));

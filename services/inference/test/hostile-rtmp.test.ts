@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
+import { beforePlaying, handshakes, inPlaceOfPlaying, refused } from './support/hostile-rtmp.ts';
 import { tcpServer } from './support/live-servers.ts';
+import type { Elsewhere } from './support/live-servers.ts';
 import { atEnd, opener } from './support/live-watch.ts';
 import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import type { RtmpScript } from './support/scripted-rtmp.ts';
@@ -30,82 +32,22 @@ async function openAgainst(script: RtmpScript, { hello, user = '' }: { hello?: (
   return { server, input, fed, reason: undefined };
 }
 
-const elsewhere = () => `rtmp://127.0.0.2:${inner.port}/inner`;
-const refused = (more: Record<string, string>) =>
-  info({ level: 'error', code: 'NetConnection.Connect.Rejected', description: 'no', ...more });
+const at = (): Elsewhere => ({ host: '127.0.0.2', port: inner.port, url: `rtmp://127.0.0.2:${inner.port}/inner` });
 
-test.each<[string, string, RtmpScript]>([
-  [
-    'a redirect by ex.redirect',
-    'redirect_refused',
-    { connect: (v) => v.say('_error', 1, null, refused({}).set('ex', info({ code: 302, redirect: elsewhere() }))) },
-  ],
-  ['a refusal', 'connection_failed', { connect: (v) => v.say('_error', 1, null, refused({})) }],
-  [
-    'an application that is not there',
-    'not_found',
-    { connect: (v) => v.say('_error', 1, null, refused({ code: 'NetConnection.Connect.InvalidApp' })) },
-  ],
-  [
-    'a refusal that asks who we are',
-    'auth_failed',
-    { connect: (v) => v.say('_error', 1, null, refused({ description: 'code=403 need auth; authmod=adobe' })) },
-  ],
-  ['the end in place of an answer', 'connection_failed', { connect: (v) => v.say('close', 0, null) }],
-  ['a stream without a number', 'unreadable', { createStream: (v, [, id]) => v.say('_result', id, null, 'one') }],
-  ['a stream with an odd number', 'unreadable', { createStream: (v, [, id]) => v.say('_result', id, null, -1.5) }],
-  ['a command that is cut off', 'unreadable', { connect: (v) => v.send(MESSAGE.command, Buffer.from([2, 0, 9, 97])) }],
-  ['a command without a name', 'unreadable', { connect: (v) => v.say(1, 2) }],
-  [
-    'bytes of no protocol',
-    'unreadable',
-    { connect: (v) => v.raw(Buffer.from('HTTP/1.1 302 Found\r\n\r\n'.repeat(9))) },
-  ],
-])('%s ends the attempt (%s) and leads nowhere', async (_name, reason, script) => {
-  const opened = await openAgainst(script);
+test.each(beforePlaying)('%s ends the attempt (%s) and leads nowhere', async (_name, reason, script) => {
+  const opened = await openAgainst(script(at()));
   expect(opened.reason).toBe(reason);
   expect(inner.seen.connections).toBe(0);
 });
 
-test.each<[string, string, RtmpScript]>([
-  [
-    'a stream that is not there',
-    'not_found',
-    { play: (v) => v.say('onStatus', 0, null, info({ level: 'error', code: 'NetStream.Play.StreamNotFound' })) },
-  ],
-  [
-    'a stream for others',
-    'auth_failed',
-    { play: (v) => v.say('onStatus', 0, null, info({ level: 'error', code: 'NetStream.Play.Unauthorized' })) },
-  ],
-  [
-    'a redirect in a status',
-    'redirect_refused',
-    { play: (v) => v.say('onStatus', 0, null, refused({}).set('ex', info({ redirect: elsewhere() }))) },
-  ],
-  ['another codec', 'codec_unsupported', { play: (v) => v.send(MESSAGE.video, Buffer.from([0x12, 0, 0, 0])) }],
-  ['a picture that is cut off', 'unreadable', { play: (v) => v.send(MESSAGE.video, Buffer.from([0x17, 0, 0])) }],
-  [
-    'an aggregate that leads beyond its end',
-    'unreadable',
-    { play: (v) => v.send(MESSAGE.aggregate, Buffer.concat([Buffer.from([9, 0xff, 0xff, 0xff]), Buffer.alloc(20)])) },
-  ],
-  [
-    'the end of the stream',
-    'stream_ended',
-    { play: (v) => v.say('onStatus', 0, null, info({ level: 'status', code: 'NetStream.Play.UnpublishNotify' })) },
-  ],
-])('%s ends the stream (%s)', async (_name, reason, script) => {
-  const opened = await openAgainst(script);
+test.each(inPlaceOfPlaying)('%s ends the stream (%s)', async (_name, reason, script) => {
+  const opened = await openAgainst(script(at()));
   if (opened.input) await until(() => opened.fed.readableEnded);
   expect(opened.input?.failure() ?? opened.reason).toBe(reason);
   expect(inner.seen.connections).toBe(0);
 });
 
-test.each([
-  ['another version', Buffer.alloc(1 + 2 * 1536, 6)],
-  ['a page', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-])('%s in place of a handshake is no stream', async (_name, hello) => {
+test.each(handshakes)('%s in place of a handshake is no stream', async (_name, hello) => {
   expect((await openAgainst({}, { hello: () => hello })).reason).toBe('unreadable');
 });
 

@@ -5,6 +5,7 @@ import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts'
 import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
+import { manyScans } from './support/pictures.ts';
 
 let sandbox: Sandbox;
 let decoder: PictureDecoder;
@@ -41,23 +42,6 @@ test('a picture comes back scaled, with its own size beside it', async () => {
   expect(image).toMatchObject({ width: 4, height: 2 });
   expect(Math.abs((image.data[0] ?? 0) - 200)).toBeLessThan(12);
 });
-
-/** A progressive JPEG whose last scan is repeated: small to send, and each scan is work for the whole picture. */
-async function manyScans(count: number, side: number): Promise<Buffer> {
-  const noise = sharp({
-    create: {
-      width: side,
-      height: side,
-      channels: 3,
-      background: '#808080',
-      noise: { type: 'gaussian', mean: 128, sigma: 40 },
-    },
-  });
-  const picture = await noise.jpeg({ progressive: true, quality: 30 }).toBuffer();
-  const last = picture.lastIndexOf(Buffer.from([0xff, 0xda]));
-  const body = picture.subarray(last, picture.length - 2);
-  return Buffer.concat([picture.subarray(0, last), ...Array<Buffer>(count).fill(body), picture.subarray(-2)]);
-}
 
 test('a picture that costs too much ends its own process and no other picture', async () => {
   const expensive = await manyScans(85, 4_000);

@@ -6,6 +6,13 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { until } from '@vision/shared/testing/until';
 
+/** A place inside that a hostile server wants to have reached. */
+export interface Elsewhere {
+  host: string;
+  port: number;
+  url: string;
+}
+
 /** A TCP server of the test's own making; counts who comes. */
 export async function tcpServer(onConnection: (socket: Socket) => void, host = '127.0.0.1') {
   const sockets = new Set<Socket>();

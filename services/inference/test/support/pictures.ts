@@ -21,7 +21,8 @@ export function plainPng(width: number, height: number): Buffer {
   ]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+/** One chunk of a PNG, with its checksum. */
+export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
@@ -43,6 +44,23 @@ export function halves(left: string, right: string, { width, height }: { width: 
   return sharp({ create: { width, height, channels: 3, background: left } }).composite([
     { input: { create: half }, left: width / 2, top: 0 },
   ]);
+}
+
+/** A progressive JPEG whose last scan is repeated: small to send, and each scan is work for the whole picture. */
+export async function manyScans(count: number, side: number): Promise<Buffer> {
+  const noise = sharp({
+    create: {
+      width: side,
+      height: side,
+      channels: 3,
+      background: '#808080',
+      noise: { type: 'gaussian', mean: 128, sigma: 40 },
+    },
+  });
+  const picture = await noise.jpeg({ progressive: true, quality: 30 }).toBuffer();
+  const last = picture.lastIndexOf(Buffer.from([0xff, 0xda]));
+  const body = picture.subarray(last, picture.length - 2);
+  return Buffer.concat([picture.subarray(0, last), ...Array<Buffer>(count).fill(body), picture.subarray(-2)]);
 }
 
 /** Files that are no JPEG, PNG or WebP, though a library might open them. */

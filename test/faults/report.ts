@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAILOVER } from './nemesis/fault.ts';
 import { faults as allFaults } from './nemesis/nemesis.ts';
@@ -38,10 +38,19 @@ export function writeReport(run: Run, countsFile?: string): boolean {
   const counts = { numPassedTests: run.verdicts.length - broken.length, numFailedTests: broken.length };
   if (countsFile) writeFileSync(countsFile, JSON.stringify(counts));
   if (process.env['REPORT']) {
-    writeFileSync(file, document(run));
+    writeFileSync(file, document(run) + writtenByHand());
     spawnSync('prettier', ['--write', '--log-level', 'warn', file], { stdio: 'inherit' });
   }
   return broken.length > 0;
+}
+
+/** What stands below this heading was looked into by people, and stays. */
+const BY_HAND = '## Looked into';
+
+function writtenByHand(): string {
+  const text = readFileSync(file, 'utf8');
+  const from = text.indexOf(BY_HAND);
+  return from < 0 ? '' : `\n${text.slice(from)}`;
 }
 
 function factsOf({ creates, strikes, facts }: Run): string[] {

@@ -246,3 +246,11 @@ test('other services learn how many frames of a task can be read', async () => {
   expect(await stored(taskId)).toEqual({ frames_stored: 3 });
   expect(await stored(newTaskId())).toEqual({ frames_stored: 0 });
 });
+
+test('they learn it of many tasks in one answer, and at most a hundred', async () => {
+  const [some, none] = [await newTask(2), newTaskId()];
+  const answer = await results.ask('/internal/v1/stored-frames', { task_ids: [some, none] });
+  expect(await answer.json()).toEqual({ items: [{ task_id: some, frames_stored: 2 }] });
+  const tooMany = Array.from({ length: 101 }, newTaskId);
+  expect((await results.ask('/internal/v1/stored-frames', { task_ids: tooMany })).status).toBe(400);
+});

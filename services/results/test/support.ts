@@ -146,6 +146,8 @@ export interface TestResults {
   images: Neighbour;
   get: (path: string, subject?: string) => Promise<Response>;
   call: (method: string, path: string, subject?: string) => Promise<Response>;
+  /** A question with a body, asked for nobody's tasks in particular. */
+  ask: (path: string, body: unknown) => Promise<Response>;
   /** Publishes and waits until the service has dealt with all of it; returns what became of each. */
   deliver: (events: (FrameData | JobEndedData)[]) => Promise<unknown[]>;
   tell: (task: TaskSnapshot) => Promise<unknown>;
@@ -186,6 +188,15 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     tasks,
     images,
     call,
+    ask: async (path, body) => {
+      const token = await mintServiceToken(
+        { subject: 'tasks', issuer: 'tasks' },
+        { key: tokenKey, audience: 'results' },
+      );
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const url = `http://127.0.0.1:${service.port}${path}`;
+      return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    },
     get: (path, subject) => call('GET', path, subject),
     deliver: async (events) => {
       const outgoing = events.map((data) => ({

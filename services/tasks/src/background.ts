@@ -7,6 +7,7 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { endWhenReadable } from './use-cases/end-when-readable.ts';
 import { createReconciler } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -48,6 +49,13 @@ export function createBackground(
     bell: reconcilerBell,
     run: createReconciler(deps),
   });
+  const readability = createPoller({
+    name: 'readability',
+    intervalMs: LOOK_MS,
+    logger,
+    maxBackoffMs: 2_000,
+    run: () => endWhenReadable(deps),
+  });
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
@@ -59,21 +67,15 @@ export function createBackground(
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
     maxBackoffMs: 60_000,
-    run: async () => {
-      await runRetention(deps);
-      return 0;
-    },
+    run: once(() => runRetention(deps)),
   });
   const census = createPoller({
     name: 'census',
     intervalMs: CENSUS_MS,
     logger,
-    run: async () => {
-      await takeCensus(deps);
-      return 0;
-    },
+    run: once(() => takeCensus(deps)),
   });
-  const pollers = [reconciler, recovery, retention, census];
+  const pollers = [reconciler, readability, recovery, retention, census];
   return {
     start: () => {
       relay.start();
@@ -88,3 +90,9 @@ export function createBackground(
     },
   };
 }
+
+/** A round that leaves nothing for the next one. */
+const once = (work: () => Promise<unknown>) => async () => {
+  await work();
+  return 0;
+};

@@ -33,7 +33,10 @@ export function createClients(config: Config, logger: Logger): Clients {
       submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
     }),
     quota: createQuotaClient({ ...between, issuer: 'tasks', baseUrl: config.QUOTA_URL }),
-    results: resultsUrl === undefined ? undefined : createResultsClient({ ...between, baseUrl: resultsUrl }),
+    results:
+      resultsUrl === undefined
+        ? undefined
+        : createResultsClient({ ...between, baseUrl: resultsUrl, breakerResetMs: config.BREAKER_RESET_MS }),
     images: imagesUrl === undefined ? undefined : createImagesClient({ ...between, baseUrl: imagesUrl }),
     policy,
     probe: createStreamProbe({

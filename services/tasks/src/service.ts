@@ -17,8 +17,10 @@ import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 import { createProbeLimits } from './use-cases/probe-limits.ts';
+import { createStopSender } from './use-cases/stop-sender.ts';
 
 export interface TasksService extends RunningService {
   /** Known after `start`, as the other port. */
@@ -41,6 +43,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     ...clients,
     db,
     logger,
+    awaitedEnds: createAwaitedEnds(),
+    stops: createStopSender({ inference: clients.inference, logger }),
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
@@ -60,6 +64,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const closeClients = async () => {
     clients.inference.close();
+    clients.results?.close();
     clients.store.close();
     await db.destroy();
   };

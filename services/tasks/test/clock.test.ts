@@ -77,3 +77,21 @@ test('tasks are kept for as many days as are configured', async () => {
   const { created_at, result_expires_at } = body as unknown as Record<string, string>;
   expect(Date.parse(result_expires_at ?? '') - Date.parse(created_at ?? '')).toBe(30 * 86_400_000);
 });
+
+test('a task that expired before it ended keeps its unit and is followed to its end; its key is free', async () => {
+  world.backend.onSubmit = () => 'drop';
+  const request = { subject: randomUUID(), key: randomUUID() };
+  const { body } = await (await startAt('0 seconds')).create(request);
+  expect(body.status).toBe('resolving');
+  world.backend.onSubmit = () => 'accept';
+  const next = await (await startAt('91 days')).create(request);
+  expect([next.status, next.body.status]).toEqual([201, 'running']);
+  const id = body.task_id;
+  expect((await storedTasks(world, { task_id: id }))[0]?.status).toBe('resolving');
+  await tasks?.call('POST', `/internal/v1/tasks/${id}/verification`, {
+    subject: 'operator',
+    body: { outcome: 'not_created' },
+  });
+  const open = async () => (await world.quota.reservations(request.subject)).filter(({ state }) => state === 'open');
+  await until(async () => (await open()).every((reservation) => reservation.id !== `${id}/1`), { timeoutMs: 20_000 });
+});

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
+import { readBody } from '@vision/shared/http/read-body';
 import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { until } from '@vision/shared/testing/until';
@@ -84,8 +85,12 @@ test('without an end mark a task ends after the grace, and an alarm counts it', 
 
 test('without an end mark a task ends when as many frames can be read as were published', async () => {
   let stored = 4;
-  const results = createServer((_req, res) => {
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ frames_stored: stored }));
+  const results = createServer((req, res) => {
+    void readBody(req, 100_000).then((body) => {
+      const { task_ids: ids } = JSON.parse(body.toString()) as { task_ids: string[] };
+      const items = ids.map((task_id) => ({ task_id, frames_stored: stored }));
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items }));
+    });
   });
   await new Promise<void>((resolve) => results.listen(0, '127.0.0.1', resolve));
   const { port } = results.address() as AddressInfo;

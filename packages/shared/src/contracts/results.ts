@@ -9,3 +9,13 @@ export const countStoredFrames = defineQuestion({
   params: taskPath,
   reply: z.object({ frames_stored: z.int().min(0) }).meta({ id: 'StoredFrames' }),
 });
+
+/** The same of up to 100 tasks in one question; tasks that results has not heard of are left out. */
+export const countFramesOfTasks = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/stored-frames',
+  body: z.object({ task_ids: z.array(z.uuid()).min(1).max(100) }),
+  reply: z
+    .object({ items: z.array(z.object({ task_id: z.uuid(), frames_stored: z.int().min(0) })) })
+    .meta({ id: 'StoredFramesOfTasks' }),
+});

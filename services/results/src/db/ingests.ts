@@ -22,6 +22,12 @@ export async function countStored(db: Knex, taskId: string): Promise<number> {
   return row?.stored ?? 0;
 }
 
+/** Frames of these tasks that can be read. */
+export async function countStoredOf(db: Knex, taskIds: string[]): Promise<[string, number][]> {
+  const rows = await db<Ingest>('ingests').whereIn('task_id', taskIds).select('task_id', 'stored');
+  return rows.map((row) => [row.task_id, row.stored]);
+}
+
 export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[]): Promise<void> {
   await tx.raw(
     `update ingests as i

@@ -1,9 +1,10 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultsRoute } from './get-results.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { runRetentionRoute } from './run-retention.ts';
 
 export function routes(deps: Deps): Route[] {
-  return [getResultsRoute(deps), getStoredFramesRoute(deps), runRetentionRoute(deps)];
+  return [getResultsRoute(deps), getStoredFramesRoute(deps), countFramesOfTasksRoute(deps), runRetentionRoute(deps)];
 }

@@ -1,23 +1,40 @@
-import { countStoredFrames } from '@vision/shared/contracts/results';
+import { countFramesOfTasks } from '@vision/shared/contracts/results';
+import { createBreaker } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { Logger } from '@vision/shared/logger';
 
 export interface ResultsClient {
-  /** Frames of a task that can be read. @throws AppError OP-SYS-UNAVAILABLE. */
-  countFrames: (subject: string, taskId: string) => Promise<number>;
+  /**
+   * Frames that can be read of up to 100 tasks; those that results has not heard of are left out.
+   * @throws AppError of kind `unavailable`, at once while results has not answered for a while.
+   */
+  countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Ends the timers of the breaker. */
+  close: () => void;
 }
 
 export interface ResultsClientOptions {
   baseUrl: string;
   tokenKey: string;
   timeoutMs: number;
+  breakerResetMs: number;
   logger: Logger;
 }
 
-export function createResultsClient(options: ResultsClientOptions): ResultsClient {
+/** Nobody's tasks in particular: the token of a question about many. */
+const SUBJECT = 'tasks';
+/** Calls come one after the other, and each may take its whole time. */
+const VOLUME = 3;
+
+export function createResultsClient({ breakerResetMs, ...options }: ResultsClientOptions): ResultsClient {
   const { ask } = createServiceClient({ ...options, issuer: 'tasks', audience: 'results' });
+  const breaker = createBreaker({ name: 'results.stored_frames', resetMs: breakerResetMs, volume: VOLUME });
   return {
-    countFrames: async (subject, taskId) =>
-      (await ask(countStoredFrames, { subject, params: { task_id: taskId } })).frames_stored,
+    countFrames: async (taskIds) => {
+      const question = () => ask(countFramesOfTasks, { subject: SUBJECT, body: { task_ids: taskIds } });
+      const { items } = await breaker.run(question, (settled) => ('value' in settled ? 'ok' : 'fault'));
+      return new Map(items.map((item) => [item.task_id, item.frames_stored]));
+    },
+    close: () => breaker.shutdown(),
   };
 }

@@ -21,27 +21,19 @@ export async function advanceFound(
 ): Promise<void> {
   const noted = await noteJob(deps.db, task, job);
   const rules = { now: state.now, today: state.today, resultsGraceMs: deps.settings.resultsGraceMs };
-  const verdict = await judgeByFrameCount(deps, noted, judgeFound(noted, job, rules));
+  const verdict = judgeFound(noted, job, rules);
   await withStoredTrace(task.trace, () => apply(deps, { task: noted, verdict, now: state.now }));
-}
-
-/** A task whose end mark is late still ends when all that was published can be read. */
-async function judgeByFrameCount({ results, logger }: ReconcileDeps, task: Task, verdict: Verdict): Promise<Verdict> {
-  if (verdict.do !== 'await_frames' || !results) return verdict;
-  try {
-    const stored = await results.countFrames(task.subject, task.taskId);
-    return stored >= verdict.published ? { do: 'move', change: verdict.change } : verdict;
-  } catch (error) {
-    logger.debug({ err: error, task_id: task.taskId }, 'results could not be asked; the end mark or the grace decides');
-    return verdict;
-  }
 }
 
 async function apply(
   deps: ReconcileDeps,
   { task, verdict, now }: { task: Task; verdict: Verdict; now: Date },
 ): Promise<void> {
-  if (verdict.do === 'wait' || verdict.do === 'await_frames') return;
+  if (verdict.do === 'wait') return;
+  if (verdict.do === 'await_frames') {
+    deps.awaitedEnds.add({ task, verdict });
+    return;
+  }
   if (verdict.do === 'stop') return repeatStop(deps, task, now);
   const moved = await moveNow(deps, task, verdict.change);
   crashPoint('tasks.reconcile.moved');
@@ -49,10 +41,10 @@ async function apply(
   if (moved.status === 'stopping') await repeatStop(deps, moved, now);
 }
 
-async function repeatStop({ db, inference, signals }: ReconcileDeps, task: Task, now: Date): Promise<void> {
+async function repeatStop({ db, stops, signals }: ReconcileDeps, task: Task, now: Date): Promise<void> {
   const pauseMs = Math.min(STOP_REPEAT_MAX_MS, STOP_REPEAT_MS * 2 ** Math.min(task.stopsSent - 1, 10));
   if (task.stopSentAt !== null && now.getTime() - task.stopSentAt.getTime() < pauseMs) return;
   await noteStopSent(db, task.taskId);
   if (task.stopsSent === STOP_ALARM_AFTER) signals.stopUnconfirmed(task);
-  await inference.stopJob(task.taskId);
+  stops.send(task.taskId);
 }

@@ -10,7 +10,9 @@ import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
+import type { AwaitedEnds } from './awaited-ends.ts';
 import type { ProbeLimits } from './probe-limits.ts';
+import type { StopSender } from './stop-sender.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {
@@ -27,6 +29,9 @@ export interface Deps {
   images: ImagesClient | undefined;
   results: ResultsClient | undefined;
   store: ObjectStore;
+  /** Ended jobs whose frames results is to be asked for. */
+  awaitedEnds: AwaitedEnds;
+  stops: StopSender;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
@@ -60,4 +65,4 @@ export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'settings'>;
 /** What every create works with. */
 export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box'>;
-export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'results' | 'logger' | 'settings'>;
+export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'logger' | 'settings'>;

@@ -1,0 +1,19 @@
+import { countFramesOfTasks as question } from '@vision/shared/contracts/results';
+import { route } from '@vision/shared/http/route';
+import { countFramesOfTasks } from '../use-cases/count-stored-frames.ts';
+import type { Deps } from '../use-cases/deps.ts';
+
+export const countFramesOfTasksRoute = (deps: Pick<Deps, 'db'>) =>
+  route(
+    {
+      ...question,
+      operation: 'countFramesOfTasks',
+      summary: 'How many frames of many tasks are stored, in one answer',
+      audience: 'internal',
+      responses: { 200: { description: 'Tasks not heard of are left out', schema: question.reply } },
+    },
+    async ({ body }) => {
+      const stored = await countFramesOfTasks(deps, body.task_ids);
+      return { status: 200, body: { items: stored.map(([id, frames]) => ({ task_id: id, frames_stored: frames })) } };
+    },
+  );

@@ -1,0 +1,37 @@
+import { createGate } from '@vision/shared/async/gate';
+import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
+import { TaskMovedError } from '../db/move-task.ts';
+import type { AwaitedEnd } from './awaited-ends.ts';
+import type { Deps, MoveDeps } from './deps.ts';
+import { moveNow } from './move-now.ts';
+
+type EndDeps = MoveDeps & Pick<Deps, 'awaitedEnds' | 'results' | 'logger'>;
+
+/** Ids of one question to results; its contract takes no more. */
+const BATCH = 100;
+const CONCURRENCY = 8;
+
+/**
+ * A task whose end mark is late still ends when all that was published can be read: asks results about many tasks in
+ * one call and ends those. Runs beside the reconciler, which comes back with whatever is not readable yet.
+ * @returns how many tasks were asked about. @throws AppError when results does not answer.
+ */
+export async function endWhenReadable(deps: EndDeps): Promise<number> {
+  const ends = deps.awaitedEnds.take(BATCH);
+  if (!deps.results || ends.length === 0) return 0;
+  const stored = await deps.results.countFrames(ends.map(({ task }) => task.taskId));
+  const readable = ends.filter(({ task, verdict }) => (stored.get(task.taskId) ?? 0) >= verdict.published);
+  const gate = createGate({ concurrency: CONCURRENCY });
+  await Promise.all(readable.map((awaited) => gate.run(() => end(deps, awaited))));
+  return ends.length;
+}
+
+async function end(deps: EndDeps, { task, verdict }: AwaitedEnd): Promise<void> {
+  try {
+    await withStoredTrace(task.trace, () => moveNow(deps, task, verdict.change));
+  } catch (error) {
+    // Its end mark came meanwhile, or another replica was first.
+    if (error instanceof TaskMovedError) return;
+    deps.logger.warn({ err: error, task_id: task.taskId }, 'a task could not be advanced');
+  }
+}

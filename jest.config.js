@@ -20,7 +20,11 @@ export default {
     {
       ...common,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,services}/*/src/**/*.test.ts', '<rootDir>/test/fuzz/**/*.test.ts'],
+      testMatch: [
+        '<rootDir>/{packages,services}/*/src/**/*.test.ts',
+        '<rootDir>/test/fuzz/**/*.test.ts',
+        '<rootDir>/deploy/**/*.test.ts',
+      ],
     },
     { ...common, displayName: 'integration', testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'] },
     {

@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createApp } from '@vision/shared/http/app';
-import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { createHttpServer } from '@vision/shared/http/server';
-import { mintServiceToken } from '@vision/shared/http/service-token';
+import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createLogger } from '@vision/shared/logger';
+import { servicePublicKeysConfig } from '@vision/shared/service-keys';
+import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { framesAfter } from '../services/results/src/db/frames.ts';
 import { saveTaskView } from '../services/results/src/db/task-views.ts';
@@ -75,11 +76,13 @@ async function serve(db: Knex, taskId: string) {
   await db.raw('analyze frames');
   const taskOwners = { find: () => Promise.resolve(undefined) };
   const settings = { retentionDays: 90, endPatienceMs: 900_000 };
-  const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec(KEY) });
-  const app = createApp({ routes: [route], authenticate: requireServiceToken(KEY, 'results'), logger });
+  const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec([KEY]) });
+  const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
+  const access = createServiceAccess({ callee: 'results', publicKeys, logger });
+  const app = createApp({ routes: [route], ...access, logger });
   const server = createHttpServer(app, { host: '127.0.0.1', port: 0 });
   const port = await server.start();
-  const token = await mintServiceToken({ subject: 'bench', issuer: 'gateway' }, { key: KEY, audience: 'results' });
+  const token = await testToken('gateway', 'results', { subject: 'bench' });
   return {
     page: async () => {
       const url = `http://127.0.0.1:${port}/v1/vision/tasks/${taskId}/results?limit=${FRAMES}`;

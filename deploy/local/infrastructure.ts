@@ -27,11 +27,12 @@ interface Part {
 
 /**
  * Starts every part that the environment does not name, then creates databases, topics and the bucket where missing.
+ * `passwordsOf` gives the databases that there have to be, and the password of the role of the same name.
  */
 export async function ensureInfrastructure(
   settings: Settings,
   env: NodeJS.ProcessEnv,
-  databases: string[],
+  passwordsOf: (secrets: Secrets) => Record<string, string>,
 ): Promise<Infrastructure> {
   const secrets = loadSecrets(settings);
   const local = localInfrastructure(settings, secrets);
@@ -49,7 +50,7 @@ export async function ensureInfrastructure(
   if (settings.traces) starts.push(ensureTraces(settings));
   await allOrFirstError(starts);
   await Promise.all([
-    ensureDatabases(infrastructure.databaseUrl, databases, secrets.SERVICE_DATABASE_PASSWORD),
+    ensureDatabases(infrastructure.databaseUrl, passwordsOf(secrets)),
     ensureLocalTopics(infrastructure.brokers),
     ensureBucket(infrastructure.objectStore),
   ]);

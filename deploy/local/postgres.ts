@@ -89,11 +89,11 @@ function postgresProgram(): string {
 }
 
 /** One role and one database for each service, owned by the role and closed to every other. */
-export async function ensureDatabases(serverUrl: string, names: string[], password: string): Promise<void> {
+export async function ensureDatabases(serverUrl: string, passwords: Record<string, string>): Promise<void> {
   const client = new Client({ connectionString: serverUrl, connectionTimeoutMillis: 5000 });
   await client.connect();
   try {
-    for (const name of names) await ensureDatabase(client, name, password);
+    for (const [name, password] of Object.entries(passwords)) await ensureDatabase(client, name, password);
   } finally {
     await client.end();
   }

@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createServiceKey } from '@vision/shared/service-keys';
 import type { Settings } from './settings.ts';
 
 const generators = {
-  INTERNAL_TOKEN_KEY: () => randomBytes(32).toString('base64'),
+  GATEWAY_SERVICE_KEY: () => createServiceKey('gateway').privateKey,
+  TASKS_SERVICE_KEY: () => createServiceKey('tasks').privateKey,
+  IMAGES_SERVICE_KEY: () => createServiceKey('images').privateKey,
+  RESULTS_SERVICE_KEY: () => createServiceKey('results').privateKey,
+  TASKS_CURSOR_KEYS: () => randomBytes(32).toString('base64'),
+  RESULTS_CURSOR_KEYS: () => randomBytes(32).toString('base64'),
   ADMIN_TOKEN: () => randomBytes(32).toString('base64url'),
   API_KEY_PEPPERS: () => `1:${randomBytes(32).toString('base64')}`,
   STREAM_URL_KEY: () => randomBytes(32).toString('base64'),
   POSTGRES_PASSWORD: () => randomBytes(18).toString('hex'),
-  SERVICE_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  GATEWAY_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  TASKS_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  IMAGES_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  RESULTS_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  QUOTA_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
+  INFERENCE_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),
   S3_ACCESS_KEY: () => randomBytes(10).toString('hex'),
   S3_SECRET_KEY: () => randomBytes(20).toString('hex'),
 };

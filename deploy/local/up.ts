@@ -4,7 +4,8 @@ import { installMissing } from './host-programs.ts';
 import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { readEnvFile, writeEnvFile } from './secrets.ts';
-import { databaseOf, ensureServices, serviceNames, wantedServices } from './services.ts';
+import { databasePasswords } from './service-environment.ts';
+import { ensureServices, wantedServices } from './services.ts';
 import { say, urlOf } from './settings.ts';
 import type { Settings } from './settings.ts';
 
@@ -26,7 +27,7 @@ export async function startSystem(settings: Settings, env: NodeJS.ProcessEnv): P
 }
 
 export async function bringUpInfrastructure(settings: Settings, env: NodeJS.ProcessEnv): Promise<Infrastructure> {
-  return ensureInfrastructure(settings, env, serviceNames.map(databaseOf));
+  return ensureInfrastructure(settings, env, databasePasswords);
 }
 
 /** Returns the infrastructure and, under the names callers know, the addresses and keys of the system on it. */

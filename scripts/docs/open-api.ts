@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { buildOpenApi } from '@vision/shared/http/openapi';
 import type { OpenApiOptions } from '@vision/shared/http/openapi';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
+import { faultsOfAllowedCalls } from './allowed-calls.ts';
 import { importFrom, serviceNames } from './services.ts';
 
 type Presentation = Pick<OpenApiOptions, 'title' | 'description' | 'servers' | 'bearer' | 'tags'>;
@@ -48,7 +49,9 @@ const documents: Record<Audience, Presentation> = {
     title: 'Vision Recognition Service: calls between services',
     description: 'Questions that services ask each other. Receivers ignore fields that they do not know.',
     servers: [local(8080, 'The address of the service that owns the operation')],
-    bearer: 'The short-lived token that the calling service mints for each hop; it names caller, audience and subject.',
+    bearer:
+      'A token that the calling service signs with its own key; it names caller, audience and subject, and lives for ' +
+      'minutes. Which service may call what is in packages/shared/src/contracts/allowed-calls.ts.',
     tags: [
       { name: 'tasks', description: 'Owners, states and verification of video tasks.' },
       { name: 'images', description: 'Image calls.' },
@@ -60,16 +63,21 @@ const documents: Record<Audience, Presentation> = {
     title: 'Inference backend',
     description: 'What the shipped inference backend answers; another one may stand in its place.',
     servers: [local(8090, 'The inference backend')],
-    bearer: 'An optional static token: `Authorization: Bearer <INFERENCE_TOKEN>`.',
+    bearer:
+      'The token of one of our services, or a static one: `Authorization: Bearer <INFERENCE_TOKEN>`. Services send the ' +
+      'static one when it is set for them, so a backend of your own may ask for that and know no other.',
     tags: [{ name: 'inference', description: 'Detect in one picture, run video jobs, say what can be served.' }],
   },
 };
 
 /** The OpenAPI documents, by path, from the route definitions of all services. */
 export async function openApiDocuments(root: string): Promise<Record<string, string>> {
-  const definitions: RouteDefinition[] = [];
-  for (const service of serviceNames) definitions.push(...(await definitionsOf(root, service)));
+  const declared: { service: string; definition: RouteDefinition }[] = [];
+  for (const service of serviceNames)
+    for (const definition of await definitionsOf(root, service)) declared.push({ service, definition });
+  const definitions = declared.map(({ definition }) => definition);
   await checkForwarded(root, definitions);
+  faultsOfAllowedCalls(declared).forEach(report);
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
     const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });
     return [`docs/openapi/${audience}.json`, JSON.stringify(document)];

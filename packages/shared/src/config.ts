@@ -105,8 +105,3 @@ export const objectStoreConfig = {
   S3_ACCESS_KEY: z.string().min(1).describe('S3 access key'),
   S3_SECRET_KEY: z.string().min(1).describe('S3 secret key'),
 };
-
-/** Setting of everything that mints or checks tokens between services. */
-export const internalTokenConfig = {
-  INTERNAL_TOKEN_KEY: z.string().min(32).describe('Secret of the tokens between services, at least 32 characters'),
-};

@@ -9,13 +9,17 @@ import { createBreaker } from './http/breaker.ts';
 import type { Breaker, BreakerState, Settled, Verdict } from './http/breaker.ts';
 import { bodyAs, call, CallError } from './http/call.ts';
 import type { CallReply, CallRequest } from './http/call.ts';
+import type { TokenSigner } from './http/service-token.ts';
 
 /** Settings of the services that call the inference backend. */
 export const inferenceClientConfig = {
   INFERENCE_URL: httpUrl()
     .optional()
     .describe('Address of the inference backend; without it creates answer OP-SYS-UNAVAILABLE'),
-  INFERENCE_TOKEN: z.string().optional().describe('Bearer token sent to the inference backend'),
+  INFERENCE_TOKEN: z
+    .string()
+    .optional()
+    .describe('Static bearer token for a backend that asks for one; without it calls carry a service token'),
   BREAKER_RESET_MS: millis(5_000).describe('Time from the opening of a circuit breaker until one call may try again'),
   SUBMIT_TIMEOUT_MS: millis(5_000).describe('Longest wait for the answer to a submitted job'),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),
@@ -75,7 +79,10 @@ export interface InferenceClient {
 
 export interface InferenceClientOptions {
   baseUrl: string | undefined;
+  /** Sent as it is; for backends that know nothing of our services. */
   token?: string | undefined;
+  /** Signs the token that is sent when there is no static one. */
+  signer?: TokenSigner | undefined;
   breakerResetMs: number;
   submitTimeoutMs?: number | undefined;
   detectTimeoutMs?: number | undefined;
@@ -132,10 +139,14 @@ type BackendRequest = Pick<CallRequest, 'method' | 'json' | 'bytes' | 'signal' |
   path: string;
 };
 
-function senderTo({ baseUrl, token }: InferenceClientOptions) {
+/** Who a call is for that acts for nobody in particular. */
+const NOBODY = { subject: 'service' };
+
+function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
   return async ({ path, headers, ...request }: BackendRequest): Promise<CallReply> => {
     if (baseUrl === undefined) throw notConfigured();
-    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const bearer = token ?? (await signer?.sign('inference', NOBODY));
+    const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
     return call({ ...request, url: baseUrl + path, headers: { ...authorization, ...headers } });
   };
 }

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import { createApp } from '../src/http/app.ts';
-import { requireServiceToken } from '../src/http/authenticate.ts';
 import { readIdempotencyKey } from '../src/http/idempotency-key.ts';
 import { route } from '../src/http/route.ts';
 import { createHttpServer } from '../src/http/server.ts';
-import { mintServiceToken } from '../src/http/service-token.ts';
+import { createServiceAccess } from '../src/http/service-access.ts';
 import { createLogger } from '../src/logger.ts';
+import { servicePublicKeysConfig } from '../src/service-keys.ts';
+import { testPublicKeys, testToken } from '../src/testing/service-keys.ts';
 import { until } from '../src/testing/until.ts';
 
-const key = 'k'.repeat(32);
 const lines: string[] = [];
 const logger = createLogger('test', 'info', { write: (line) => lines.push(line) });
 const echo = route(
@@ -67,9 +67,10 @@ const careless = route(
   { ...open.definition, operation: 'careless', path: '/careless', summary: 'Asks for the caller it cannot have' },
   async ({ caller }) => ({ status: 200, body: { caller } }),
 );
+const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
 const app = createApp({
   routes: [echo, broken, patient, keyed, open, careless],
-  authenticate: requireServiceToken(key, 'test'),
+  authenticate: createServiceAccess({ callee: 'quota', publicKeys, logger }).authenticate,
   logger,
 });
 const server = createHttpServer(app, { host: '127.0.0.1', port: 0 });
@@ -81,7 +82,7 @@ let token = '';
 beforeAll(async () => {
   port = await server.start();
   base = `http://127.0.0.1:${port}`;
-  token = await mintServiceToken({ subject: 's1', issuer: 'gateway' }, { key, audience: 'test' });
+  token = await testToken('gateway', 'quota', { subject: 's1' });
 });
 afterAll(() => server.stop(100));
 
@@ -102,11 +103,8 @@ test('a route answers with exactly the declared fields', async () => {
 });
 
 test('a call without, with a forged or with a foreign token is 401', async () => {
-  const foreign = await mintServiceToken({ subject: 's1', issuer: 'gateway' }, { key, audience: 'other' });
-  const forged = await mintServiceToken(
-    { subject: 's1', issuer: 'gateway' },
-    { key: 'x'.repeat(32), audience: 'test' },
-  );
+  const foreign = await testToken('gateway', 'tasks', { subject: 's1' });
+  const forged = token.replace(/[^.]+$/, foreign.split('.')[2] ?? '');
   for (const value of ['', 'Bearer', `Bearer ${foreign}`, `Bearer ${forged}`, `Basic ${token}`]) {
     const reply = await post('{"text":"hi"}', { authorization: value });
     expect([value, reply.status, reply.headers.get('www-authenticate')]).toEqual([value, 401, 'Bearer']);

@@ -1,22 +1,13 @@
 import { z } from 'zod';
-import {
-  count,
-  databaseConfig,
-  httpUrl,
-  internalTokenConfig,
-  list,
-  loadConfig,
-  millis,
-  port,
-  serviceConfig,
-} from '@vision/shared/config';
+import { count, databaseConfig, httpUrl, list, loadConfig, millis, port, serviceConfig } from '@vision/shared/config';
+import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { parseTrusted } from './domain/client-network.ts';
 import { parsePeppers } from './domain/peppers.ts';
 
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
-  ...internalTokenConfig,
+  ...serviceKeyConfig,
   ADMIN_PORT: port(8081).describe('Port of the admin API; never exposed through the ingress'),
   ADMIN_TOKEN: z.string().min(16).describe('Bearer token of the admin API, at least 16 characters'),
   API_KEY_PEPPERS: z

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce } from '@vision/shared/db/migrate';
+import { createTokenSigner } from '@vision/shared/http/service-token';
+import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
@@ -43,14 +45,16 @@ export async function createService(config: Config, context: ServiceContext): Pr
     cooldownMs: config.REDIS_COOLDOWN_MS,
     signals,
   });
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;
+  const signer = createTokenSigner({ issuer: 'gateway', key, publicKeys });
   const forwarder = createForwarder({
     urls: ownerUrls(config),
-    tokenKey: config.INTERNAL_TOKEN_KEY,
+    signer,
     connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
     idleMs: config.UPSTREAM_IDLE_MS,
     readIdleMs: config.UPSTREAM_READ_MS,
   });
-  const deps = createDeps(config, { db, logger, signals, redis, forwarder });
+  const deps = createDeps(config, { db, logger, signals, redis, forwarder, signer });
   const servers = createServers(config, deps);
   const graceMs = Math.max(1000, config.SHUTDOWN_GRACE_MS - 5000);
   return {
@@ -90,10 +94,14 @@ export async function createService(config: Config, context: ServiceContext): Pr
   };
 }
 
-type Connections = Pick<Deps, 'db' | 'logger' | 'signals'> & { redis: RedisGuard; forwarder: Forwarder };
+interface Connections extends Pick<Deps, 'db' | 'logger' | 'signals'> {
+  redis: RedisGuard;
+  forwarder: Forwarder;
+  signer: TokenSigner;
+}
 
-function createDeps(config: Config, { db, logger, signals, redis, forwarder }: Connections): Deps {
-  const { INTERNAL_TOKEN_KEY: tokenKey, API_KEY_PEPPERS: peppers, ADMIN_CALL_TIMEOUT_MS: timeoutMs } = config;
+function createDeps(config: Config, { db, logger, signals, redis, forwarder, signer }: Connections): Deps {
+  const { API_KEY_PEPPERS: peppers, ADMIN_CALL_TIMEOUT_MS: timeoutMs } = config;
   const keyCache = createKeyCache({ findKey: createFindKey(db), freshMs: config.KEY_CACHE_MS });
   return {
     db,
@@ -108,7 +116,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder }: C
     limiter: createRateLimiter(redis),
     slots: createSlots({ redis, leaseMs: config.SLOT_LEASE_MS, logger }),
     watch: createSettingsWatch({ db, keyCache, logger, intervalMs: config.SETTINGS_POLL_MS }),
-    owners: createOwners(ownerUrls(config), { tokenKey, timeoutMs, logger }),
+    owners: createOwners(ownerUrls(config), { signer, timeoutMs, logger }),
     forward: forwarder.forward,
     settings: { openapiFile: config.OPENAPI_FILE, isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES) },
   };

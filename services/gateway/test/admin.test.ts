@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defaultLimits } from '@vision/shared/contracts/limits';
-import { verifyServiceToken } from '@vision/shared/http/service-token';
+import { verifyTestToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
-import { bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
+import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
 import type { Replica, TestGateway } from './support/gateway.ts';
 import { valuesOf } from './support/upstream.ts';
 
@@ -25,7 +25,7 @@ const audit = async () => (await gateway.admin('GET', '/admin/v1/audit')).body['
 async function callerAt(replica: Replica, key: string) {
   await exchange(`${replica.url}/v1/vision/usage`, 'GET', { headers: bearer(key) });
   const [token = ''] = valuesOf(gateway.upstream.last().rawHeaders, 'authorization');
-  return verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'quota' });
+  return verifyTestToken('quota', token.slice(7));
 }
 
 test('limits start from the defaults, change one by one, and return to the default with null', async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { verifyServiceToken } from '@vision/shared/http/service-token';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import { until } from '@vision/shared/testing/until';
-import { adminToken, bearer, exchange, refusal, startGateway, tokenKey } from './support/gateway.ts';
+import { verifyTestToken } from '@vision/shared/testing/service-keys';
+import { adminToken, bearer, exchange, refusal, startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
 import { valuesOf } from './support/upstream.ts';
 import { wire } from './support/wire.ts';
@@ -126,9 +126,9 @@ test('the service behind learns who asks, with which limits, from a token of its
   expect(url).toBe('/v1/vision/tasks?limit=3&cursor=a%2Fb');
   const [token = ''] = valuesOf(rawHeaders, 'authorization');
   expect(token).not.toContain(key);
-  const caller = await verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'tasks' });
+  const caller = await verifyTestToken('tasks', token.slice(7));
   expect(caller).toEqual({ subject, issuer: 'gateway', limits: defaultLimits, maintenance: undefined });
-  await expect(verifyServiceToken(token.slice(7), { key: tokenKey, audience: 'quota' })).rejects.toThrow();
+  await expect(verifyTestToken('quota', token.slice(7))).rejects.toThrow();
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
@@ -10,17 +11,19 @@ export type Clients = Pick<Deps, 'quota' | 'inference' | 'store' | 'spool'>;
 
 /** Builds what speaks to everything outside of the service but its database and Kafka. */
 export function createClients(config: Config, logger: Logger): Clients {
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;
+  const signer = createTokenSigner({ issuer: 'images', key, publicKeys });
   return {
     quota: createQuotaClient({
       baseUrl: config.QUOTA_URL,
-      issuer: 'images',
-      tokenKey: config.INTERNAL_TOKEN_KEY,
+      signer,
       timeoutMs: config.QUOTA_TIMEOUT_MS,
       logger,
     }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,
       token: config.INFERENCE_TOKEN,
+      signer,
       breakerResetMs: config.BREAKER_RESET_MS,
       detectTimeoutMs: config.DETECT_TIMEOUT_MS,
     }),

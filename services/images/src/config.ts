@@ -5,7 +5,6 @@ import {
   databaseClockConfig,
   databaseConfig,
   httpUrl,
-  internalTokenConfig,
   kafkaConfig,
   loadConfig,
   millis,
@@ -14,6 +13,7 @@ import {
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { serviceKeyConfig } from '@vision/shared/service-keys';
 
 const DAY_MS = 86_400_000;
 
@@ -23,7 +23,7 @@ export const configSchema = z.object({
   ...databaseClockConfig,
   ...kafkaConfig,
   ...objectStoreConfig,
-  ...internalTokenConfig,
+  ...serviceKeyConfig,
   ...retentionConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,

@@ -2,9 +2,9 @@ import { createGate, mostForOne } from '@vision/shared/async/gate';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
+import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
@@ -45,8 +45,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
   };
   const background = createBackground(deps, config, { producer, relay, logger });
 
-  const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'images');
-  const app = createApp({ routes: routes(deps), authenticate, logger });
+  const access = createServiceAccess({ callee: 'images', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations) });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });

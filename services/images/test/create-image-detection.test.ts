@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { testToken } from '@vision/shared/testing/service-keys';
 import { detected, oneObject } from './support/fake-inference.ts';
 import { file, files, picture, scene } from './support/form.ts';
 import { startImages } from './support/start-images.ts';
@@ -13,6 +14,15 @@ afterAll(() => images.stop());
 afterEach(() => {
   images.inference.answer = () => detected();
   images.quota.fault = () => 'none';
+});
+
+test('a service that may ask about calls may not ask for anything in the name of a caller', async () => {
+  expect((await images.get(`/internal/v1/image-calls/${randomUUID()}`)).status).toBe(404);
+  const headers = { authorization: `Bearer ${await testToken('tasks', 'images', { subject: 'subject-a' })}` };
+  for (const path of ['/v1/vision/image-detections', '/internal/v1/retention/run']) {
+    const refused = await fetch(images.url + path, { method: 'POST', headers });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { details: { reason: 'call_not_allowed' } }]);
+  }
 });
 
 test('pictures are detected, stored and answered in upload order', async () => {

@@ -7,6 +7,7 @@ import { createLogger } from '@vision/shared/logger';
 import { createQuotaClient } from '@vision/shared/quota-client';
 import { startQuota } from '@vision/shared/testing/real-quota';
 import type { RealQuota } from '@vision/shared/testing/real-quota';
+import { testSigner } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { files, picture } from './support/form.ts';
 import { createWorld, startReplica } from './support/start-images.ts';
@@ -16,7 +17,7 @@ let world: World;
 let quota: RealQuota;
 beforeAll(async () => {
   world = await createWorld();
-  quota = await startQuota({ kafka: world.kafka, tokenKey: String(world.env['INTERNAL_TOKEN_KEY']) });
+  quota = await startQuota({ kafka: world.kafka });
 }, 60_000);
 afterAll(async () => {
   await quota.stop();
@@ -53,11 +54,9 @@ test('a reserve that a frozen quota replica grants when it wakes up, long after 
   const images = await startReplica(world, { QUOTA_URL: balancer.url });
   const subject = randomUUID();
   const timeoutMs = 5_000;
-  const tokenKey = String(world.env['INTERNAL_TOKEN_KEY']);
   const ledger = createQuotaClient({
     baseUrl: quota.url,
-    issuer: 'images',
-    tokenKey,
+    signer: testSigner('images'),
     timeoutMs,
     logger: createLogger('test', 'silent'),
   });

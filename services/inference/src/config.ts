@@ -6,6 +6,7 @@ import {
   ConfigError,
   count,
   databaseConfig,
+  flag,
   kafkaConfig,
   list,
   loadConfig,
@@ -16,6 +17,7 @@ import {
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamKeyConfig } from '@vision/shared/secret-box';
+import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -70,7 +72,13 @@ export const configSchema = z.object({
     .default(path('../../../config/scenes.json'))
     .describe('Registry of scenes and their detectors'),
   MODELS_DIR: z.string().default(path('../models')).describe('Directory of the ONNX files that the registry names'),
-  INFERENCE_TOKEN: z.string().min(16).optional().describe('Bearer token that callers must send; none when absent'),
+  SERVICE_PUBLIC_KEYS: servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.optional(),
+  INFERENCE_TOKEN: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('Static bearer token that is accepted besides the tokens of our services'),
+  DEVELOPMENT_WITHOUT_TOKEN: flag(false).describe('Answer callers without a token; for development only'),
   DETECT_THREADS: z.coerce
     .number()
     .int()

@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os';
 import { createGate, mostForOne } from '@vision/shared/async/gate';
 import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { requireStaticToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { loadScenes } from '@vision/shared/scenes';
+import { createAccess } from './access.ts';
 import { completeVideoConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
@@ -56,7 +56,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const videoConfig = completeVideoConfig(config);
   const jobs = videoConfig && createVideoJobs(videoConfig, deps, threads);
 
-  const app = createApp({ routes: routes(deps, jobs?.deps), authenticate: authenticationOf(config), logger });
+  const app = createApp({ routes: routes(deps, jobs?.deps), ...createAccess(config, logger), logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
   const ready = async () => detectors.isAlive() && (jobs === undefined || (await jobs.isReady()));
   const health = createHttpServer(healthListener({ ready }), { host: config.HOST, port: config.HEALTH_PORT });
@@ -101,8 +101,4 @@ function createPictureGates(threads: number, queue: number): Pick<PictureDeps, '
 /** Brings the database of video jobs up to date; detection alone keeps nothing. */
 export async function migrateDatabase(config: Config): Promise<void> {
   if (config.DATABASE_URL !== undefined) await migrateOnce(config.DATABASE_URL, 'inference', migrations);
-}
-
-function authenticationOf({ INFERENCE_TOKEN: token }: Config): ReturnType<typeof requireStaticToken> {
-  return token === undefined ? (_req, _res, next) => next() : requireStaticToken(token);
 }

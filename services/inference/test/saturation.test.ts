@@ -1,9 +1,15 @@
 import { expect, test } from '@jest/globals';
+import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
 import { street } from './support/pictures.ts';
 import { useInference } from './support/service.ts';
 
 const token = 'a-token-for-the-backend';
-const service = useInference({ DETECT_QUEUE: '1', INFERENCE_TOKEN: token });
+const service = useInference({
+  DETECT_QUEUE: '1',
+  INFERENCE_TOKEN: token,
+  SERVICE_PUBLIC_KEYS: testPublicKeys,
+  DEVELOPMENT_WITHOUT_TOKEN: 'false',
+});
 
 const detect = (headers: Record<string, string>) =>
   fetch(`${service.base}/v1/detect?scene_code=person_vehicle`, {
@@ -24,6 +30,17 @@ test('pictures beyond the places are turned away at once with a time to come bac
     expect(await reply.json()).toEqual({ reason: 'saturated' });
   }
   expect((await detect(authorized)).status).toBe(200);
+});
+
+test('services call what they may without knowing the static token, and nothing else', async () => {
+  const bearer = async (service: 'images' | 'tasks') => ({
+    Authorization: `Bearer ${await testToken(service, 'inference', { subject: 'service' })}`,
+  });
+  expect((await detect(await bearer('images'))).status).toBe(200);
+  expect((await detect(await bearer('tasks'))).status).toBe(403);
+  expect(
+    (await detect({ Authorization: `Bearer ${await testToken('images', 'quota', { subject: 's' })}` })).status,
+  ).toBe(401);
 });
 
 test('callers without the token are refused, health is open', async () => {

@@ -3,19 +3,19 @@ import {
   count,
   databaseClockConfig,
   databaseConfig,
-  internalTokenConfig,
   kafkaConfig,
   loadConfig,
   millis,
   serviceConfig,
 } from '@vision/shared/config';
+import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
-  ...internalTokenConfig,
+  ...servicePublicKeysConfig,
   LEDGER_RETENTION_DAYS: z.coerce
     .number()
     .int()

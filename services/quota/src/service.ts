@@ -2,9 +2,9 @@ import { createPoller } from '@vision/shared/async/poller';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
+import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
@@ -47,8 +47,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     },
   });
 
-  const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'quota');
-  const app = createApp({ routes: routes(deps), authenticate, logger });
+  const access = createServiceAccess({ callee: 'quota', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: consumer.isAlive });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });

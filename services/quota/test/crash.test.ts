@@ -6,11 +6,11 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { mintServiceToken } from '@vision/shared/http/service-token';
+import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import { compareCounters } from '../src/db/verification.ts';
-import { atOffset, offsetTo, startQuota, tokenKey } from './support.ts';
+import { atOffset, offsetTo, startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';
 
 jest.setTimeout(90_000);
@@ -74,7 +74,7 @@ test('killed between two batches of the retention: the next run removes the rest
   expect(await doomed.ended).toBe('SIGKILL');
   expect(await db('reservations').where({ subject })).toHaveLength(2);
   expect((await compareCounters(db, 10)).differences).toEqual([]);
-  expect((await quota.call('POST', '/internal/v1/retention/run')).status).toBe(200);
+  expect((await quota.call('POST', '/internal/v1/retention/run', { issuer: 'gateway' })).status).toBe(200);
   expect(await db('reservations').where({ subject })).toEqual([]);
 });
 
@@ -107,7 +107,7 @@ async function startDoomed(crashAt: string, over: Record<string, string> = {}) {
   return {
     ended,
     call: async (method: string, to: string, subject: string, body?: unknown) => {
-      const token = await mintServiceToken({ subject, issuer: 'tasks' }, { key: tokenKey, audience: 'quota' });
+      const token = await testToken('tasks', 'quota', { subject });
       const json = body === undefined ? {} : { 'content-type': 'application/json' };
       return fetch(`http://127.0.0.1:${port}${to}`, {
         method,

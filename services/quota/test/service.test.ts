@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { defaultLimits } from '@vision/shared/contracts/limits';
-import { mintServiceToken } from '@vision/shared/http/service-token';
-import { startQuota, tokenKey } from './support.ts';
+import { testToken } from '@vision/shared/testing/service-keys';
+import { startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';
 
 let quota: TestQuota;
@@ -54,10 +54,7 @@ test('more than is left is answered with what is needed to tell the caller', asy
 
 test('the public usage counts against the limits that the gateway vouches for', async () => {
   const usageWith = async (limits?: typeof defaultLimits) => {
-    const token = await mintServiceToken(
-      { subject: 'limits', issuer: 'gateway', limits },
-      { key: tokenKey, audience: 'quota' },
-    );
+    const token = await testToken('gateway', 'quota', { subject: 'limits', limits });
     const url = `http://127.0.0.1:${quota.service.port}/v1/vision/usage`;
     return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).json();
   };
@@ -105,10 +102,17 @@ test.each(['a b', 'x'.repeat(201), 'ünï', 'nul\u0000'])('the reservation id %j
   expect((await quota.call('PUT', path(id), { body: body() })).status).toBe(404);
 });
 
+test('a service that reserves for its callers neither checks nor folds the ledger', async () => {
+  for (const path of ['/internal/v1/verify', '/internal/v1/retention/run']) {
+    const refused = await quota.call('POST', path, { issuer: 'tasks' });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { details: { reason: 'call_not_allowed' } }]);
+  }
+});
+
 test('nothing is answered without a token for this service', async () => {
   const url = `http://127.0.0.1:${quota.service.port}/v1/vision/usage`;
   expect((await fetch(url)).status).toBe(401);
-  const foreign = await mintServiceToken({ subject: 's', issuer: 'gateway' }, { key: tokenKey, audience: 'results' });
+  const foreign = await testToken('gateway', 'results', { subject: 's' });
   expect((await fetch(url, { headers: { authorization: `Bearer ${foreign}` } })).status).toBe(401);
 });
 
@@ -116,14 +120,18 @@ test('verification over HTTP finds a corrupted counter and is clean after it is 
   const subject = randomUUID();
   await quota.call('PUT', path(randomUUID()), { subject, body: body() });
   await quota.database.db('quota_days').where({ subject }).update({ used: 9 });
-  const found = (await (await quota.call('POST', '/internal/v1/verify')).json()) as { differences: unknown[] };
+  const found = (await (await quota.call('POST', '/internal/v1/verify', { issuer: 'gateway' })).json()) as {
+    differences: unknown[];
+  };
   expect(found.differences).toMatchObject([{ subject, kind: 'image', used: 9, ledger: 10 }]);
   await quota.database.db('quota_days').where({ subject }).update({ used: 10 });
-  expect(await (await quota.call('POST', '/internal/v1/verify')).json()).toMatchObject({ differences: [] });
+  expect(await (await quota.call('POST', '/internal/v1/verify', { issuer: 'gateway' })).json()).toMatchObject({
+    differences: [],
+  });
 });
 
 test('retention can be run by hand', async () => {
-  expect(await (await quota.call('POST', '/internal/v1/retention/run')).json()).toEqual({
+  expect(await (await quota.call('POST', '/internal/v1/retention/run', { issuer: 'gateway' })).json()).toEqual({
     reservations: 0,
     counters: 0,
   });

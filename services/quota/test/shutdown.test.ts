@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { atMost } from '@vision/shared/async/at-most';
-import { mintServiceToken } from '@vision/shared/http/service-token';
-import { startQuota, tokenKey } from './support.ts';
+import { testToken } from '@vision/shared/testing/service-keys';
+import { startQuota } from './support.ts';
 
 test('a request that does not end holds up a stop for no longer than SHUTDOWN_GRACE_MS', async () => {
   const quota = await startQuota({ SHUTDOWN_GRACE_MS: '2000' });
-  const token = await mintServiceToken({ subject: 'slow', issuer: 'tasks' }, { key: tokenKey, audience: 'quota' });
+  const token = await testToken('tasks', 'quota', { subject: 'slow' });
   const socket = connect(quota.service.port, '127.0.0.1').on('error', () => undefined);
   socket.write(
     'PUT /internal/v1/reservations/slow HTTP/1.1\r\nHost: quota\r\nExpect: 100-continue\r\n' +

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { CallingService } from '@vision/shared/contracts/allowed-calls';
 import { topics } from '@vision/shared/contracts/topics';
-import { mintServiceToken } from '@vision/shared/http/service-token';
 import { createLogger } from '@vision/shared/logger';
 import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -9,12 +9,12 @@ import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
 import { readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { createService } from '../src/service.ts';
 import type { QuotaService } from '../src/service.ts';
 
-export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 export const logger = createLogger('quota-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 export const newId = () => `${randomUUID()}/1`;
 
@@ -38,7 +38,11 @@ export interface TestQuota {
   kafka: TestKafka;
   producer: EventProducer;
   service: QuotaService;
-  call: (method: string, path: string, options?: { subject?: string; body?: unknown }) => Promise<Response>;
+  call: (
+    method: string,
+    path: string,
+    options?: { subject?: string; issuer?: CallingService; body?: unknown },
+  ) => Promise<Response>;
   stop: () => Promise<void>;
 }
 
@@ -53,7 +57,7 @@ export async function startQuota(settings: Record<string, string> = {}): Promise
     DATABASE_URL: database.url,
     KAFKA_BROKERS: kafka.brokers.join(','),
     TOPIC_PREFIX: kafka.topicPrefix,
-    INTERNAL_TOKEN_KEY: tokenKey,
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
     LOG_LEVEL: 'silent',
     ...settings,
   };
@@ -67,8 +71,8 @@ export async function startQuota(settings: Record<string, string> = {}): Promise
     kafka,
     producer,
     service,
-    call: async (method, path, { subject = 'subject-a', body } = {}) => {
-      const token = await mintServiceToken({ subject, issuer: 'tasks' }, { key: tokenKey, audience: 'quota' });
+    call: async (method, path, { subject = 'subject-a', issuer = 'tasks', body } = {}) => {
+      const token = await testToken(issuer, 'quota', { subject });
       return fetch(`http://127.0.0.1:${service.port}${path}`, {
         method,
         headers: {

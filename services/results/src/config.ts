@@ -4,20 +4,29 @@ import {
   databaseClockConfig,
   databaseConfig,
   httpUrl,
-  internalTokenConfig,
   kafkaConfig,
+  list,
   loadConfig,
   millis,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
+import { serviceKeyConfig } from '@vision/shared/service-keys';
+
+const cursorKeys = list('').refine(
+  (keys) => keys.length > 0 && keys.every((key) => key.length >= 32),
+  'at least one, each of at least 32 characters',
+);
 
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
-  ...internalTokenConfig,
+  ...serviceKeyConfig,
+  CURSOR_KEYS: cursorKeys.describe(
+    'Secrets of the cursors of results, at least 32 characters each, comma separated; the first seals, all open',
+  ),
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),

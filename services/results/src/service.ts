@@ -1,10 +1,11 @@
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
+import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
@@ -35,8 +36,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const kafka = createKafka({ brokers, clientId: 'results', logger, topicPrefix });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger });
-  const { INTERNAL_TOKEN_KEY: tokenKey, SERVICE_TIMEOUT_MS: timeoutMs } = config;
-  const calls = { issuer: 'results', tokenKey, timeoutMs, logger };
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
+  const calls = { signer: createTokenSigner({ issuer: 'results', key, publicKeys }), timeoutMs, logger };
   const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
@@ -46,13 +47,14 @@ export async function createService(config: Config, { logger, onFatal }: Service
     signals: createSignals(logger),
     taskOwners: createTaskOwners(tasks, images),
     partitions: createPartitionKeeper(db, settings.retentionDays),
-    cursors: cursorCodec(tokenKey),
+    cursors: cursorCodec(config.CURSOR_KEYS),
     wakeRelay: relay.wake,
     settings,
   };
   const background = createBackground(deps, config, { kafka, producer, relay, onFatal });
 
-  const app = createApp({ routes: routes(deps), authenticate: requireServiceToken(tokenKey, 'results'), logger });
+  const access = createServiceAccess({ callee: 'results', publicKeys, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });

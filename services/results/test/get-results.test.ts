@@ -33,6 +33,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => results.stop(), 60_000);
 
+test('a service that does not forward for callers gets no results in their name', async () => {
+  const taskId = newTaskId();
+  const refused = await results.call('GET', `/v1/vision/tasks/${taskId}/results`, 'subject-a', 'tasks');
+  expect([refused.status, await refused.json()]).toMatchObject([403, { details: { reason: 'call_not_allowed' } }]);
+});
+
 const pathOf = (taskId: string, query: Record<string, string | number> = {}) =>
   `/v1/vision/tasks/${taskId}/results?${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 const page = async (taskId: string, query: Record<string, string | number> = {}): Promise<Page> => {
@@ -242,7 +248,8 @@ test('results are hidden the moment they expire', async () => {
 
 test('other services learn how many frames of a task can be read', async () => {
   const taskId = await newTask(3);
-  const stored = async (id: string) => (await results.get(`/internal/v1/tasks/${id}/stored-frames`)).json();
+  const stored = async (id: string) =>
+    (await results.call('GET', `/internal/v1/tasks/${id}/stored-frames`, 'subject-a', 'tasks')).json();
   expect(await stored(taskId)).toEqual({ frames_stored: 3 });
   expect(await stored(newTaskId())).toEqual({ frames_stored: 0 });
 });

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { CallingService } from '@vision/shared/contracts/allowed-calls';
 import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
 import { taskChanged } from '@vision/shared/contracts/task-events';
 import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
 import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { topics } from '@vision/shared/contracts/topics';
-import { mintServiceToken } from '@vision/shared/http/service-token';
 import { createLogger } from '@vision/shared/logger';
 import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -15,12 +15,12 @@ import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { createService } from '../src/service.ts';
 import type { ResultsService } from '../src/service.ts';
 
-const tokenKey = 'test-key-test-key-test-key-test-key-test';
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
 export const testResults = () => createTestDatabase(migrations, { poolMax: 10 });
@@ -145,7 +145,7 @@ export interface TestResults {
   tasks: Neighbour;
   images: Neighbour;
   get: (path: string, subject?: string) => Promise<Response>;
-  call: (method: string, path: string, subject?: string) => Promise<Response>;
+  call: (method: string, path: string, subject?: string, issuer?: CallingService) => Promise<Response>;
   /** A question with a body, asked for nobody's tasks in particular. */
   ask: (path: string, body: unknown) => Promise<Response>;
   /** Publishes and waits until the service has dealt with all of it; returns what became of each. */
@@ -166,7 +166,9 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     DATABASE_URL: database.url,
     KAFKA_BROKERS: kafka.brokers.join(','),
     TOPIC_PREFIX: kafka.topicPrefix,
-    INTERNAL_TOKEN_KEY: tokenKey,
+    SERVICE_KEY: testServiceKey('results'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
+    CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
     TASKS_URL: tasks.url,
     IMAGES_URL: images.url,
     LOG_LEVEL: 'silent',
@@ -175,8 +177,8 @@ export async function startResults(settings: Record<string, string> = {}): Promi
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   const producer = createProducer(kafka.client);
-  const call: TestResults['call'] = async (method, path, subject = 'subject-a') => {
-    const token = await mintServiceToken({ subject, issuer: 'gateway' }, { key: tokenKey, audience: 'results' });
+  const call: TestResults['call'] = async (method, path, subject = 'subject-a', issuer = 'gateway') => {
+    const token = await testToken(issuer, 'results', { subject });
     return fetch(`http://127.0.0.1:${service.port}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
   };
   const settled = (id: string) => service.consumers.frames.settled(id);
@@ -189,10 +191,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     images,
     call,
     ask: async (path, body) => {
-      const token = await mintServiceToken(
-        { subject: 'tasks', issuer: 'tasks' },
-        { key: tokenKey, audience: 'results' },
-      );
+      const token = await testToken('tasks', 'results', { subject: 'tasks' });
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const url = `http://127.0.0.1:${service.port}${path}`;
       return fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });

@@ -1,3 +1,4 @@
+import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
@@ -15,7 +16,9 @@ export type Clients = Pick<Deps, 'store' | 'inference' | 'quota' | 'results' | '
 /** Builds what speaks to everything outside of the service but its database and Kafka. */
 export function createClients(config: Config, logger: Logger): Clients {
   const { RESULTS_URL: resultsUrl, IMAGES_URL: imagesUrl } = config;
-  const between = { tokenKey: config.INTERNAL_TOKEN_KEY, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;
+  const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
+  const between = { signer, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
   const policy = createStreamPolicy(config);
   return {
     store: createObjectStore({
@@ -29,10 +32,11 @@ export function createClients(config: Config, logger: Logger): Clients {
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,
       token: config.INFERENCE_TOKEN,
+      signer,
       breakerResetMs: config.BREAKER_RESET_MS,
       submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
     }),
-    quota: createQuotaClient({ ...between, issuer: 'tasks', baseUrl: config.QUOTA_URL }),
+    quota: createQuotaClient({ ...between, baseUrl: config.QUOTA_URL }),
     results:
       resultsUrl === undefined
         ? undefined

@@ -4,7 +4,6 @@ import {
   databaseClockConfig,
   databaseConfig,
   httpUrl,
-  internalTokenConfig,
   kafkaConfig,
   loadConfig,
   millis,
@@ -15,7 +14,8 @@ import {
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
-import { streamKeyConfig } from '@vision/shared/secret-box';
+import { secretKeys, streamKeyConfig } from '@vision/shared/secret-box';
+import { serviceKeyConfig } from '@vision/shared/service-keys';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -26,8 +26,11 @@ export const configSchema = z.object({
   ...databaseClockConfig,
   ...kafkaConfig,
   ...objectStoreConfig,
-  ...internalTokenConfig,
+  ...serviceKeyConfig,
   ...streamKeyConfig,
+  CURSOR_KEYS: secretKeys.describe(
+    'Keys of the cursors of lists: 32 bytes base64, optionally <version>:<key>, comma separated; the first seals, all open',
+  ),
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,

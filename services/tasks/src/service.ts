@@ -2,9 +2,9 @@ import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { requireServiceToken } from '@vision/shared/http/authenticate';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
+import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
@@ -48,6 +48,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
+    cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     wakeRelay: relay.wake,
     wakeReconciler: reconcilerBell.ring,
@@ -56,8 +57,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, onFatal });
 
-  const authenticate = requireServiceToken(config.INTERNAL_TOKEN_KEY, 'tasks');
-  const app = createApp({ routes: routes(deps), authenticate, logger });
+  const access = createServiceAccess({ callee: 'tasks', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT });
   const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { runningPid, stopProgram } from '../../../deploy/local/background.ts';
 import { ensureService } from '../../../deploy/local/services.ts';
-import type { Launch } from '../../../deploy/local/services.ts';
+import type { Launch } from '../../../deploy/local/service-environment.ts';
 import { portOf } from '../../../deploy/local/settings.ts';
 import type { Settings } from '../../../deploy/local/settings.ts';
 import { createProcessClock } from './clock.ts';

@@ -2,7 +2,7 @@ import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import { migrate } from '../../../deploy/local/services.ts';
-import type { Launch } from '../../../deploy/local/services.ts';
+import type { Launch } from '../../../deploy/local/service-environment.ts';
 import { portOf } from '../../../deploy/local/settings.ts';
 import type { PortName, Settings } from '../../../deploy/local/settings.ts';
 import type { Backends } from './backends.ts';

@@ -8,7 +8,7 @@ import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
 
 const TASK = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
-const codec = cursorCodec('a secret for cursors of this test');
+const codec = cursorCodec(['a secret for cursors of this test']);
 const box = createSecretBox([{ version: 1, key: Buffer.alloc(32, 7) }]);
 const invalid = { by: AppError, reasons: ['cursor_invalid'] };
 

@@ -10,16 +10,18 @@ export interface AppOptions {
   routes: Route[];
   /** Proves who asks; runs before every route that is not `authenticated: false`. */
   authenticate: RequestHandler;
+  /** Decides whether who asks may ask for this operation; runs after `authenticate`. */
+  authorize?: ((operation: string) => RequestHandler) | undefined;
   logger: Logger;
   /** Runs after the request id and before everything else. */
   before?: RequestHandler[] | undefined;
 }
 
 /**
- * Assembles the HTTP application of a service: request id → authentication → route → 404/405 → problem document. A path
- * is matched as it is written: case and a trailing slash count.
+ * Assembles the HTTP application of a service: request id → authentication → authorization → route → 404/405 → problem
+ * document. A path is matched as it is written: case and a trailing slash count.
  */
-export function createApp({ routes, authenticate, logger, before = [] }: AppOptions): Express {
+export function createApp({ routes, authenticate, authorize, logger, before = [] }: AppOptions): Express {
   const app = express();
   app
     .disable('x-powered-by')
@@ -33,8 +35,8 @@ export function createApp({ routes, authenticate, logger, before = [] }: AppOpti
   app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const chain = definition.authenticated === false ? [handler] : [authenticate, handler];
-    app[definition.method](path, ...chain);
+    const guards = authorize ? [authenticate, authorize(definition.operation)] : [authenticate];
+    app[definition.method](path, ...(definition.authenticated === false ? [] : guards), handler);
   }
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, authenticate, () => {

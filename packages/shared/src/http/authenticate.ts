@@ -1,26 +1,4 @@
-import type { RequestHandler } from 'express';
 import { timingSafeEqual, createHash } from 'node:crypto';
-import { fail } from '../errors.ts';
-import { verifyServiceToken } from './service-token.ts';
-
-/** Accepts only calls with a service token for this audience; puts the caller into `res.locals.caller`. */
-export function requireServiceToken(key: string, audience: string): RequestHandler {
-  return async (req, res, next) => {
-    const token = bearerToken(req.rawHeaders);
-    if (token === undefined) throw fail.authRequired('service_token_missing');
-    res.locals['caller'] = await verifyServiceToken(token, { key, audience });
-    next();
-  };
-}
-
-/** Accepts only calls with this static bearer token (inference backend). */
-export function requireStaticToken(expected: string): RequestHandler {
-  const isRight = staticTokenCheck(expected);
-  return (req, _res, next) => {
-    if (!isRight(req.rawHeaders)) throw fail.authRequired('token_invalid');
-    next();
-  };
-}
 
 /** Whether headers carry this bearer token, compared in constant time. */
 export function staticTokenCheck(expected: string): (rawHeaders: string[]) => boolean {

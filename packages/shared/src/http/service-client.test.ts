@@ -7,6 +7,7 @@ import { defineQuestion } from '../contracts/question.ts';
 import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
+import { testSigner } from '../testing/service-keys.ts';
 import { toProblem } from './problem.ts';
 import { createServiceClient } from './service-client.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -44,8 +45,7 @@ let client: ServiceClient;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const tokenKey = 'test-key-test-key-test-key-test-key-test';
-  client = createServiceClient({ baseUrl, issuer: 'a', audience: 'things', tokenKey, timeoutMs: 5_000, logger });
+  client = createServiceClient({ baseUrl, audience: 'quota', signer: testSigner('tasks'), timeoutMs: 5_000, logger });
 });
 afterAll(() => {
   server.close();
@@ -84,10 +84,10 @@ test.each([
 ])('a refusal that is not foreseen (%s) is our own fault and an error in the log', async (_what, error) => {
   refusing(error);
   const asked = client.ask(paintThing, { subject: 's', body: { colour: 'blue' } });
-  const shown = { kind: 'unavailable', code: 'OP-SYS-UNAVAILABLE', reason: 'things_unavailable', details: {} };
+  const shown = { kind: 'unavailable', code: 'OP-SYS-UNAVAILABLE', reason: 'quota_unavailable', details: {} };
   await expect(asked).rejects.toMatchObject(shown);
   expect(lines).toMatchObject([
-    { level: 'error', upstream: 'things', path: '/internal/v1/things', status: reply.status, reason: error.reason },
+    { level: 'error', upstream: 'quota', path: '/internal/v1/things', status: reply.status, reason: error.reason },
   ]);
 });
 

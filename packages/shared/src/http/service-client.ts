@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Callee } from '../contracts/allowed-calls.ts';
 import { AppError, fail } from '../errors.ts';
 import type { ErrorCode, ErrorKind } from '../errors.ts';
 import { problem } from '../contracts/problem.ts';
@@ -8,15 +9,14 @@ import type { Logger } from '../logger.ts';
 import { bodyAs, call, CallError } from './call.ts';
 import type { CallReply, CallRequest } from './call.ts';
 import { statusOfKind } from './problem.ts';
-import { mintServiceToken } from './service-token.ts';
+import type { TokenSigner } from './service-token.ts';
 
 export interface ServiceClientOptions {
   baseUrl: string;
-  /** Name of this service. */
-  issuer: string;
   /** Name of the service called. */
-  audience: string;
-  tokenKey: string;
+  audience: Callee;
+  /** Signs in the name of this service. */
+  signer: TokenSigner;
   timeoutMs: number;
   logger: Logger;
 }
@@ -38,12 +38,12 @@ export interface ServiceClient {
   ask: <P, Q, B, R>(question: Question<P, Q, B, R>, asking: Asking<P, Q, B>) => Promise<R>;
 }
 
-/** Typed calls to another service of ours, each with a fresh token for the subject it acts for. */
+/** Typed calls to another service of ours, each with a token for the subject it acts for. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   return {
     async ask(question, { subject, params, query, body, signal }) {
-      const { tokenKey: key, issuer, audience } = options;
-      const token = await mintServiceToken({ subject, issuer }, { key, audience });
+      const { audience, signer } = options;
+      const token = await signer.sign(audience, { subject });
       const reply = await send(audience, {
         method: upperCased[question.method],
         url: options.baseUrl + pathTo(question.path, params, query),

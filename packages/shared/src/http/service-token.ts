@@ -1,47 +1,141 @@
-import { jwtVerify, SignJWT } from 'jose';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { JWTHeaderParameters } from 'jose';
 import { z } from 'zod';
-import { fail } from '../errors.ts';
+import { ConfigError } from '../config.ts';
+import { callers } from '../contracts/allowed-calls.ts';
+import type { Callee, CallingService } from '../contracts/allowed-calls.ts';
 import { subjectLimits } from '../contracts/limits.ts';
+import type { PublicKey, SigningKey } from '../service-keys.ts';
 import type { Caller } from './caller.ts';
+import { createRecent } from './recent.ts';
 
-const LIFETIME_S = 60;
+/** Longest life of a token. A verifier refuses one that claims more, whoever signed it. */
+const LIFETIME_S = 300;
+/** A token is used for half of its life, so that it reaches the other side with the other half left. */
+const RENEW_AFTER_MS = (LIFETIME_S * 1000) / 2;
+/** How far the clocks of two hosts may be apart. */
+const CLOCK_TOLERANCE_S = 30;
+const TYPE = 'vision-call+jwt';
+const REMEMBERED = 10_000;
+
+/** For whom a service calls, and what it vouches for. */
+export type Behalf = Omit<Caller, 'issuer'>;
+
+export interface TokenSigner {
+  /** The token for a call to this service. One is made at most every 150 s for the same claims. */
+  sign: (audience: Callee, behalf: Behalf) => Promise<string>;
+}
+
+export interface SignerOptions {
+  issuer: CallingService;
+  key: SigningKey;
+  /** What the others verify with; a key that they do not know is found out here, before any call. */
+  publicKeys: PublicKey[];
+}
+
+/** @throws ConfigError when the key has no public half under the name of this service. */
+export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): TokenSigner {
+  if (!publicKeys.some(({ service, kid }) => service === issuer && kid === key.kid))
+    throw new ConfigError(`SERVICE_PUBLIC_KEYS has no key for SERVICE_KEY of ${issuer}`);
+  const tokens = createRecent<string>(REMEMBERED);
+  const make = async (audience: Callee, { subject, limits, maintenance }: Behalf) =>
+    new SignJWT({ limits, maintenance })
+      .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: key.kid })
+      .setSubject(subject)
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime(`${LIFETIME_S}s`)
+      .sign(key.key);
+  return {
+    sign: async (audience, behalf) => {
+      const { subject, limits, maintenance } = behalf;
+      const claims = JSON.stringify([audience, subject, limits, maintenance]);
+      const known = tokens.get(claims);
+      if (known !== undefined) return known;
+      const renewAtMs = Date.now() + RENEW_AFTER_MS;
+      const token = await make(audience, behalf);
+      tokens.set(claims, token, renewAtMs);
+      return token;
+    },
+  };
+}
+
+/** What is wrong with a token, in words that may be counted. */
+export type TokenFault =
+  'malformed' | 'algorithm' | 'key_unknown' | 'signature' | 'expired' | 'not_yet' | 'audience' | 'claims';
+
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly fault: TokenFault;
+
+  constructor(fault: TokenFault) {
+    super(`token refused: ${fault}`);
+    this.fault = fault;
+  }
+}
+
+export interface TokenVerifier {
+  /** Who calls, as the token proves. @throws TokenError for a token that does not. */
+  verify: (token: string) => Promise<ServiceCaller>;
+}
+
+export type ServiceCaller = Caller & { issuer: CallingService };
+
+/** Verifies tokens for one service. Tokens that were good are remembered while they last. */
+export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): TokenVerifier {
+  const keys = new Map(publicKeys.map((key) => [key.kid, key]));
+  const keyOf = ({ kid }: JWTHeaderParameters): PublicKey => {
+    const key = typeof kid === 'string' ? keys.get(kid) : undefined;
+    if (!key) throw new TokenError('key_unknown');
+    return key;
+  };
+  const verified = createRecent<ServiceCaller>(REMEMBERED);
+  const check = async (token: string) => {
+    const { payload, protectedHeader } = await jwtVerify(token, (header) => keyOf(header).key, {
+      algorithms: ['EdDSA'],
+      typ: TYPE,
+      audience,
+      clockTolerance: CLOCK_TOLERANCE_S,
+      maxTokenAge: LIFETIME_S,
+    });
+    const { sub, iss, limits, maintenance, iat, exp } = claims.parse(payload);
+    if (payload.aud !== audience) throw new TokenError('audience');
+    // Every service signs in its own name only.
+    if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
+    if (exp - iat > LIFETIME_S) throw new TokenError('claims');
+    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, maintenance };
+    verified.set(token, caller, exp * 1000);
+    return caller;
+  };
+  return {
+    verify: async (token) => {
+      try {
+        return verified.get(token) ?? (await check(token));
+      } catch (error) {
+        throw new TokenError(faultOf(error));
+      }
+    },
+  };
+}
+
 const claims = z.object({
   sub: z.string().min(1),
-  iss: z.string().min(1),
+  iss: z.enum(callers),
+  iat: z.number(),
+  exp: z.number(),
   limits: subjectLimits.optional(),
   maintenance: z.object({ reason: z.string() }).optional(),
 });
 
-/**
- * Mints the token of one hop: HS256, 60 s, for one audience. It is checked when the request starts, not while it runs.
- */
-export async function mintServiceToken(caller: Caller, to: { key: string; audience: string }): Promise<string> {
-  const payload = { limits: caller.limits, maintenance: caller.maintenance };
-  return new SignJWT(payload)
-    .setProtectedHeader({ alg: 'HS256' })
-    .setSubject(caller.subject)
-    .setIssuer(caller.issuer)
-    .setAudience(to.audience)
-    .setIssuedAt()
-    .setExpirationTime(`${LIFETIME_S}s`)
-    .sign(secret(to.key));
-}
+const faultOfClaim: Record<string, TokenFault> = { aud: 'audience', iat: 'not_yet', nbf: 'not_yet' };
 
-/** @throws AppError OP-AUTH-REQUIRED for a token that is forged, expired or meant for another service. */
-export async function verifyServiceToken(token: string, by: { key: string; audience: string }): Promise<Caller> {
-  try {
-    const { payload } = await jwtVerify(token, secret(by.key), {
-      audience: by.audience,
-      algorithms: ['HS256'],
-      clockTolerance: 10,
-    });
-    const { sub, iss, limits, maintenance } = claims.parse(payload);
-    return { subject: sub, issuer: iss, limits, maintenance };
-  } catch {
-    throw fail.authRequired('service_token_invalid');
-  }
-}
-
-function secret(key: string): Uint8Array {
-  return new TextEncoder().encode(key);
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof TokenError) return error.fault;
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  if (error instanceof errors.JWTClaimValidationFailed) return faultOfClaim[error.claim] ?? 'claims';
+  if (error instanceof z.ZodError) return 'claims';
+  return 'malformed';
 }

@@ -4,6 +4,7 @@ import { createQuotaClient } from '../quota-client.ts';
 import { createTestDatabase } from './postgres.ts';
 import type { TestDatabase } from './postgres.ts';
 import type { TestKafka } from './kafka.ts';
+import { testPublicKeys, testSigner } from './service-keys.ts';
 import { freePort } from './ports.ts';
 import { migrateProcess, startProcess, untilReady } from './service-process.ts';
 import type { RunningProcess } from './service-process.ts';
@@ -32,7 +33,7 @@ export interface QuotaReplica {
 }
 
 /** The quota service as a process, on a database of its own. */
-export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenKey: string }): Promise<RealQuota> {
+export async function startQuota({ kafka }: { kafka: TestKafka }): Promise<RealQuota> {
   const database = await createTestDatabase([]);
   const port = await freePort();
   const env = {
@@ -40,7 +41,7 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
     DATABASE_URL: database.url,
     KAFKA_BROKERS: kafka.brokers.join(','),
     TOPIC_PREFIX: kafka.topicPrefix,
-    INTERNAL_TOKEN_KEY: tokenKey,
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
     LOG_LEVEL: 'info',
   };
   const url = `http://127.0.0.1:${port}`;
@@ -57,7 +58,7 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
   };
   await start();
   return {
-    ...viewOf({ url, database, tokenKey }),
+    ...viewOf({ url, database }),
     url,
     database,
     start,
@@ -86,11 +87,9 @@ export async function startQuota({ kafka, tokenKey }: { kafka: TestKafka; tokenK
 function viewOf({
   url,
   database,
-  tokenKey,
 }: {
   url: string;
   database: TestDatabase;
-  tokenKey: string;
 }): Pick<RealQuota, 'reservations' | 'used' | 'reserveImages'> {
   return {
     reservations: (subject) => database.db('reservations').where({ subject }).select('id', 'state', 'charged'),
@@ -102,8 +101,7 @@ function viewOf({
       const timeoutMs = 5_000;
       const quota = createQuotaClient({
         baseUrl: url,
-        issuer: 'images',
-        tokenKey,
+        signer: testSigner('images'),
         timeoutMs,
         logger: createLogger('test'),
       });

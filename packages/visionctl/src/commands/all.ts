@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { dlqCommands } from './dlq.ts';
 import { keyCommands } from './keys.ts';
+import { serviceKeyCommands } from './service-keys.ts';
 import { setupCommands } from './setup.ts';
 import { subjectCommands } from './subjects.ts';
 import { taskCommands } from './tasks.ts';
@@ -13,4 +14,5 @@ export const commands: Command[] = [
   ...taskCommands,
   ...dlqCommands,
   ...setupCommands,
+  ...serviceKeyCommands,
 ];

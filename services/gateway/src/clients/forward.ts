@@ -4,7 +4,7 @@ import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { drain } from '@vision/shared/http/drain';
-import { mintServiceToken } from '@vision/shared/http/service-token';
+import type { TokenSigner } from '@vision/shared/http/service-token';
 import { requestHeaders, responseHeaders } from './forward-headers.ts';
 import type { Owner } from './owners.ts';
 
@@ -35,7 +35,7 @@ export type Forward = (req: IncomingMessage, res: ServerResponse, target: Forwar
 export interface ForwardOptions extends ForwardLimits {
   urls: Record<Owner, string>;
   /** Signs the tokens of the next hop. */
-  tokenKey: string;
+  signer: TokenSigner;
 }
 
 export interface Forwarder {
@@ -44,14 +44,14 @@ export interface Forwarder {
 }
 
 /**
- * Passes requests on as streams, each with a fresh token: bodies are never collected, an answer reaches the client
+ * Passes requests on as streams, each with a token of our own: bodies are never collected, an answer reaches the client
  * while it still uploads, and when one side leaves, the other is ended too.
  */
-export function createForwarder({ urls, tokenKey, ...limits }: ForwardOptions): Forwarder {
+export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Forwarder {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   return {
     forward: async (req, res, { owner, path, caller }) => {
-      const token = await mintServiceToken(caller, { key: tokenKey, audience: owner });
+      const token = await signer.sign(owner, caller);
       await new Exchange(req, res, { target: { owner, url: urls[owner] + path, token }, limits, agent }).run();
     },
     stop: () => agent.destroy(),
@@ -160,8 +160,8 @@ class Exchange {
   #onAnswer(answer: IncomingMessage): void {
     if (this.#isOver) return;
     this.#hasAnswer = true;
-    // The service refused our own token, which the client cannot mend.
-    if (answer.statusCode === 401) {
+    // The service refused our own token, which the client cannot mend: no service answers a client with these.
+    if (answer.statusCode === 401 || answer.statusCode === 403) {
       this.#hasAnswer = false;
       this.#fail('token_refused');
       return;

@@ -8,9 +8,8 @@ export type Owners = Record<Owner, ServiceClient>;
 
 export function createOwners(
   urls: Record<Owner, string>,
-  options: Pick<ServiceClientOptions, 'tokenKey' | 'timeoutMs' | 'logger'>,
+  options: Pick<ServiceClientOptions, 'signer' | 'timeoutMs' | 'logger'>,
 ): Owners {
-  const client = (audience: Owner) =>
-    createServiceClient({ ...options, baseUrl: urls[audience], issuer: 'gateway', audience });
+  const client = (audience: Owner) => createServiceClient({ ...options, baseUrl: urls[audience], audience });
   return { tasks: client('tasks'), images: client('images'), results: client('results'), quota: client('quota') };
 }

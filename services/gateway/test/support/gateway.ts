@@ -8,6 +8,7 @@ import { readApiContract } from '@vision/shared/testing/api-contract';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testRedis } from '@vision/shared/testing/redis';
+import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
@@ -18,7 +19,6 @@ import type { Upstream } from './upstream.ts';
 // Waiting is for facts; the limit only ends a test that hangs, also on a busy machine.
 jest.setTimeout(60_000);
 
-export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 export const adminToken = 'admin-token-admin-token';
 const root = join(import.meta.dirname, '../../../..');
 const adminContract = await readApiContract(join(root, 'docs/openapi/admin.json'));
@@ -64,7 +64,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     HEALTH_PORT: '0',
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
-    INTERNAL_TOKEN_KEY: tokenKey,
+    SERVICE_KEY: testServiceKey('gateway'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
     ADMIN_TOKEN: adminToken,
     API_KEY_PEPPERS: `1:${randomBytes(32).toString('base64')}`,
     SCENES_FILE: join(root, 'config/scenes.json'),

@@ -6,12 +6,12 @@ import { topics } from '@vision/shared/contracts/topics';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { Problem } from '@vision/shared/contracts/problem';
 import type { Caller } from '@vision/shared/http/caller';
-import { mintServiceToken } from '@vision/shared/http/service-token';
 import { createLogger } from '@vision/shared/logger';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { testS3 } from '@vision/shared/testing/s3';
 import type { TestS3 } from '@vision/shared/testing/s3';
 import { readConfig } from '../../src/config.ts';
@@ -25,7 +25,6 @@ import type { FakeQuota } from './fake-quota.ts';
 import { BOUNDARY, multipart } from './form.ts';
 import type { Part } from './form.ts';
 
-const tokenKey = 'test-key-test-key-test-key-test-key-test';
 const logger = createLogger('images-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
 export interface Detections {
@@ -81,7 +80,8 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     S3_BUCKET: s3.bucket,
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
-    INTERNAL_TOKEN_KEY: tokenKey,
+    SERVICE_KEY: testServiceKey('images'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
     INFERENCE_URL: inference.url,
     QUOTA_URL: quota.url,
     SCENES_FILE: join(import.meta.dirname, '../../../../config/scenes.json'),
@@ -138,10 +138,11 @@ export async function startImages(over: Record<string, string> = {}, shared?: Te
 /** What the gateway does for a caller: the token, and the body as it came. */
 export function clientOf(url: string) {
   const tokenOf = (caller: Partial<Caller> = {}) =>
-    mintServiceToken(
-      { subject: 'subject-a', issuer: 'gateway', limits: { ...defaultLimits, images_per_day: 1000 }, ...caller },
-      { key: tokenKey, audience: 'images' },
-    );
+    testToken('gateway', 'images', {
+      subject: 'subject-a',
+      limits: { ...defaultLimits, images_per_day: 1000 },
+      ...caller,
+    });
   const post = async (parts: Part[] | Buffer, { key = randomUUID(), caller, headers, signal }: CallOptions = {}) =>
     fetch(`${url}/v1/vision/image-detections`, {
       method: 'POST',
@@ -154,8 +155,9 @@ export function clientOf(url: string) {
       body: Buffer.isBuffer(parts) ? parts : multipart(parts),
       signal: signal ?? null,
     });
-  const get = async (path: string, caller?: Partial<Caller>) =>
-    fetch(url + path, { headers: { authorization: `Bearer ${await tokenOf(caller)}` } });
+  /** What tasks does to learn of a call. */
+  const get = async (path: string, { subject = 'subject-a' }: { subject?: string } = {}) =>
+    fetch(url + path, { headers: { authorization: `Bearer ${await testToken('tasks', 'images', { subject })}` } });
   return {
     url,
     tokenOf,

@@ -73,6 +73,7 @@ export async function jobWorld() {
     S3_ACCESS_KEY: s3.accessKey,
     S3_SECRET_KEY: s3.secretKey,
     STREAM_URL_KEY: key,
+    DEVELOPMENT_WITHOUT_TOKEN: 'true',
     STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
     JOB_POLL_MS: '100',
     WORK_DIR: join(workDir, randomUUID()),

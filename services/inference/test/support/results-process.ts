@@ -1,5 +1,6 @@
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
+import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { migrateProcess, startProcess, untilReady } from '@vision/shared/testing/service-process';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 
@@ -14,7 +15,9 @@ export async function startResultsProcess(kafka: TestKafka) {
     DATABASE_URL: database.url,
     KAFKA_BROKERS: kafka.brokers.join(','),
     TOPIC_PREFIX: kafka.topicPrefix,
-    INTERNAL_TOKEN_KEY: 'test-key-test-key-test-key-test-key-test',
+    SERVICE_KEY: testServiceKey('results'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
+    CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
     TASKS_URL: 'http://127.0.0.1:1',
     IMAGES_URL: 'http://127.0.0.1:1',
   };

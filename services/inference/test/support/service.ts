@@ -14,7 +14,14 @@ export function useInference(env: Record<string, string> = {}): RunningInference
   const running: RunningInference = { base: '', health: '' };
   let stop = () => Promise.resolve();
   beforeAll(async () => {
-    const config = configSchema.parse({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '1', ...env });
+    const config = configSchema.parse({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      HEALTH_PORT: '0',
+      DETECT_THREADS: '1',
+      DEVELOPMENT_WITHOUT_TOKEN: 'true',
+      ...env,
+    });
     const onFatal = (error: unknown) => {
       throw error;
     };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { cursorCodec } from './cursor.ts';
 
-const codec = cursorCodec('a secret of at least thirty-two characters');
+const codec = cursorCodec(['a secret of at least thirty-two characters']);
 const task = '01900000-0000-7000-8000-000000000001';
 const other = '01900000-0000-7000-8000-000000000002';
 const cursor = codec.encode(task, { seq: 4711, position: 5000 });
@@ -18,6 +18,22 @@ test('the spelling of the task id does not matter', () => {
   expect(codec.decode(task.toUpperCase(), cursor)).toEqual({ seq: 4711, position: 5000 });
 });
 
+test('a cursor made with an earlier secret opens as long as the secret is listed', () => {
+  // The secret was once the one that services signed their tokens with; the cursor is of that time.
+  const [fresh, former] = ['another secret of more than thirty-two', 'the-one-secret-of-all-services-until-now'];
+  const formerCursor = 'AQAAEmcAAAAAAAATiDvbmXOEx-5dkodDy0YPKug';
+  expect(cursorCodec([fresh, former]).decode(task, formerCursor)).toEqual({ seq: 4711, position: 5000 });
+  expect(() => cursorCodec([fresh]).decode(task, formerCursor)).toThrow(
+    expect.objectContaining({ reason: 'cursor_invalid' }),
+  );
+});
+
+test('the first secret makes cursors', () => {
+  const [fresh, former] = ['another secret of more than thirty-two', 'the-one-secret-of-all-services-until-now'];
+  const made = cursorCodec([fresh, former]).encode(task, { seq: 1, position: 2 });
+  expect(cursorCodec([fresh]).decode(task, made)).toEqual({ seq: 1, position: 2 });
+});
+
 const flipped = (index: number) => {
   const bytes = Buffer.from(cursor, 'base64url');
   bytes[index] = (bytes[index] ?? 0) ^ 1;
@@ -26,7 +42,7 @@ const flipped = (index: number) => {
 
 test.each([
   ['of another task', codec.encode(other, { seq: 4711, position: 5000 })],
-  ['made with another key', cursorCodec('x'.repeat(32)).encode(task, { seq: 4711, position: 5000 })],
+  ['made with another key', cursorCodec(['x'.repeat(32)]).encode(task, { seq: 4711, position: 5000 })],
   ['with another number', flipped(4)],
   ['with another version', flipped(0)],
   ['with another MAC', flipped(28)],

@@ -23,28 +23,39 @@ const BODY_BYTES = 13;
 const MAC_BYTES = 16;
 const VERSION = 1;
 
-/** Cursors carry a MAC over task and progress, so that they cannot be made up or moved to another task. */
-export function cursorCodec(secret: string): CursorCodec {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision results cursor v1', 32));
-  const mac = (taskId: string, body: Buffer) =>
-    createHmac('sha256', key).update(taskId.toLowerCase()).update(body).digest().subarray(0, MAC_BYTES);
+/**
+ * Cursors carry a MAC over task and progress, so that they cannot be made up or moved to another task. The first secret
+ * seals, all of them open.
+ */
+export function cursorCodec(secrets: string[]): CursorCodec {
+  const macs = secrets.map(macWith);
+  const [seal] = macs;
+  if (!seal) throw new Error('no secret');
   return {
     encode: (taskId, { seq, position }) => {
       const body = Buffer.alloc(BODY_BYTES);
       body.writeUInt8(VERSION, 0);
       body.writeInt32BE(seq, 1);
       body.writeBigInt64BE(BigInt(position), 5);
-      return Buffer.concat([body, mac(taskId, body)]).toString('base64url');
+      return Buffer.concat([body, seal(taskId, body)]).toString('base64url');
     },
     decode: (taskId, cursor) => {
       // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
       const bytes = /^[\w-]{39}$/.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
       if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw cursorInvalid();
       const body = bytes.subarray(0, BODY_BYTES);
-      if (!timingSafeEqual(bytes.subarray(BODY_BYTES), mac(taskId, body)) || body[0] !== VERSION) throw cursorInvalid();
+      const given = bytes.subarray(BODY_BYTES);
+      const isOurs = macs.some((mac) => timingSafeEqual(given, mac(taskId, body)));
+      if (!isOurs || body[0] !== VERSION) throw cursorInvalid();
       return { seq: body.readInt32BE(1), position: Number(body.readBigInt64BE(5)) };
     },
   };
+}
+
+function macWith(secret: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision results cursor v1', 32));
+  return (taskId: string, body: Buffer): Buffer =>
+    createHmac('sha256', key).update(taskId.toLowerCase()).update(body).digest().subarray(0, MAC_BYTES);
 }
 
 /** A cursor that was changed, or that another task gave. */

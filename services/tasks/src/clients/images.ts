@@ -1,6 +1,7 @@
 import { getImageCall } from '@vision/shared/contracts/images';
 import { asAppError } from '@vision/shared/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
 import { imageTask } from '../domain/image-task.ts';
 import type { ImageTask } from '../domain/task.ts';
@@ -12,13 +13,13 @@ export interface ImagesClient {
 
 export interface ImagesClientOptions {
   baseUrl: string;
-  tokenKey: string;
+  signer: TokenSigner;
   timeoutMs: number;
   logger: Logger;
 }
 
 export function createImagesClient(options: ImagesClientOptions): ImagesClient {
-  const { ask } = createServiceClient({ ...options, issuer: 'tasks', audience: 'images' });
+  const { ask } = createServiceClient({ ...options, audience: 'images' });
   return {
     async find(subject, taskId) {
       try {

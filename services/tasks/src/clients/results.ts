@@ -1,6 +1,7 @@
 import { countFramesOfTasks } from '@vision/shared/contracts/results';
 import { createBreaker } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';
+import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
 
 export interface ResultsClient {
@@ -15,7 +16,7 @@ export interface ResultsClient {
 
 export interface ResultsClientOptions {
   baseUrl: string;
-  tokenKey: string;
+  signer: TokenSigner;
   timeoutMs: number;
   breakerResetMs: number;
   logger: Logger;
@@ -27,7 +28,7 @@ const SUBJECT = 'tasks';
 const VOLUME = 3;
 
 export function createResultsClient({ breakerResetMs, ...options }: ResultsClientOptions): ResultsClient {
-  const { ask } = createServiceClient({ ...options, issuer: 'tasks', audience: 'results' });
+  const { ask } = createServiceClient({ ...options, audience: 'results' });
   const breaker = createBreaker({ name: 'results.stored_frames', resetMs: breakerResetMs, volume: VOLUME });
   return {
     countFrames: async (taskIds) => {

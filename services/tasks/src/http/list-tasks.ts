@@ -38,7 +38,7 @@ const page = z
   })
   .meta({ id: 'TaskPage' });
 
-export const listTasksRoute = (deps: Pick<Deps, 'db' | 'box'>) =>
+export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
   route(
     {
       operation: 'listTasks',

@@ -21,6 +21,8 @@ export interface Deps {
   signals: Signals;
   scenes: Scenes;
   box: SecretBox;
+  /** Signs and checks the cursors of lists, with keys of its own. */
+  cursorBox: Pick<SecretBox, 'digest' | 'matches'>;
   policy: AddressPolicy;
   probe: StreamProbe;
   probeLimits: ProbeLimits;

@@ -10,12 +10,15 @@ export interface ListInput extends Omit<HistoryPage, 'beforeTaskId'> {
 
 /** One page of the history; `nextCursor` is empty on the last one. */
 export async function listTasks(
-  { db, box }: Pick<Deps, 'db' | 'box'>,
+  { db, cursorBox }: Pick<Deps, 'db' | 'cursorBox'>,
   { cursor, ...page }: ListInput,
 ): Promise<{ tasks: VisibleTask[]; nextCursor: string }> {
-  const beforeTaskId = cursor ? readHistoryCursor(box, page.subject, cursor) : undefined;
+  const beforeTaskId = cursor ? readHistoryCursor(cursorBox, page.subject, cursor) : undefined;
   const found = await listVisibleTasks(db, { ...page, limit: page.limit + 1, beforeTaskId });
   const tasks = found.slice(0, page.limit);
   const last = tasks.at(-1);
-  return { tasks, nextCursor: last && found.length > page.limit ? historyCursor(box, page.subject, last.taskId) : '' };
+  return {
+    tasks,
+    nextCursor: last && found.length > page.limit ? historyCursor(cursorBox, page.subject, last.taskId) : '',
+  };
 }

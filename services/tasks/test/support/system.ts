@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { CallingService } from '@vision/shared/contracts/allowed-calls';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import { topics } from '@vision/shared/contracts/topics';
-import { mintServiceToken } from '@vision/shared/http/service-token';
 import { createLogger } from '@vision/shared/logger';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
@@ -14,6 +14,7 @@ import { startQuota } from '@vision/shared/testing/real-quota';
 import type { RealQuota } from '@vision/shared/testing/real-quota';
 import { testS3 } from '@vision/shared/testing/s3';
 import type { TestS3 } from '@vision/shared/testing/s3';
+import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import { readConfig } from '../../src/config.ts';
@@ -22,8 +23,6 @@ import { createService } from '../../src/service.ts';
 import type { TasksService } from '../../src/service.ts';
 import { startStream } from './media.ts';
 import type { TestStream } from './media.ts';
-
-export const tokenKey = 'test-key-test-key-test-key-test-key-test';
 
 /** Everything around the tasks service, real but for the backend, which speaks the contract and fails on demand. */
 export interface World {
@@ -42,7 +41,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   const database = await createTestDatabase(migrations, { poolMax: 10 });
   const kafka = await testKafka({ topics: [topics.tasks, topics.images, topics.results] });
   const s3 = await testS3();
-  const quota = await startQuota({ kafka, tokenKey });
+  const quota = await startQuota({ kafka });
   const backend = await startScriptedBackend();
   const stream = await startStream();
   return {
@@ -60,7 +59,9 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       DATABASE_URL: database.url,
       KAFKA_BROKERS: kafka.brokers.join(','),
       TOPIC_PREFIX: kafka.topicPrefix,
-      INTERNAL_TOKEN_KEY: tokenKey,
+      SERVICE_KEY: testServiceKey('tasks'),
+      SERVICE_PUBLIC_KEYS: testPublicKeys,
+      CURSOR_KEYS: Buffer.alloc(32, 8).toString('base64'),
       STREAM_URL_KEY: Buffer.alloc(32, 7).toString('base64'),
       S3_ENDPOINT: s3.endpoint,
       S3_REGION: s3.region,
@@ -114,6 +115,8 @@ export async function storedTasks(world: World, where: Record<string, unknown>):
 
 export interface CallOptions {
   subject?: string;
+  /** The service that calls; the gateway by default. */
+  issuer?: CallingService;
   key?: string;
   body?: unknown;
   raw?: RequestInit;
@@ -134,9 +137,9 @@ export async function callService(
   path: string,
   options: CallOptions = {},
 ): Promise<Answer> {
-  const { subject = 'subject-a', key, body, limits, maintenance, raw } = options;
-  const caller = { subject, issuer: 'gateway', limits: { ...defaultLimits, ...limits }, maintenance };
-  const token = await mintServiceToken(caller, { key: tokenKey, audience: 'tasks' });
+  const { subject = 'subject-a', issuer = 'gateway', key, body, limits, maintenance, raw } = options;
+  const caller = { subject, limits: { ...defaultLimits, ...limits }, maintenance };
+  const token = await testToken(issuer, 'tasks', caller);
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

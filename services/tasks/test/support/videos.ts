@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { defaultLimits } from '@vision/shared/contracts/limits';
-import { mintServiceToken } from '@vision/shared/http/service-token';
-import { tokenKey } from './system.ts';
+import { testToken } from '@vision/shared/testing/service-keys';
 import type { Answer, CallOptions } from './system.ts';
 
 /** The beginning of an MP4, padded to a size. */
@@ -38,8 +37,8 @@ export interface UploadOptions extends CallOptions {
 /** Posts an upload over a plain socket, so that bodies may be broken, endless or cut. */
 export async function upload(options: UploadOptions): Promise<Answer> {
   const { port, parts, rawBody, headers = {}, abortAfter, subject = 'subject-a', key, limits, maintenance } = options;
-  const caller = { subject, issuer: 'gateway', limits: { ...defaultLimits, ...limits }, maintenance };
-  const token = await mintServiceToken(caller, { key: tokenKey, audience: 'tasks' });
+  const caller = { subject, limits: { ...defaultLimits, ...limits }, maintenance };
+  const token = await testToken('gateway', 'tasks', caller);
   const body =
     rawBody ??
     formOf(

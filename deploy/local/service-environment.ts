@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { callers } from '@vision/shared/contracts/allowed-calls';
+import { publicKeyOf } from '@vision/shared/service-keys';
+import { addressesOf } from './infrastructure.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import type { Secrets } from './secrets.ts';
+import { portOf, root, urlOf } from './settings.ts';
+import type { PortName, Settings } from './settings.ts';
+
+export const serviceNames = ['quota', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+/** The database of a service, which is also the name of its role. */
+const databaseOf = (service: ServiceName) => `vision_${service}`;
+
+export interface Launch {
+  settings: Settings;
+  infrastructure: Infrastructure;
+  /** Variables of the caller; what is set there and not decided here reaches the services. */
+  env: NodeJS.ProcessEnv;
+  /** For one of several processes of a service. */
+  replica?: Replica;
+}
+
+interface Replica {
+  /** Of the process: its log and its pid go by it. */
+  name: string;
+  /** Where its ports begin, apart from those of the others. */
+  portBase: number;
+  /** The addresses of the other services, `TASKS_URL` and the like. */
+  neighbours: Record<string, string>;
+}
+
+/** The settings by which the ports of this process are counted. */
+export const portsOf = ({ settings, replica }: Launch): Settings =>
+  replica ? { ...settings, portBase: replica.portBase } : settings;
+
+/** Who gets what is a secret or leads to one. Other variables of the caller that look like secrets reach no service. */
+export const holders: Record<string, readonly ServiceName[]> = {
+  DATABASE_URL: serviceNames,
+  SERVICE_KEY: callers,
+  SERVICE_PUBLIC_KEYS: serviceNames,
+  ADMIN_TOKEN: ['gateway'],
+  API_KEY_PEPPERS: ['gateway'],
+  REDIS_URL: ['gateway'],
+  STREAM_URL_KEY: ['tasks', 'inference'],
+  CURSOR_KEYS: ['tasks', 'results'],
+  S3_ACCESS_KEY: ['tasks', 'images', 'inference'],
+  S3_SECRET_KEY: ['tasks', 'images', 'inference'],
+  INFERENCE_TOKEN: ['tasks', 'images', 'inference'],
+  // The switch that does without one.
+  DEVELOPMENT_WITHOUT_TOKEN: ['inference'],
+};
+
+const LOOKS_SECRET = /(TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PEPPERS|KEYS?)$/i;
+
+/** The passwords of the databases of all services, by the name of database and role. */
+export function databasePasswords(secrets: Secrets): Record<string, string> {
+  return Object.fromEntries(serviceNames.map((name) => [databaseOf(name), passwordOf(secrets, name)]));
+}
+
+/** All variables of a service, which are those of nobody else. */
+export function environmentOf(launch: Launch, name: ServiceName): NodeJS.ProcessEnv {
+  const { settings, infrastructure, env, replica } = launch;
+  const ports = portsOf(launch);
+  const zipkin = {
+    OTEL_TRACES_EXPORTER: 'zipkin',
+    OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${urlOf(settings, 'traces')}/api/v2/spans`,
+  };
+  const variables: NodeJS.ProcessEnv = {
+    SCENES_FILE: join(root, 'config/scenes.json'),
+    // Few malloc arenas: freed buffers of one thread are used by the others instead of staying behind in each.
+    MALLOC_ARENA_MAX: '2',
+    // Test and demo streams come from this address of the machine; everything else inside is refused.
+    STREAM_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
+    // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
+    PROBES_AT_ONCE: '1000',
+    PROBES_PER_MINUTE: '6000',
+    PROBE_TOTAL_MS: '5000',
+    INFERENCE_URL: urlOf(settings, 'inference'),
+    ...(settings.traces ? zipkin : {}),
+    ...env,
+    ...addressesOf(infrastructure),
+    HOST: '127.0.0.1',
+    PORT: String(portOf(ports, name)),
+    HEALTH_PORT: String(portOf(ports, `${name}Health`)),
+    ...(replica?.neighbours ?? urlsOf(settings, ['tasks', 'images', 'results', 'quota'])),
+    ...(name === 'gateway' ? { ADMIN_PORT: String(portOf(ports, 'admin')) } : {}),
+    ...secretsOf(infrastructure, name),
+  };
+  return Object.fromEntries(Object.entries(variables).filter(([variable]) => mayHold(name, variable)));
+}
+
+function mayHold(service: ServiceName, variable: string): boolean {
+  // A mounted secret: NAME_FILE holds what NAME would.
+  const named = variable.replace(/_FILE$/, '');
+  const known = holders[named];
+  return known ? known.includes(service) : !LOOKS_SECRET.test(named);
+}
+
+/** The secrets that are made for this copy, under the names of the settings; `environmentOf` picks from them. */
+function secretsOf(infrastructure: Infrastructure, name: ServiceName): NodeJS.ProcessEnv {
+  const { secrets } = infrastructure;
+  const own = (suffix: string) => secrets[`${name.toUpperCase()}_${suffix}` as keyof Secrets];
+  return {
+    DATABASE_URL: databaseUrl(infrastructure, name),
+    SERVICE_KEY: own('SERVICE_KEY'),
+    SERVICE_PUBLIC_KEYS: publicKeys(secrets),
+    CURSOR_KEYS: own('CURSOR_KEYS'),
+    ADMIN_TOKEN: secrets.ADMIN_TOKEN,
+    API_KEY_PEPPERS: secrets.API_KEY_PEPPERS,
+    STREAM_URL_KEY: secrets.STREAM_URL_KEY,
+  };
+}
+
+function publicKeys(secrets: Secrets): string {
+  return callers.map((name) => publicKeyOf(name, secrets[`${upper(name)}_SERVICE_KEY`])).join(',');
+}
+
+function passwordOf(secrets: Secrets, name: ServiceName): string {
+  return secrets[`${upper(name)}_DATABASE_PASSWORD`];
+}
+
+/** Upper case that the type checker follows. */
+const upper = <N extends string>(name: N) => name.toUpperCase() as Uppercase<N>;
+
+function urlsOf(settings: Settings, names: (ServiceName & PortName)[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [`${name.toUpperCase()}_URL`, urlOf(settings, name)]));
+}
+
+function databaseUrl(infrastructure: Infrastructure, name: ServiceName): string {
+  const url = new URL(infrastructure.databaseUrl);
+  url.username = databaseOf(name);
+  url.password = passwordOf(infrastructure.secrets, name);
+  url.pathname = `/${databaseOf(name)}`;
+  return url.toString();
+}

@@ -1,0 +1,50 @@
+/** Services that are called with a service token. */
+export const callees = ['tasks', 'images', 'results', 'quota', 'inference'] as const;
+/** Services that call others, so each has a signing key. */
+export const callers = ['gateway', 'tasks', 'images', 'results'] as const;
+
+export type Callee = (typeof callees)[number];
+export type CallingService = (typeof callers)[number];
+
+/**
+ * Who may call what: for each service its operations, by the service that calls. A call that is not listed is refused,
+ * so whoever takes over one service can ask the others for no more than that service asks for itself.
+ */
+export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonly string[]>>> = {
+  tasks: {
+    gateway: [
+      'createStreamTask',
+      'createUploadTask',
+      'getTask',
+      'listTasks',
+      'stopTask',
+      'listInternalTasks',
+      'verifyInternalTask',
+      'runTaskRetention',
+    ],
+    results: ['getInternalTask'],
+  },
+  images: {
+    gateway: ['createImageDetection', 'runImageRetention'],
+    tasks: ['getImageCall'],
+    results: ['getImageCall'],
+  },
+  results: {
+    gateway: ['getResults', 'runResultRetention'],
+    tasks: ['getStoredFrames', 'countFramesOfTasks'],
+  },
+  quota: {
+    gateway: ['getUsage', 'getSubjectUsage', 'verifyLedger', 'runLedgerRetention'],
+    tasks: ['reserve', 'settle', 'refund', 'getSubjectUsage'],
+    images: ['reserve', 'settle', 'refund', 'getSubjectUsage'],
+  },
+  inference: {
+    tasks: ['submitJob', 'listJobs', 'stopJob'],
+    images: ['detectImage'],
+  },
+};
+
+/** Whether this service may call this operation. */
+export function mayCall(caller: CallingService, callee: Callee, operation: string): boolean {
+  return allowedCalls[callee][caller]?.includes(operation) ?? false;
+}

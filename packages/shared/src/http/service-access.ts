@@ -1,0 +1,72 @@
+import type { RequestHandler } from 'express';
+import { mayCall } from '../contracts/allowed-calls.ts';
+import type { Callee } from '../contracts/allowed-calls.ts';
+import { fail } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { PublicKey } from '../service-keys.ts';
+import { meter } from '../telemetry.ts';
+import { bearerToken } from './authenticate.ts';
+import { createTokenVerifier, TokenError } from './service-token.ts';
+import type { ServiceCaller } from './service-token.ts';
+
+export interface ServiceAccess {
+  /** Proves which service calls; puts the caller into `res.locals.caller`. */
+  authenticate: RequestHandler;
+  /** Lets those pass who may call this operation. */
+  authorize: (operation: string) => RequestHandler;
+}
+
+export interface ServiceAccessOptions {
+  /** The service that is called. */
+  callee: Callee;
+  publicKeys: PublicKey[];
+  logger: Logger;
+}
+
+/** Accepts calls of our services, each with a token for this one and only where it may call. */
+export function createServiceAccess({ callee, publicKeys, logger }: ServiceAccessOptions): ServiceAccess {
+  const verifier = createTokenVerifier(callee, publicKeys);
+  const signals = createSignals(logger);
+  return {
+    authenticate: async (req, res, next) => {
+      const token = bearerToken(req.rawHeaders);
+      if (token === undefined) {
+        signals.tokenRefused('missing');
+        throw fail.authRequired('service_token_missing');
+      }
+      try {
+        res.locals['caller'] = await verifier.verify(token);
+      } catch (error) {
+        signals.tokenRefused(error instanceof TokenError ? error.fault : 'malformed');
+        throw fail.authRequired('service_token_invalid');
+      }
+      next();
+    },
+    authorize: (operation) => (_req, res, next) => {
+      const { issuer } = res.locals['caller'] as ServiceCaller;
+      if (!mayCall(issuer, callee, operation)) {
+        signals.callForbidden(issuer, operation);
+        throw fail.forbidden('call_not_allowed', 'This service may not call this operation.');
+      }
+      next();
+    },
+  };
+}
+
+function createSignals(logger: Logger) {
+  const refusals = meter('service-access').createCounter('vision.service.calls.refused', {
+    description: 'Calls between services that were refused, by reason; forbidden ones by caller and operation',
+  });
+  // A counter that first appears with its first event shows no increase.
+  for (const reason of ['missing', 'forbidden']) refusals.add(0, { reason });
+  return {
+    tokenRefused: (reason: string) => {
+      refusals.add(1, { reason });
+      logger.warn({ reason }, 'a token between services was refused');
+    },
+    callForbidden: (caller: string, operation: string) => {
+      refusals.add(1, { reason: 'forbidden', caller, operation });
+      logger.error({ caller, operation }, 'a service called what it may not call');
+    },
+  };
+}

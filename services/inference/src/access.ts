@@ -1,0 +1,50 @@
+import { ConfigError } from '@vision/shared/config';
+import { fail } from '@vision/shared/errors';
+import { staticTokenCheck } from '@vision/shared/http/authenticate';
+import { createServiceAccess } from '@vision/shared/http/service-access';
+import type { ServiceAccess } from '@vision/shared/http/service-access';
+import type { Logger } from '@vision/shared/logger';
+import type { Config } from './config.ts';
+
+type Handler = ServiceAccess['authenticate'];
+type AccessConfig = Pick<Config, 'SERVICE_PUBLIC_KEYS' | 'INFERENCE_TOKEN' | 'DEVELOPMENT_WITHOUT_TOKEN'>;
+
+/**
+ * Who may call: our services, each its own operations; whoever has the static token, all of them; and everybody where a
+ * setting for development says so.
+ * @throws ConfigError when nobody could call.
+ */
+export function createAccess(config: AccessConfig, logger: Logger): ServiceAccess {
+  const { SERVICE_PUBLIC_KEYS: publicKeys, INFERENCE_TOKEN: token } = config;
+  if (config.DEVELOPMENT_WITHOUT_TOKEN) {
+    logger.warn('callers need no token; for development only');
+    return { authenticate: pass, authorize: () => pass };
+  }
+  if (publicKeys === undefined && token === undefined)
+    throw new ConfigError(
+      'Callers need a token: set SERVICE_PUBLIC_KEYS or INFERENCE_TOKEN, or DEVELOPMENT_WITHOUT_TOKEN for development',
+    );
+  const services = publicKeys ? createServiceAccess({ callee: 'inference', publicKeys, logger }) : nobody;
+  return token === undefined ? services : withStaticToken(services, token);
+}
+
+const pass: Handler = (_req, _res, next) => next();
+
+const nobody: ServiceAccess = {
+  authenticate: () => {
+    throw fail.authRequired('token_invalid');
+  },
+  authorize: () => pass,
+};
+
+function withStaticToken(services: ServiceAccess, token: string): ServiceAccess {
+  const isStatic = staticTokenCheck(token);
+  const unlessStatic =
+    (handler: Handler): Handler =>
+    (req, res, next) =>
+      isStatic(req.rawHeaders) ? next() : handler(req, res, next);
+  return {
+    authenticate: unlessStatic(services.authenticate),
+    authorize: (operation) => unlessStatic(services.authorize(operation)),
+  };
+}

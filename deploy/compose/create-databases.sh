@@ -8,6 +8,8 @@ create database :"name" owner :"name";
 revoke all on database :"name" from public;
 SQL
 }
+# The roles have nothing to look for in the databases of the server itself.
+psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -c 'revoke all on database postgres, template1 from public'
 create gateway "$GATEWAY_DATABASE_PASSWORD"
 create tasks "$TASKS_DATABASE_PASSWORD"
 create images "$IMAGES_DATABASE_PASSWORD"

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@vision/shared/testing/until';
 import { Redis } from 'ioredis';
-import { serviceNames } from '../../deploy/local/services.ts';
+import { serviceNames } from '../../deploy/local/service-environment.ts';
 import { offsets, readSettings } from '../../deploy/local/settings.ts';
 import { need, system } from '../support/system.ts';
 

@@ -1,25 +1,31 @@
-/** Values by key until their time is over; of too many, those that were used least recently go. */
+/** When a value is good, as of `Date.now()`; so one from before a step of the clock is not kept beyond it. */
+interface Span {
+  fromMs: number;
+  untilMs: number;
+}
+
+/** Values by key while their time lasts; of too many, those that were used least recently go. */
 export interface Recent<V> {
   get: (key: string) => V | undefined;
-  /** `untilMs`: as of `Date.now()`. */
-  set: (key: string, value: V, untilMs: number) => void;
+  set: (key: string, value: V, span: Span) => void;
 }
 
 /** Remembers up to `size` values in this process. */
 export function createRecent<V>(size: number): Recent<V> {
-  const entries = new Map<string, { value: V; untilMs: number }>();
+  const entries = new Map<string, { value: V; span: Span }>();
   return {
     get: (key) => {
       const entry = entries.get(key);
       if (!entry) return undefined;
       entries.delete(key);
-      if (Date.now() >= entry.untilMs) return undefined;
+      const now = Date.now();
+      if (now < entry.span.fromMs || now >= entry.span.untilMs) return undefined;
       entries.set(key, entry);
       return entry.value;
     },
-    set: (key, value, untilMs) => {
+    set: (key, value, span) => {
       entries.delete(key);
-      entries.set(key, { value, untilMs });
+      entries.set(key, { value, span });
       for (const oldest of entries.keys()) {
         if (entries.size <= size) break;
         entries.delete(oldest);

@@ -49,6 +49,23 @@ test('a token is renewed when half of its life is over, and lives no longer than
   await expect(verifier.verify(token)).rejects.toMatchObject({ fault: 'expired' });
 });
 
+test.each([3_600_000, -3_600_000])(
+  'nothing is left of a clock that was %i ms off once it is right again',
+  async (offMs) => {
+    stopClock();
+    const signer = newSigner();
+    const right = Date.now();
+    const before = await signer.sign('tasks', { subject: 'acme' });
+    jest.setSystemTime(right + offMs);
+    await signer.sign('tasks', { subject: 'acme' });
+    const stepped = createTokenVerifier('tasks', publicKeys);
+    await expect(stepped.verify(before)).rejects.toMatchObject({ fault: offMs > 0 ? 'expired' : 'not_yet' });
+    jest.setSystemTime(right + 1_000);
+    const after = await signer.sign('tasks', { subject: 'acme' });
+    await expect(createTokenVerifier('tasks', publicKeys).verify(after)).resolves.toMatchObject({ subject: 'acme' });
+  },
+);
+
 test.each([-25_000, 25_000])('a clock that is %i ms off refuses nothing', async (offMs) => {
   stopClock();
   const token = await newSigner().sign('tasks', { subject: 'acme' });

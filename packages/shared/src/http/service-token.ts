@@ -53,9 +53,9 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
       const claims = JSON.stringify([audience, subject, limits, maintenance]);
       const known = tokens.get(claims);
       if (known !== undefined) return known;
-      const renewAtMs = Date.now() + RENEW_AFTER_MS;
+      const fromMs = Date.now();
       const token = await make(audience, behalf);
-      tokens.set(claims, token, renewAtMs);
+      tokens.set(claims, token, { fromMs, untilMs: fromMs + RENEW_AFTER_MS });
       return token;
     },
   };
@@ -105,7 +105,7 @@ export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): 
     if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
     if (exp - iat > LIFETIME_S) throw new TokenError('claims');
     const caller: ServiceCaller = { subject: sub, issuer: iss, limits, maintenance };
-    verified.set(token, caller, exp * 1000);
+    verified.set(token, caller, { fromMs: (iat - CLOCK_TOLERANCE_S) * 1000, untilMs: exp * 1000 });
     return caller;
   };
   return {

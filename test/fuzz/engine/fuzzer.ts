@@ -37,6 +37,8 @@ export interface FuzzOptions {
 
 const SLOW_MS = 50;
 const MAX_FINDINGS = 10;
+/** Of buffers of this thread, which its limit of memory does not count. */
+const MAX_BUFFER_BYTES = 1 << 30;
 
 /**
  * Changes inputs at random and keeps those that make the code pass an edge it did not pass before, or more often
@@ -78,6 +80,7 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
   const started = performance.now();
   let inputs = 0;
   let yieldedAt = started;
+  let latest: Buffer = Buffer.of();
 
   const time = async (input: Buffer): Promise<number> => {
     const from = performance.now();
@@ -92,6 +95,7 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
   const run = async (input: Buffer): Promise<Tried> => {
     feedback.edges.fill(0, 0, feedback.edgeCount);
     inputs += 1;
+    latest = input;
     onInput(input);
     let ms = 0;
     try {
@@ -120,6 +124,7 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
     isDueToYield: () => {
       const isDue = performance.now() - yieldedAt > 100;
       if (isDue) yieldedAt = performance.now();
+      if (isDue && process.memoryUsage().arrayBuffers > MAX_BUFFER_BYTES) note(latest, 'fills the memory with buffers');
       return isDue;
     },
     summary: () => ({

@@ -1,7 +1,7 @@
 /**
  * `make fuzz MINUTES=10`: tries inputs on every parser, and requests on the running system, for so long altogether.
  * `TARGET=sdp` for one parser, `SEED=1` to begin as a run before did, `KEEP=1` to keep what was learnt with the
- * sources. An argument names a file for the counts of what held and what did not.
+ * sources, `REPORT=1` to keep the figures for docs/security.md. An argument names a file for the counts.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const seconds = only ? minutes * 60 : minutes * 40;
 const parsers = await fuzzParsers({ names, seconds, seed, localDir, isKept });
 const apis = only ? [] : await askApis(minutes * 20);
 const isClean = tell(parsers, apis);
-if (env['RECORD'] && !only) recordRun({ day: new Date().toISOString().slice(0, 10), minutes, parsers, apis });
+if (env['REPORT'] && !only) recordRun({ day: new Date().toISOString().slice(0, 10), minutes, parsers, apis });
 process.exitCode = isClean ? 0 : 1;
 
 async function askApis(forSeconds: number): Promise<ApiFigures[]> {

@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { httpUrl, millis } from './config.ts';
-import { detection, healthReply, job, jobList, ownerHeader, refusal } from './contracts/inference.ts';
+import {
+  detection,
+  healthReply,
+  job,
+  jobList,
+  ownerHeader,
+  processorTimeHeader,
+  processorTimesOf,
+  refusal,
+} from './contracts/inference.ts';
 import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
 import { AppError, fail } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
@@ -49,6 +58,11 @@ export interface DetectInput {
   signal?: AbortSignal | undefined;
 }
 
+/** The detections of a picture, or that it is at fault, with the processor time it took. */
+export type DetectOutcome = { processorMs: number } & (
+  { outcome: 'detected'; detection: Detection } | { outcome: 'unreadable'; error: AppError }
+);
+
 export interface InferenceClient {
   submitJob: (job: NewJob) => Promise<SubmitOutcome>;
   /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
@@ -59,11 +73,11 @@ export interface InferenceClient {
    */
   stopJob: (id: string) => Promise<{ job: Job; wasLive: boolean }>;
   /**
-   * @throws AppError OP-TASK-REQUEST-INVALID `image_unreadable` when the picture is at fault; of kind
-   * `unavailable` (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the
+   * `unreadable` carries OP-TASK-REQUEST-INVALID `image_unreadable`. @throws AppError of kind `unavailable`
+   * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the
    * reason of `signal` when aborted.
    */
-  detect: (input: DetectInput) => Promise<Detection>;
+  detect: (input: DetectInput) => Promise<DetectOutcome>;
   /** @throws AppError of kind `unavailable` when the backend is not ready. */
   readHealth: () => Promise<HealthReply>;
   /**
@@ -200,7 +214,7 @@ function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitOutcome {
 async function detect(
   input: DetectInput,
   ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
-): Promise<Detection> {
+): Promise<DetectOutcome> {
   const query = new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) });
   const { picture } = input;
   const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
@@ -217,10 +231,12 @@ async function detect(
     signal: input.signal,
   };
   const reply = await unavailableOn(ask(request), input.signal);
+  const [processorMs = 0] = processorTimesOf(reply.headers[processorTimeHeader]);
   if (reply.status === 422) {
-    throw fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');
+    const error = fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');
+    return { outcome: 'unreadable', error, processorMs };
   }
-  return expectBody(detection, reply);
+  return { outcome: 'detected', detection: expectBody(detection, reply), processorMs };
 }
 
 /** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */

@@ -9,11 +9,12 @@ import { createFailureThrottle } from './clients/failure-throttle.ts';
 import { createForwarder } from './clients/forward.ts';
 import type { Forwarder } from './clients/forward.ts';
 import { createOwners } from './clients/owners.ts';
+import { createProcessorBudgets } from './clients/processor-budgets.ts';
 import { createRateLimiter } from './clients/rate-limiter.ts';
 import { createRedisGuard } from './clients/redis.ts';
 import type { RedisGuard } from './clients/redis.ts';
 import { createSlots } from './clients/slots.ts';
-import { ownerUrls } from './config.ts';
+import { budgetLimits, ownerUrls } from './config.ts';
 import type { Config } from './config.ts';
 import { createFindKey } from './db/find-key.ts';
 import { createKeyCache } from './db/key-cache.ts';
@@ -114,6 +115,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     throttle: createFailureThrottle(config.AUTH_FAILURES_PER_MINUTE),
     adminThrottle: createFailureThrottle(config.ADMIN_FAILURES_PER_MINUTE),
     limiter: createRateLimiter(redis),
+    processorBudgets: createProcessorBudgets(redis, budgetLimits(config)),
     slots: createSlots({ redis, leaseMs: config.SLOT_LEASE_MS, logger }),
     watch: createSettingsWatch({ db, keyCache, logger, intervalMs: config.SETTINGS_POLL_MS }),
     owners: createOwners(ownerUrls(config), { signer, timeoutMs, logger }),

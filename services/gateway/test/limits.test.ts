@@ -107,11 +107,12 @@ test.each([
   await until(async () => (await detect(key, other.url, path)).status === 200);
 });
 
-test('a slot lives as long as its request, however long, and is free when the client goes away', async () => {
-  const { key } = await gateway.newKey({ image_calls: 1 });
+test('a slot lives as long as its upload, however long, and is free when the client goes away', async () => {
+  const { key } = await gateway.newKey({ video_uploads: 1 });
+  const upload = () => detect(key, gateway.url, '/v1/vision/video-tasks');
   holdAnswers();
   const leaving = new AbortController();
-  const running = exchange(`${gateway.url}/v1/vision/image-detections`, 'POST', {
+  const running = exchange(`${gateway.url}/v1/vision/video-tasks`, 'POST', {
     headers: bearer(key),
     body: 'x',
     signal: leaving.signal,
@@ -121,7 +122,7 @@ test('a slot lives as long as its request, however long, and is free when the cl
   const takenAt = performance.now();
   await until(
     async () => {
-      expect((await detect(key)).status).toBe(429);
+      expect((await upload()).status).toBe(429);
       return performance.now() - takenAt > 6000;
     },
     { intervalMs: 250 },
@@ -129,7 +130,7 @@ test('a slot lives as long as its request, however long, and is free when the cl
   leaving.abort();
   await gone;
   gateway.upstream.reset();
-  await until(async () => (await detect(key)).status === 200, { timeoutMs: 2000 });
+  await until(async () => (await upload()).status === 200, { timeoutMs: 2000 });
 });
 
 test('a slot is free again with the last byte of the answer', async () => {

@@ -56,6 +56,14 @@ test('a picture that costs too much ends its own process and no other picture', 
   expect(lost).toBe(before + 1);
 });
 
+test('the processor time of a picture is told, and a picture that ended its process took all that it may', async () => {
+  const { cpuMs: cheap } = await decoder.decode(await plain(64, 32).jpeg().toBuffer(), small);
+  const { cpuMs: dear } = await decoder.decode(await plain(4_000, 4_000).png().toBuffer(), small);
+  expect(dear).toBeGreaterThan(cheap);
+  const refused: unknown = await decoder.decode(await manyScans(85, 4_000), small).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ reason: 'not_decodable', cpuMs: 1_000 });
+});
+
 test('after every process was lost, pictures are decoded as before', async () => {
   const expensive = await manyScans(85, 4_000);
   await Promise.all([reasonOf(expensive), reasonOf(expensive), reasonOf(expensive)]);

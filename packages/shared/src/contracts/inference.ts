@@ -69,10 +69,18 @@ export const detection = z.object({ image: imageSize, objects: z.array(detectedO
 export const ownerHeader = 'x-picture-owner';
 
 /**
- * Header of an answer to a picture, refusals included: processor time in milliseconds that it took. A backend may leave
- * it out.
+ * Header of an answer to pictures, refusals included: processor time in milliseconds that decoding took, for each
+ * picture, separated by commas. A backend may leave it out. Images passes it on to the gateway, which keeps it.
  */
 export const processorTimeHeader = 'x-processor-time-ms';
+
+/** Reads that header. What makes no sense counts as nothing. */
+export function processorTimesOf(header: string | string[] | undefined): number[] {
+  const times = String(header ?? '')
+    .split(',')
+    .map(Number);
+  return times.filter((time) => time > 0 && time < 3_600_000);
+}
 
 /** The body that says for sure that nothing was created. */
 export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 
 /** Valid for one connection only (RFC 9110, section 7.6.1), plus those that `Connection` names. */
 const HOP_BY_HOP = new Set([
@@ -16,8 +17,16 @@ const HOP_BY_HOP = new Set([
 /** Headers that callers must not pass to services: identity, trace, and expectations of the next hop. */
 const NOT_FORWARDED = new Set(['authorization', 'host', 'expect', 'cookie', 'traceparent', 'tracestate', 'baggage']);
 
-/** Set by the gateway itself on every answer. */
-const NOT_RETURNED = new Set(['x-request-id', 'x-trace-id', 'ratelimit', 'ratelimit-policy', 'server', 'x-powered-by']);
+/** Set by the gateway itself on every answer, or meant for it. */
+const NOT_RETURNED = new Set([
+  'x-request-id',
+  'x-trace-id',
+  'ratelimit',
+  'ratelimit-policy',
+  'server',
+  'x-powered-by',
+  processorTimeHeader,
+]);
 
 /** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */
 export function requestHeaders(rawHeaders: string[]): OutgoingHttpHeaders {

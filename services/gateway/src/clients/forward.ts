@@ -1,5 +1,11 @@
 import http, { Agent } from 'node:http';
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type {
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeaders,
+  ServerResponse,
+} from 'node:http';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
@@ -14,12 +20,18 @@ interface ForwardTarget {
   /** Path and query. */
   path: string;
   caller: Caller;
+  /**
+   * The service goes on when the client has left, and what its work cost is read from its answer: an answer to a whole
+   * body is waited for then.
+   */
+  isAnswerAwaited?: boolean;
 }
 
 interface Upstream {
   owner: Owner;
   url: string;
   token: string;
+  isAnswerAwaited: boolean;
 }
 
 interface ForwardLimits {
@@ -30,7 +42,12 @@ interface ForwardLimits {
   readIdleMs: number;
 }
 
-export type Forward = (req: IncomingMessage, res: ServerResponse, target: ForwardTarget) => Promise<void>;
+/** The headers of the answer; none when the client left before it. */
+export type Forward = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  target: ForwardTarget,
+) => Promise<IncomingHttpHeaders>;
 
 export interface ForwardOptions extends ForwardLimits {
   urls: Record<Owner, string>;
@@ -50,9 +67,10 @@ export interface Forwarder {
 export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Forwarder {
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   return {
-    forward: async (req, res, { owner, path, caller }) => {
+    forward: async (req, res, { owner, path, caller, isAnswerAwaited = false }) => {
       const token = await signer.sign(owner, caller);
-      await new Exchange(req, res, { target: { owner, url: urls[owner] + path, token }, limits, agent }).run();
+      const target = { owner, url: urls[owner] + path, token, isAnswerAwaited };
+      return new Exchange(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),
   };
@@ -73,6 +91,8 @@ class Exchange {
   #upstream: ClientRequest | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #hasAnswer = false;
+  #hasClientLeft = false;
+  #answerHeaders: IncomingHttpHeaders = {};
   #isOver = false;
 
   constructor(req: IncomingMessage, res: ServerResponse, options: ExchangeOptions) {
@@ -84,8 +104,8 @@ class Exchange {
   /**
    * Resolves when the answer was passed on or the client left; rejects with what to answer when the service gave none.
    */
-  async run(): Promise<void> {
-    if (this.#res.closed) return;
+  async run(): Promise<IncomingHttpHeaders> {
+    if (this.#res.closed) return {};
     const { limits } = this.#options;
     const isRead = this.#req.method === 'GET' || this.#req.method === 'HEAD';
     this.#watchdog = setTimeout(() => this.#fail('timeout'), isRead ? limits.readIdleMs : limits.idleMs);
@@ -95,6 +115,7 @@ class Exchange {
         this.#settle = (failure) => (failure ? reject(failure) : resolve());
         this.#send(true);
       });
+      return this.#answerHeaders;
     } finally {
       clearTimeout(this.#watchdog);
       this.#res.off('close', this.#onClientClosed);
@@ -166,6 +187,13 @@ class Exchange {
       this.#fail('token_refused');
       return;
     }
+    this.#answerHeaders = answer.headers;
+    if (this.#hasClientLeft) {
+      answer.resume();
+      this.#isOver = true;
+      this.#settle();
+      return;
+    }
     const res = this.#res;
     res.statusCode = answer.statusCode ?? 502;
     for (const [name, value] of Object.entries(responseHeaders(answer.rawHeaders))) {
@@ -231,6 +259,11 @@ class Exchange {
 
   readonly #onClientClosed = () => {
     if (this.#isOver) return;
+    const isAtWork = this.#upstream?.writableEnded === true && !this.#hasAnswer;
+    if (isAtWork && this.#options.target.isAnswerAwaited) {
+      this.#hasClientLeft = true;
+      return;
+    }
     this.#isOver = true;
     this.#leaveUpload();
     this.#settle();

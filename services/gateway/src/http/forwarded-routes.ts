@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Response } from 'express';
 import { taskPath } from '@vision/shared/contracts/ids';
+import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
 import { pathTo } from '@vision/shared/contracts/question';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
@@ -11,7 +12,7 @@ import type { Slot, SlotKind } from '../clients/slots.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
 
-type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'signals'>;
+type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
 interface Forwarded {
   operation: string;
@@ -56,11 +57,14 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   return route(
     { operation, method, path, summary: `Passed on to ${owner}`, audience: 'public', params, responses: {} },
     async ({ params, caller, req, res }) => {
+      if (kind === 'image_calls') await refuseOverdrawn(deps, caller);
       const slot = kind ? await takeSlot(deps, { kind, caller, res }) : undefined;
       try {
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
-        await deps.forward(req, res, { owner, path: target, caller });
+        const isAnswerAwaited = kind === 'image_calls';
+        const answer = await deps.forward(req, res, { owner, path: target, caller, isAnswerAwaited });
+        await deps.processorBudgets.charge(caller.subject, processorTimesOf(answer[processorTimeHeader]));
       } catch (error) {
         deps.signals.upstreamFailed(owner, error);
         throw error;
@@ -70,6 +74,14 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
       return undefined;
     },
   );
+}
+
+/** A subject whose pictures took more processor time than it may use waits until its budget has refilled. */
+async function refuseOverdrawn({ processorBudgets, signals }: ForwardDeps, { subject }: Caller): Promise<void> {
+  const waitMs = await processorBudgets.waitFor(subject);
+  signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);
+  if (waitMs === 0) return;
+  throw fail.rateLimited('processor_time_exceeded', Math.ceil(waitMs / 1000), { limit: 'processor_time' });
 }
 
 async function takeSlot(

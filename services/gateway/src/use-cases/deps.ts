@@ -4,6 +4,7 @@ import type { Scenes } from '@vision/shared/scenes';
 import type { FailureThrottle } from '../clients/failure-throttle.ts';
 import type { Forward } from '../clients/forward.ts';
 import type { Owners } from '../clients/owners.ts';
+import type { ProcessorBudgets } from '../clients/processor-budgets.ts';
 import type { RateLimiter } from '../clients/rate-limiter.ts';
 import type { Slots } from '../clients/slots.ts';
 import type { KeyCache } from '../db/key-cache.ts';
@@ -28,6 +29,8 @@ export interface Deps {
   adminThrottle: FailureThrottle;
   limiter: RateLimiter;
   slots: Slots;
+  /** Processor time that the pictures of a subject may take. */
+  processorBudgets: ProcessorBudgets;
   watch: SettingsWatch;
   /** Asks the services behind, for operators. */
   owners: Owners;

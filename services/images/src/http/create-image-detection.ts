@@ -46,6 +46,7 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
         fail.sceneUnavailable('helmet'),
         fail.dailyExhausted({ limit: 100, used: 95, requested: 10, resets_at: '2026-03-16T00:00:00+08:00' }),
         fail.rateLimited('too_many_in_flight', 1, { limit: 'image_calls', allowed: 20 }),
+        fail.rateLimited('processor_time_exceeded', 12, { limit: 'processor_time' }),
         fail.breakerOpen(5),
         fail.maintenance(),
         fail.sysUnavailable('first_call_still_running'),

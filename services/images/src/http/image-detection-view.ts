@@ -1,3 +1,4 @@
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { z } from 'zod';
 import { detectedObject } from '@vision/shared/contracts/detection';
 import type { Reply } from '@vision/shared/http/route';
@@ -72,7 +73,7 @@ export const form = z
   .meta({ id: 'NewImageDetection' });
 
 /** 201 for a new call, 200 for a replay. */
-export function toReply({ call, entries, replayed }: FinishedCall): Reply {
+export function toReply({ call, entries, replayed, processorMs }: FinishedCall): Reply {
   const body = {
     task_id: call.taskId,
     request_id: call.requestId,
@@ -80,7 +81,8 @@ export function toReply({ call, entries, replayed }: FinishedCall): Reply {
     results: entries.map(toResult),
     ...(replayed ? { replayed } : {}),
   };
-  return replayed ? { status: 200, body, headers: { 'Idempotency-Replayed': 'true' } } : { status: 201, body };
+  if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' } };
+  return { status: 201, body, headers: { [processorTimeHeader]: processorMs.join(',') } };
 }
 
 function toResult({ seq, outcome }: ImageEntry) {

@@ -37,6 +37,8 @@ export interface FinishedCall {
   call: ImageCall;
   entries: ImageEntry[];
   replayed: boolean;
+  /** Processor time that the backend took for each image; none for a replay. */
+  processorMs: number[];
 }
 
 /**
@@ -108,5 +110,5 @@ async function replay(deps: CreateDeps, { subject }: KeyId, taskId: string): Pro
   const [call, entries] = await Promise.all([findImageCall(deps.db, { subject, taskId }), findImages(deps.db, taskId)]);
   if (!call) throw fail.sysUnavailable('result_expiring');
   deps.signals.callReplayed();
-  return { call, entries, replayed: true };
+  return { call, entries, replayed: true, processorMs: [] };
 }

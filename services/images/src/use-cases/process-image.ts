@@ -31,23 +31,34 @@ export interface NumberedImage {
   image: ReceivedImage;
 }
 
+/** What became of an image, and the processor time that the backend took for it. */
+export interface ProcessedImage {
+  entry: ImageEntry;
+  processorMs: number;
+}
+
 type ImageDeps = Pick<Deps, 'store' | 'inference' | 'signals'>;
 
 /** Relays and detects one image. Faults of store, backend or picture are its outcome; anything else is thrown. */
-export async function processImage(deps: ImageDeps, work: CallWork, numbered: NumberedImage): Promise<ImageEntry> {
+export async function processImage(deps: ImageDeps, work: CallWork, numbered: NumberedImage): Promise<ProcessedImage> {
   work.signal.throwIfAborted();
   const { seq, image } = numbered;
-  const outcome = work.stalled.signal.aborted
-    ? failedOutcome(deps, { work, seq }, { cause: work.stalled.signal.reason, objectKey: undefined })
+  const { outcome, processorMs = 0 } = work.stalled.signal.aborted
+    ? { outcome: failedOutcome(deps, { work, seq }, { cause: work.stalled.signal.reason, objectKey: undefined }) }
     : await relayAndDetect(deps, work, numbered);
-  return { seq, sha256: image.sha256, bytes: image.bytes, contentType: image.contentType, outcome };
+  const { sha256, bytes, contentType } = image;
+  return { entry: { seq, sha256, bytes, contentType, outcome }, processorMs };
 }
 
 /**
  * The picture goes to the store and to the backend at the same time. Without a stored picture there is no result, so
  * a failed relay ends the detection.
  */
-async function relayAndDetect(deps: ImageDeps, work: CallWork, { seq, image }: NumberedImage): Promise<ImageOutcome> {
+async function relayAndDetect(
+  deps: ImageDeps,
+  work: CallWork,
+  { seq, image }: NumberedImage,
+): Promise<{ outcome: ImageOutcome; processorMs?: number }> {
   const { claim, scene, signal, stalled } = work;
   const { sha256, bytes, contentType } = image;
   const objectKey = pictureKey(claim.taskId, seq);
@@ -71,16 +82,18 @@ async function relayAndDetect(deps: ImageDeps, work: CallWork, { seq, image }: N
   detection.catch(noteStall);
   const [stored, detected] = await Promise.allSettled([relay, detection]);
   signal.throwIfAborted();
-  if (stored.status === 'rejected') {
-    return failedOutcome(deps, { work, seq }, { cause: stored.reason, objectKey: undefined });
-  }
-  if (detected.status === 'rejected') {
-    return failedOutcome(deps, { work, seq }, { cause: detected.reason, objectKey });
-  }
+  const processorMs = detected.status === 'fulfilled' ? detected.value.processorMs : 0;
+  const failed = (cause: unknown, key?: string) => ({
+    outcome: failedOutcome(deps, { work, seq }, { cause, objectKey: key }),
+    processorMs,
+  });
+  if (stored.status === 'rejected') return failed(stored.reason);
+  if (detected.status === 'rejected') return failed(detected.reason, objectKey);
+  if (detected.value.outcome === 'unreadable') return failed(detected.value.error, objectKey);
   deps.signals.imageSucceeded();
-  const { image: size, objects } = detected.value;
+  const { image: size, objects } = detected.value.detection;
   const kept = objects.filter(({ score }) => score >= scene.lower_bound).sort((a, b) => b.score - a.score);
-  return { status: 'succeeded', objectKey, size, objects: kept };
+  return { outcome: { status: 'succeeded', objectKey, size, objects: kept }, processorMs };
 }
 
 /** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */

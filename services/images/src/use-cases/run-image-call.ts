@@ -30,7 +30,7 @@ export async function runImageCall(
   deps: RunDeps,
   claim: Claim,
   work: Work,
-): Promise<{ call: ImageCall; entries: ImageEntry[] }> {
+): Promise<{ call: ImageCall; entries: ImageEntry[]; processorMs: number[] }> {
   crashPoint('images.key_claimed');
   const startedAt = performance.now();
   const lease = holdLease(deps, claim);
@@ -39,15 +39,16 @@ export async function runImageCall(
     refusal = await reserveUnits(deps, claim, work);
     if (refusal) throw refusal;
     crashPoint('images.units_reserved');
-    const entries = await processImages(deps, { claim, ...work, signal: lease.lost });
+    const processed = await processImages(deps, { claim, ...work, signal: lease.lost });
     crashPoint('images.images_processed');
+    const entries = processed.map(({ entry }) => entry);
     if (failedAsAWhole(entries.map((entry) => entry.outcome))) throw fail.sysUnavailable('no_image_could_be_processed');
     const call = await finishOnce(deps, claim, entries);
     crashPoint('images.result_stored');
     deps.signals.callFinished(call, (performance.now() - startedAt) / 1000);
     await settle(deps, call);
     crashPoint('images.units_settled');
-    return { call, entries };
+    return { call, entries, processorMs: processed.map((one) => one.processorMs) };
   } catch (error) {
     await undoImageCall(deps, claim, { hadEffects: refusal === undefined, reason: error });
     throw error;

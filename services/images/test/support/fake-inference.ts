@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type DetectAnswer = { status: number; body: unknown } | 'drop' | 'hang';
+export type DetectAnswer = { status: number; body: unknown; headers?: Record<string, string> } | 'drop' | 'hang';
 
 export interface FakeInference {
   url: string;
@@ -60,5 +60,8 @@ async function answer(fake: FakeInference, req: IncomingMessage, res: ServerResp
   const reply = await fake.answer(picture, new URL(req.url ?? '/', fake.url));
   if (reply === 'hang') return;
   if (reply === 'drop') res.destroy();
-  else res.writeHead(reply.status, { 'content-type': 'application/json' }).end(JSON.stringify(reply.body));
+  else
+    res
+      .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+      .end(JSON.stringify(reply.body));
 }

@@ -165,7 +165,8 @@ export function clientOf(url: string) {
     get,
     detect: async (parts: Part[] | Buffer, options?: CallOptions) => {
       const response = await post(parts, options);
-      return { status: response.status, body: (await response.json()) as Detections & Problem };
+      const body = (await response.json()) as Detections & Problem;
+      return { status: response.status, headers: response.headers, body };
     },
     call: async (method: string, path: string) =>
       fetch(url + path, { method, headers: { authorization: `Bearer ${await tokenOf()}` } }),

@@ -5,9 +5,12 @@ export type ImageFault = 'not_an_image' | 'too_many_pixels' | 'not_decodable';
 export class ImageRefusedError extends Error {
   override readonly name = 'ImageRefusedError';
   readonly reason: ImageFault;
+  /** Processor time that was spent before it was refused, milliseconds. */
+  readonly cpuMs: number;
 
-  constructor(reason: ImageFault, cause?: unknown) {
+  constructor(reason: ImageFault, cause?: unknown, cpuMs = 0) {
     super(`image refused: ${reason}`, { cause });
     this.reason = reason;
+    this.cpuMs = cpuMs;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GateFullError } from '@vision/shared/async/gate';
-import { detection, ownerHeader, refusal } from '@vision/shared/contracts/inference';
+import { detection, ownerHeader, processorTimeHeader, refusal } from '@vision/shared/contracts/inference';
 import type { Refusal } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
@@ -84,17 +84,19 @@ function refuseEarly(req: Request, res: Response, body: Refusal): void {
 function replyTo(deps: PictureDeps, outcome: DetectImageOutcome): Reply {
   switch (outcome.kind) {
     case 'detected':
-      return { status: 200, body: outcome.detection };
+      return { status: 200, body: outcome.detection, headers: costOf(outcome) };
     case 'scene_unknown':
       return { status: 404, body: { reason: 'scene_unknown' } };
     case 'refused':
-      return { status: 422, body: { reason: outcome.reason } };
+      return { status: 422, body: { reason: outcome.reason }, headers: costOf(outcome) };
     case 'turned_away':
       return turnAway(deps);
     case 'unavailable':
       return unavailable(outcome.reason);
   }
 }
+
+const costOf = ({ cpuMs }: { cpuMs: number }) => ({ [processorTimeHeader]: String(cpuMs) });
 
 function turnAway({ signals }: PictureDeps): Reply {
   signals.imageTurnedAway();

@@ -14,6 +14,8 @@ interface DecodedPicture {
   /** Size of the picture as a person sees it, after orientation. */
   original: ImageSize;
   image: RgbImage;
+  /** Processor time that decoding took, milliseconds. */
+  cpuMs: number;
 }
 
 /** Decodes pictures of strangers in processes of its own. */
@@ -76,9 +78,11 @@ export function createPictureDecoder({ sandbox, processes, limits, onLost }: Pic
       const { width, height } = judgePicture(bytes);
       const decode = () =>
         all.run(async () => {
-          const { original, pixels } = await inProcess((decoder) => decoder.decode(bytes, fit));
-          if (original.width * original.height > MAX_PIXELS) throw new ImageRefusedError('too_many_pixels');
-          return { original, image: { ...fit(original), data: pixels } };
+          const { original, pixels, cpuMs } = await inProcess((decoder) => decoder.decode(bytes, fit));
+          if (original.width * original.height > MAX_PIXELS) {
+            throw new ImageRefusedError('too_many_pixels', undefined, cpuMs);
+          }
+          return { original, image: { ...fit(original), data: pixels }, cpuMs };
         }, turn);
       return width * height > LARGE_PIXELS ? large.run(decode, turn) : decode();
     },

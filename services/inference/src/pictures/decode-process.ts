@@ -1,5 +1,5 @@
 import { stripPngMetadata } from '../domain/strip-png-metadata.ts';
-import { createFrameReader, frameHeader, kinds, readSize, sizePayload } from './frames.ts';
+import { createFrameReader, frameHeader, kinds, readSize, sizePayload, timePayload } from './frames.ts';
 import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
 
 /**
@@ -49,6 +49,7 @@ async function scale(payload: Buffer): Promise<void> {
 
 function finish(kind: number, payload: Buffer): void {
   current = undefined;
+  send(kinds.spent, timePayload(cpuNow() - cpuAtStart));
   send(kind, payload);
   // Ends between two pictures before the limit of the whole process does it in the middle of one.
   if (cpuNow() > lifetimeCpuMs) process.stdin.destroy();

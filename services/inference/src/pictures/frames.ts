@@ -6,6 +6,8 @@ export const kinds = {
   scaleTo: 2,
   /** From the process: the size of the picture as a person sees it. */
   size: 3,
+  /** From the process, before pixels and refusals: processor time of the picture, a 32-bit number of milliseconds. */
+  spent: 6,
   /** From the process: the scaled pixels. */
   pixels: 4,
   /** From the process: the reason why it was refused. The exchange is over. */
@@ -32,6 +34,17 @@ export function sizePayload({ width, height }: { width: number; height: number }
   payload.writeUInt32LE(width, 0);
   payload.writeUInt32LE(height, 4);
   return payload;
+}
+
+export function timePayload(ms: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32LE(Math.max(0, Math.round(ms)), 0);
+  return payload;
+}
+
+export function readTime(payload: Buffer): number {
+  if (payload.length !== 4) throw new Error('a time has 4 bytes');
+  return payload.readUInt32LE(0);
 }
 
 export function readSize(payload: Buffer): { width: number; height: number } {

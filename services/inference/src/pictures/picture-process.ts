@@ -7,7 +7,7 @@ import { fail } from '@vision/shared/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createFrameReader, frameHeader, kinds, readSize, sizePayload } from './frames.ts';
+import { createFrameReader, frameHeader, kinds, readSize, readTime, sizePayload } from './frames.ts';
 import type { Frame } from './frames.ts';
 
 export interface PictureLimits {
@@ -22,6 +22,8 @@ interface ScaledPicture {
   original: ImageSize;
   /** Scaled to the size that was asked for, three bytes a pixel. */
   pixels: Buffer;
+  /** Processor time it took, milliseconds. */
+  cpuMs: number;
 }
 
 /** A process that decodes one picture at a time. */
@@ -60,7 +62,7 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
     },
     ['pipe', 'pipe', 'ignore'],
   );
-  const channel = openChannel(child);
+  const channel = openChannel(child, limits.cpuMs);
   return {
     decode: async (bytes, fit) => {
       if (!channel.isOpen()) throw fail.upstreamDown('decoder_lost');
@@ -69,8 +71,11 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
         const original = sizeOf(await channel.ask(kinds.picture, bytes));
         const scaled = fit(original);
         const { payload } = await channel.ask(kinds.scaleTo, sizePayload(scaled));
-        if (payload.length !== scaled.width * scaled.height * 3) throw new ImageRefusedError('not_decodable');
-        return { original, pixels: payload };
+        const cpuMs = channel.spentMs();
+        if (payload.length !== scaled.width * scaled.height * 3) {
+          throw new ImageRefusedError('not_decodable', undefined, cpuMs);
+        }
+        return { original, pixels: payload, cpuMs };
       } finally {
         clearTimeout(late);
       }
@@ -82,13 +87,17 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
   };
 }
 
-/** Questions to the process, one at a time. Its end refuses the picture at work: the picture is what ended it. */
-function openChannel(child: ChildProcess) {
+/**
+ * Questions to the process, one at a time. Its end refuses the picture at work, which is what ended it and counts as
+ * having cost all that a picture may. What the process says of its time is believed up to there.
+ */
+function openChannel(child: ChildProcess, mostMs: number) {
+  let spentMs = 0;
   let answer: PromiseWithResolvers<Frame> | undefined;
   let isOpen = true;
   const lose = () => {
     isOpen = false;
-    answer?.reject(new ImageRefusedError('not_decodable'));
+    answer?.reject(new ImageRefusedError('not_decodable', undefined, mostMs));
   };
   const kill = () => {
     lose();
@@ -97,7 +106,10 @@ function openChannel(child: ChildProcess) {
   child.once('error', lose).once('close', lose);
   child.stdin?.on('error', lose);
   child.stdout?.on('error', lose);
-  const read = createFrameReader(MAX_MESSAGE_BYTES, (frame) => answer?.resolve(frame));
+  const read = createFrameReader(MAX_MESSAGE_BYTES, (frame) => {
+    if (frame.kind === kinds.spent) spentMs = Math.min(mostMs, readTime(frame.payload));
+    else answer?.resolve(frame);
+  });
   child.stdout?.on('data', (chunk: Buffer) => {
     try {
       read(chunk);
@@ -108,6 +120,7 @@ function openChannel(child: ChildProcess) {
   });
   return {
     isOpen: () => isOpen,
+    spentMs: () => spentMs,
     kill,
     ask: async (kind: number, payload: Uint8Array): Promise<Frame> => {
       answer = Promise.withResolvers();
@@ -116,7 +129,7 @@ function openChannel(child: ChildProcess) {
       try {
         const frame = await answer.promise;
         if (frame.kind !== kinds.refused) return frame;
-        throw new ImageRefusedError('not_decodable', frame.payload.toString('utf8'));
+        throw new ImageRefusedError('not_decodable', frame.payload.toString('utf8'), spentMs);
       } finally {
         answer = undefined;
       }

@@ -16,10 +16,10 @@ export interface DetectImageInput {
 }
 
 export type DetectImageOutcome =
-  | { kind: 'detected'; detection: Detection }
+  | { kind: 'detected'; detection: Detection; cpuMs: number }
   | { kind: 'scene_unknown' }
   /** The picture is at fault. */
-  | { kind: 'refused'; reason: string }
+  | { kind: 'refused'; reason: string; cpuMs: number }
   /** There was no time for it: others were before it. */
   | { kind: 'turned_away' }
   /** The backend is at fault. */
@@ -70,12 +70,12 @@ async function decodeAndDetect(
   { bytes, minScore, owner, signal }: DetectImageInput,
 ): Promise<Outcome> {
   try {
-    const { original, image } = await pictures.decode(bytes, (size) => detector.fit(size), { owner, signal });
+    const { original, image, cpuMs } = await pictures.decode(bytes, (size) => detector.fit(size), { owner, signal });
     const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, signal };
     const objects = await detector.detect(image, wanted);
-    return { kind: 'detected', detection: { image: original, objects } };
+    return { kind: 'detected', detection: { image: original, objects }, cpuMs };
   } catch (error) {
-    if (error instanceof ImageRefusedError) return { kind: 'refused', reason: error.reason };
+    if (error instanceof ImageRefusedError) return { kind: 'refused', reason: error.reason, cpuMs: error.cpuMs };
     const known = asAppError(error);
     if (known?.kind === 'unavailable') return { kind: 'unavailable', reason: known.reason, cause: known.cause };
     throw error;

@@ -1,0 +1,72 @@
+import { countedMs, refilled, waitMs } from '../domain/processor-budget.ts';
+import type { Budget, BudgetLimits } from '../domain/processor-budget.ts';
+import type { RedisGuard } from './redis.ts';
+
+export interface ProcessorBudgets {
+  /** Milliseconds until the subject may send pictures again; 0 when it may now. */
+  waitFor: (subject: string) => Promise<number>;
+  /** Takes what some pictures spent from the budget of their subject, also more than is left. Never fails. */
+  charge: (subject: string, spentMs: readonly number[]) => Promise<void>;
+}
+
+const BUDGETS_AT_MOST = 10_000;
+
+/**
+ * The processor time that pictures of each subject may take, shared by all replicas. It is known only afterwards, so it
+ * is taken afterwards, and a budget may be overdrawn. While Redis is away each replica counts what it sees itself.
+ */
+export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits): ProcessorBudgets {
+  const own = new Map<string, Budget>();
+  const ownOf = (subject: string) => refilled(own.get(subject), performance.now(), limits);
+  const takeFrom = async (subject: string, ms: number): Promise<number> => {
+    const { perSecondMs, burstMs } = limits;
+    const shared = await redis.attempt(
+      (client) => client.eval(TAKE, 1, `processor:${subject}`, ms, perSecondMs, burstMs) as Promise<string>,
+    );
+    return shared === undefined ? takeOwn(own, { subject, ms, budget: ownOf(subject) }) : Number(shared);
+  };
+  return {
+    waitFor: async (subject) => waitMs({ leftMs: await takeFrom(subject, 0), atMs: 0 }, limits),
+    charge: async (subject, spentMs) => {
+      const ms = countedMs(spentMs, limits);
+      if (ms > 0) await takeFrom(subject, ms);
+    },
+  };
+}
+
+function takeOwn(
+  own: Map<string, Budget>,
+  { subject, ms, budget }: { subject: string; ms: number; budget: Budget },
+): number {
+  if (ms === 0) return budget.leftMs;
+  const left = { ...budget, leftMs: budget.leftMs - ms };
+  // The newest stands last, so what is dropped is what was charged longest ago.
+  own.delete(subject);
+  own.set(subject, left);
+  for (const oldest of own.keys()) {
+    if (own.size <= BUDGETS_AT_MOST) break;
+    own.delete(oldest);
+  }
+  return left.leftMs;
+}
+
+/**
+ * On the clock of Redis. ARGV: milliseconds to take, refill a second, most. Returns what is left, as text, because
+ * numbers of a script lose their fraction. A full budget needs no key.
+ */
+const TAKE = `
+local take, rate, most = tonumber(ARGV[1]), tonumber(ARGV[2]) / 1000, tonumber(ARGV[3])
+local time = redis.call('time')
+local now = time[1] * 1000 + time[2] / 1000
+local state = redis.call('hmget', KEYS[1], 'left', 'at')
+local left = most
+if state[1] then
+  left = math.min(most, tonumber(state[1]) + math.max(0, now - tonumber(state[2])) * rate)
+end
+if take > 0 then
+  left = left - take
+  redis.call('hset', KEYS[1], 'left', string.format('%.3f', left), 'at', string.format('%.3f', now))
+  redis.call('pexpire', KEYS[1], math.ceil((most - left) / rate) + 1000)
+end
+return string.format('%.3f', left)
+`;

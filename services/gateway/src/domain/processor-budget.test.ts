@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { countedMs, refilled, waitMs } from './processor-budget.ts';
+
+const limits = { freeMs: 300, perSecondMs: 500, burstMs: 30_000 };
+
+test('ordinary pictures count for nothing, however many', () => {
+  expect(countedMs(Array<number>(10).fill(300), limits)).toBe(0);
+});
+
+test('an expensive picture counts with what it took beyond an ordinary one, whatever is beside it', () => {
+  expect(countedMs([2_000, ...Array<number>(9).fill(10)], limits)).toBe(1_700);
+});
+
+test('a new budget is full, and refills to no more than that', () => {
+  expect(refilled(undefined, 5_000, limits)).toEqual({ leftMs: 30_000, atMs: 5_000 });
+  expect(refilled({ leftMs: 29_900, atMs: 0 }, 60_000, limits).leftMs).toBe(30_000);
+});
+
+test('what was overdrawn has to be refilled first', () => {
+  const overdrawn = { leftMs: -10_000, atMs: 0 };
+  expect(waitMs(overdrawn, limits)).toBe(20_002);
+  expect(waitMs(refilled(overdrawn, 20_002, limits), limits)).toBe(0);
+});
+
+test('a clock that goes back takes nothing away', () => {
+  expect(refilled({ leftMs: 100, atMs: 9_000 }, 1_000, limits).leftMs).toBe(100);
+});

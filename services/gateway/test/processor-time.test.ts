@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { until } from '@vision/shared/testing/until';
+import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
+import type { TestGateway } from './support/gateway.ts';
+import { freePort } from './support/programs.ts';
+
+const settings = { PICTURE_FREE_CPU_MS: '300', PICTURE_CPU_MS_PER_S: '1000', PICTURE_CPU_BURST_MS: '3000' };
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway(settings);
+});
+afterAll(() => gateway.stop());
+beforeEach(() => gateway.upstream.reset());
+
+const path = '/v1/vision/image-detections';
+const detect = (key: string, url = gateway.url, signal?: AbortSignal) =>
+  exchange(url + path, 'POST', { headers: bearer(key), body: 'x', ...(signal ? { signal } : {}) });
+
+/** From now on pictures cost this. */
+function costs(...milliseconds: number[]): void {
+  gateway.upstream.answer = (req, res) => {
+    req.resume().once('end', () => res.writeHead(201, { [processorTimeHeader]: milliseconds.join(',') }).end('{}'));
+  };
+}
+
+test('ordinary pictures never meet the budget, and callers are not told what theirs cost', async () => {
+  const { key } = await gateway.newKey();
+  costs(...Array<number>(10).fill(300));
+  for (let call = 0; call < 30; call += 1) {
+    const { status, headers } = await detect(key);
+    expect(status).toBe(201);
+    expect(headers.get(processorTimeHeader)).toBeNull();
+  }
+});
+
+test('a subject beyond its budget waits for as long as it is told, whatever replica it asks; others do not', async () => {
+  const other = await gateway.addReplica();
+  const [{ key }, innocent] = [await gateway.newKey(), await gateway.newKey()];
+  costs(2_300, 2_300, 10);
+  expect((await detect(key)).status).toBe(201);
+  const refused = await detect(key, other.url);
+  expect(refusal(refused)).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'processor_time_exceeded']);
+  const waitS = Number(refused.headers.get('retry-after'));
+  expect(waitS).toBeGreaterThanOrEqual(1);
+  expect(waitS).toBeLessThanOrEqual(2);
+  expect((await detect(innocent.key, other.url)).status).toBe(201);
+  await until(async () => (await detect(key, other.url)).status === 201, { timeoutMs: 10_000 });
+}, 30_000);
+
+test('only pictures are refused: everything else of the subject goes on', async () => {
+  const { key } = await gateway.newKey();
+  costs(60_000);
+  await detect(key);
+  expect((await detect(key)).status).toBe(429);
+  const { status } = await exchange(`${gateway.url}/api/op/v1/scenes`, 'GET', { headers: bearer(key) });
+  expect(status).toBe(200);
+});
+
+test('a client that leaves before its answer pays, and keeps its place until the work is done', async () => {
+  const { key } = await gateway.newKey({ image_calls: 1 });
+  const arrived = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  gateway.upstream.answer = (req, res) => {
+    req.resume().once('end', () => {
+      arrived.resolve();
+      void finish.promise.then(() => res.writeHead(201, { [processorTimeHeader]: '60000' }).end('{}'));
+    });
+  };
+  const leaving = new AbortController();
+  const left = detect(key, gateway.url, leaving.signal).catch(() => 'left');
+  await arrived.promise;
+  leaving.abort();
+  expect(await left).toBe('left');
+  expect(refusal(await detect(key))).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'too_many_in_flight']);
+  costs(0);
+  finish.resolve();
+  await until(async () => isOverdrawn(await detect(key)), { timeoutMs: 10_000 });
+}, 30_000);
+
+const isOverdrawn = (answer: Awaited<ReturnType<typeof detect>>) => refusal(answer)[2] === 'processor_time_exceeded';
+
+test('while Redis is away a replica holds the budget by itself', async () => {
+  const alone = await gateway.addReplica({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+  const { key } = await gateway.newKey();
+  costs(60_000);
+  expect((await detect(key, alone.url)).status).toBe(201);
+  expect(refusal(await detect(key, alone.url))).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'processor_time_exceeded']);
+});

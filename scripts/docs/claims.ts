@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
+import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/list.ts';
 import { serviceNames } from './services.ts';
 
 interface Sources {
@@ -23,9 +25,10 @@ export function untrueClaims(root: string): string[] {
     .map((path) => read(root, path))
     .join('\n');
   const sources = { root, code, codeAsMetrics: code.replaceAll(/(?<=[a-z])\.(?=[a-z])/g, '_') };
-  return present
+  const documents = present
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
+  return [...documents, ...deliberateFaults.flatMap((fault) => untrueFault(root, fault))];
 }
 
 function claimsOf(document: string, text: string, sources: Sources): string[] {
@@ -37,6 +40,19 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
     ...(operations ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
   ];
 }
+
+/** A mend that was moved or reworded can no longer be taken out, and nobody would know that its test still bites. */
+function untrueFault(root: string, { says, file, find, caughtBy }: DeliberateFault): string[] {
+  const list = 'test/faults/deliberate/list.ts';
+  const isThere = existsSync(join(root, file)) && read(root, file).split(find).length === 2;
+  const isTested = !('test' in caughtBy) || (existsSync(join(root, caughtBy.file)) && hasTest(root, caughtBy));
+  return [
+    ...(isThere ? [] : [`${list}: "${says}": ${file} does not have once: ${find}`]),
+    ...(isTested ? [] : [`${list}: "${says}": its test does not exist`]),
+  ];
+}
+
+const hasTest = (root: string, { file, test }: CaughtByTest) => read(root, file).includes(test);
 
 /** Links to a heading that is not there; headings are named as GitHub names them. */
 function missingHeadings(document: string, text: string, { root }: Sources): string[] {

@@ -37,7 +37,7 @@ export async function readFrameLog(brokers: string[]): Promise<FrameLog> {
   const offsets = await admin.fetchTopicOffsets(frameProduced.topic);
   await admin.disconnect();
   const left = new Map(
-    offsets.filter(({ high }) => high !== '0').map(({ partition, high }) => [partition, Number(high)]),
+    offsets.filter(({ low, high }) => low !== high).map(({ partition, high }) => [partition, Number(high)]),
   );
   if (left.size === 0) return log;
   const consumer = kafka.consumer({ groupId: `frame-log-${randomUUID()}`, maxWaitTimeInMs: 100 });
@@ -60,11 +60,23 @@ export async function readFrameLog(brokers: string[]): Promise<FrameLog> {
   });
   await isComplete;
   await consumer.disconnect();
-  for (const list of log.frames.values()) {
-    list.sort((a, b) => a.at - b.at || a.partition - b.partition || a.offset - b.offset);
-  }
+  for (const list of log.frames.values()) inBrokerOrder(list);
   return log;
 }
+
+/** Both together; what one has lost the other may have. */
+export function mergeLogs(one: FrameLog, other: FrameLog): FrameLog {
+  const frames = new Map<string, LoggedFrame[]>();
+  for (const list of [...one.frames.values(), ...other.frames.values()]) for (const frame of list) note(frames, frame);
+  for (const [jobId, list] of frames) {
+    const known = new Map(list.map((frame) => [`${frame.partition}/${frame.offset}`, frame]));
+    frames.set(jobId, inBrokerOrder([...known.values()]));
+  }
+  return { frames, ends: new Map([...one.ends, ...other.ends]) };
+}
+
+const inBrokerOrder = (list: LoggedFrame[]) =>
+  list.sort((a, b) => a.at - b.at || a.partition - b.partition || a.offset - b.offset);
 
 type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at'>;
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FAILOVER } from './nemesis/fault.ts';
+import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { faults as allFaults } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
 import type { Create } from './workload.ts';
@@ -98,7 +98,7 @@ function document(run: Run): string {
     '',
     '| fault | times |',
     '|---|---|',
-    ...[...allFaults.map(({ name }) => name), FAILOVER].map((name) => `| ${name} | ${times(name)} |`),
+    ...[...allFaults.map(({ name }) => name), FAILOVER, HOLE].map((name) => `| ${name} | ${times(name)} |`),
     '',
   ].join('\n');
 }

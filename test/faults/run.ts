@@ -8,7 +8,9 @@ import { readSettings } from '../../deploy/local/settings.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
 import { underLoad } from './load.ts';
-import { breakThings } from './nemesis/nemesis.ts';
+import { FAILOVER, HOLE } from './nemesis/fault.ts';
+import { breakThings, faults } from './nemesis/nemesis.ts';
+import type { Strike } from './nemesis/nemesis.ts';
 import { seeded } from './random.ts';
 import { writeReport } from './report.ts';
 import type { Verdict } from './report.ts';
@@ -20,6 +22,8 @@ const seed = Number(process.env['SEED'] ?? 1);
 const minutes = Number(process.env['MINUTES'] ?? 0.5);
 const failovers = Number(process.env['FAILOVERS'] ?? (minutes >= 5 ? 3 : 0));
 const FAULTS_AT_ONCE = 3;
+/** From here on a run is long enough for every fault. */
+const LONG_RUN_MINUTES = 20;
 /** By then every sweeper has passed twice, with the settings of the run. */
 const SWEEPERS_MS = 150_000;
 
@@ -36,6 +40,7 @@ const { createWorkload } = await import('./workload.ts');
 const { invariants, retention } = await import('./invariants/invariants.ts');
 const { settle, stopEverything, stopRealStreams } = await import('./settle.ts');
 const { checkFilledAgain, loseCommits } = await import('./failover.ts');
+const { checkAlarms, loseRecords } = await import('./holes.ts');
 
 let failed = true;
 try {
@@ -75,7 +80,12 @@ try {
     const afterwards = { ...state, workload: await createWorkload(world, random) };
     strikes.push(...(await loseCommits(afterwards, { times: failovers, random })));
     verdicts.push(...(await checkFilledAgain(afterwards, (check) => lasting(check, Date.now() + SWEEPERS_MS))));
+    say('the broker loses records');
+    const holes = await loseRecords(afterwards, { times: failovers, random });
+    strikes.push(...holes.strikes);
+    verdicts.push(await checkAlarms(afterwards, holes, (check) => lasting(check, Date.now() + SWEEPERS_MS)));
   }
+  if (minutes >= LONG_RUN_MINUTES) verdicts.push(enoughOf(strikes));
   say('looking at days to come');
   verdicts.push({ ...retention, breaches: await retention.check(state) });
   await stores.close();
@@ -98,4 +108,12 @@ async function lasting(check: () => Promise<string[]> | string[], patience: numb
   const timeoutMs = Math.max(0, patience - Date.now());
   await until(held, { timeoutMs, intervalMs: 1_000 }).catch(() => undefined);
   return breaches;
+}
+
+/** A fault that hardly ever struck has shown nothing. */
+function enoughOf(strikes: readonly Strike[]): Verdict {
+  const names = [...faults.map(({ name }) => name), FAILOVER, HOLE];
+  const counted = names.map((name) => ({ name, times: strikes.filter((strike) => strike.name === name).length }));
+  const few = counted.filter(({ times }) => times < 3).map(({ name, times }) => `${name}: ${times}`);
+  return { id: 'faults', says: 'Every fault struck at least three times', breaches: few };
 }

@@ -6,8 +6,20 @@ export interface DeliberateFault {
   /** A text that the file has exactly once, and what takes its place. */
   find: string;
   replace: string;
-  /** A test file and a part of the name of a test; for the fault suite the invariant that has to be broken. */
-  caughtBy: { file: string; test: string } | { invariant: string; seed: number; minutes: number };
+  caughtBy: CaughtByTest | CaughtBySuite;
+}
+
+export interface CaughtByTest {
+  file: string;
+  /** The name of the test, or the beginning of it. */
+  test: string;
+}
+
+export interface CaughtBySuite {
+  invariant: string;
+  seed: number;
+  minutes: number;
+  failovers: number;
 }
 
 export const deliberateFaults: DeliberateFault[] = [
@@ -40,5 +52,62 @@ export const deliberateFaults: DeliberateFault[] = [
       file: 'services/images/test/quota-replicas.test.ts',
       test: 'a reserve that a frozen quota replica grants when it wakes up',
     },
+  },
+  {
+    says: 'A commit whose reply was lost is not read back, and the submit does not go on',
+    file: 'services/tasks/src/use-cases/submit-task.ts',
+    find: '.catch((error: unknown) => readBack(db, task, error));',
+    replace: ';',
+    caughtBy: {
+      file: 'services/tasks/test/lost-commits.test.ts',
+      test: 'a create whose commit took place although its reply was lost goes on and runs',
+    },
+  },
+  {
+    says: 'Units that a dead create holds are counted as used when a new one asks',
+    file: 'services/tasks/src/use-cases/assert-accepts-new.ts',
+    find: '(await giveBackUnits(deps, caller.subject)) > 0',
+    replace: 'giveBackUnits.length < 0',
+    caughtBy: {
+      file: 'services/tasks/test/crashes.test.ts',
+      test: "a repeat after a crash on the day's last unit gets that unit",
+    },
+  },
+  {
+    says: 'An operator may say not_created of a task whose job the backend shows',
+    file: 'services/tasks/src/use-cases/verify-task.ts',
+    find: 'await refuseAgainstProof(deps, task);',
+    replace: 'await deps.inference.stopJob(task.taskId);',
+    caughtBy: {
+      file: 'services/tasks/test/verification.test.ts',
+      test: 'not created is refused with the evidence when the backend has the job',
+    },
+  },
+  {
+    says: 'A total outage opens the breaker only when more than half of all calls in the window failed',
+    file: 'packages/shared/src/http/breaker.ts',
+    find: 'if (isOutage && circuit.closed) circuit.open();',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/src/http/breaker.test.ts',
+      test: 'on a busy system 20 failures after the last success open it',
+    },
+  },
+  {
+    says: 'A consumer goes on although its row is elsewhere, as after a failover that lost commits',
+    file: 'packages/shared/src/messaging/positions.ts',
+    find: '  throw new Displaced(row);',
+    replace: '  await update(tx, position, next, row);',
+    caughtBy: {
+      file: 'packages/shared/test/positions.test.ts',
+      test: 'reads again what its database has lost, while it runs, and stores all of it once',
+    },
+  },
+  {
+    says: 'The same, as the fault suite sees it when the database fails over under load',
+    file: 'packages/shared/src/messaging/positions.ts',
+    find: '  throw new Displaced(row);',
+    replace: '  await update(tx, position, next, row);',
+    caughtBy: { invariant: 'lost', seed: 7, minutes: 0.1, failovers: 1 },
   },
 ];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../../deploy/local/settings.ts';
 import { deliberateFaults } from './list.ts';
-import type { DeliberateFault } from './list.ts';
+import type { CaughtBySuite, CaughtByTest, DeliberateFault } from './list.ts';
 
 const pattern = process.env['PATTERN'] ?? '';
 const chosen = deliberateFaults.filter(({ says, file }) => `${says} ${file}`.includes(pattern));
@@ -71,7 +71,7 @@ function notice({ caughtBy }: DeliberateFault): string {
   return !isSuite || said.includes(`BROKEN ${caughtBy.invariant}`) ? 'noticed' : 'NOT NOTICED';
 }
 
-function runTest({ file, test }: { file: string; test: string }, results: string): string {
+function runTest({ file, test }: CaughtByTest, results: string): string {
   const name = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const jest = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, '--testTimeout=60000'];
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
@@ -82,11 +82,11 @@ function runTest({ file, test }: { file: string; test: string }, results: string
   return stdout;
 }
 
-function runSuite({ seed, minutes }: { seed: number; minutes: number }, results: string): string {
+function runSuite({ seed, minutes, failovers }: CaughtBySuite, results: string): string {
   const { stdout } = spawnSync(process.execPath, ['--conditions=@vision/source', 'test/faults/run.ts', results], {
     cwd: copy,
     encoding: 'utf8',
-    env: { ...process.env, SEED: String(seed), MINUTES: String(minutes), REPORT: '' },
+    env: { ...process.env, SEED: String(seed), MINUTES: String(minutes), FAILOVERS: String(failovers), REPORT: '' },
   });
   return stdout;
 }

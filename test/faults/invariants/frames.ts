@@ -54,7 +54,7 @@ export const frameInvariants: Invariant[] = [
 ];
 
 /** Time of each stored frame by its number, by task. */
-async function storedFrames(stores: State['stores']): Promise<Map<string, Map<number, number>>> {
+export async function storedFrames(stores: State['stores']): Promise<Map<string, Map<number, number>>> {
   const rows = await stores.query<StoredRow>(
     'results',
     'select task_id, array_agg(seq) as seqs, array_agg(frame_time_ms) as times from frames group by task_id',

@@ -154,15 +154,13 @@ export const invariants: Invariant[] = [
     id: 'I11',
     says: 'What was answered with 2xx can be read and has not become another task',
     check: async ({ workload }) => {
-      const seen = await Promise.all(
-        accepted(workload.creates).map(async ({ create, answer }) => {
-          const id = String(answer?.body['task_id']);
-          const read = await create.caller.get(`/v1/vision/tasks/${id}`);
-          return read.status === 200 && read.body['request_id'] === create.key
-            ? []
-            : [`${create.kind} ${id}: ${read.status}`];
-        }),
-      );
+      const seen = await inLanes(accepted(workload.creates), async ({ create, answer }) => {
+        const id = String(answer?.body['task_id']);
+        const read = await create.caller.get(`/v1/vision/tasks/${id}`);
+        return read.status === 200 && read.body['request_id'] === create.key
+          ? []
+          : [`${create.kind} ${id}: ${read.status}`];
+      });
       return seen.flat();
     },
   },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ScriptedBackend, SubmitMode } from '@vision/shared/testing/scripted-backend';
 import { services, storesOf } from '../world/replicas.ts';
 import type { Replica, Service, Store } from '../world/replicas.ts';
 import { stepsOf } from '../world/steps.ts';
@@ -53,19 +54,45 @@ const step = (name: string, hours: number): Fault => ({
 });
 
 /** A process stops at a step between two durable effects, wakes when its lease is long over, and goes on. */
-const freezeAt = (service: Service, point: string): Fault => ({
-  name: `${service}: frozen past its lease at ${point}`,
-  holds: [`step ${point}`],
-  strike: async ({ world, random, hold }) => {
-    const replica = replicaOf(world, `${service}-${random() < 0.5 ? 1 : 2}`);
-    return hold(processOf(replica.name), async () => {
-      if (!(await replica.trap.spring(point, 'SIGSTOP', WAIT_FOR_STEP_MS))) return false;
-      await delay(PAST_LEASE_MS);
-      replica.signal('SIGCONT');
-      return true;
-    });
+const freezeAt = (service: Service, point: string): Fault => {
+  const way = ways.find(({ leadsTo }) => leadsTo.test(point));
+  return {
+    name: `${service}: frozen past its lease at ${point}`,
+    holds: [`step ${point}`, ...(way ? [way.holds] : [])],
+    strike: async ({ world, random, hold }) => {
+      const replica = replicaOf(world, `${service}-${random() < 0.5 ? 1 : 2}`);
+      return hold(processOf(replica.name), async () => {
+        way?.begin(world.scripted);
+        const isThere = await replica.trap.spring(point, 'SIGSTOP', WAIT_FOR_STEP_MS);
+        way?.end(world.scripted);
+        if (!isThere) return false;
+        await delay(PAST_LEASE_MS);
+        replica.signal('SIGCONT');
+        return true;
+      });
+    },
+  };
+};
+
+/** What creates come to grief of: without it hardly any gets to the steps of being undone. */
+const ways = [
+  { leadsTo: /^tasks\.submit\.refused/, ...submits('refuse') },
+  { leadsTo: /^tasks\.(undo|submit\.taken-back)/, ...submits('no_capacity') },
+  {
+    leadsTo: /^images\.(undo_begun|effects_undone|key_released)/,
+    holds: 'detections',
+    begin: (backend: ScriptedBackend) => (backend.onDetect = () => 'drop'),
+    end: (backend: ScriptedBackend) => (backend.onDetect = () => 'ok'),
   },
-});
+];
+
+function submits(mode: SubmitMode) {
+  return {
+    holds: 'submits',
+    begin: (backend: ScriptedBackend) => (backend.onSubmit = () => mode),
+    end: (backend: ScriptedBackend) => (backend.onSubmit = () => 'accept'),
+  };
+}
 
 const WAIT_FOR_STEP_MS = 4_000;
 

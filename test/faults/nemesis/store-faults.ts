@@ -99,6 +99,7 @@ export const storeFaults: Fault[] = [
     toxic(store, 'replies cut short', { kind: 'cut_after', bytes: 700 }),
   ]),
   toxic('postgres', 'reply to COMMIT lost', { kind: 'lose_commit_reply', probability: 0.3 }),
+  toxic('postgres', 'COMMIT lost', { kind: 'lose_commit', probability: 0.3 }),
   toxic('kafka', 'connections reset', { kind: 'reset' }),
   toxic('kafka', 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
   ...stores.map((store) => toxic(store, 'away for longer than any lease', { kind: 'black_hole' }, () => LONG_MS)),

@@ -57,7 +57,7 @@ export async function createDatabase(settings: Settings, secrets: Secrets, rando
       replication.set({ kind: 'black_hole' });
       await delay(lagMs);
       kill('SIGQUIT');
-      await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 10_000 });
+      await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 40_000 });
       [primary, standby] = [standby, primary];
       await ask(urlOf(primary), 'select pg_promote(true, 20)');
       replication.set({ kind: 'none' });

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { topics } from '@vision/shared/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { createKafka } from '@vision/shared/messaging/kafka';
+import { expectedOf, mergeLogs, readFrameLog } from './frame-log.ts';
+import type { FrameLog } from './frame-log.ts';
+import { storedFrames } from './invariants/frames.ts';
+import { underLoad } from './load.ts';
+import { HOLE } from './nemesis/fault.ts';
+import type { Strike } from './nemesis/nemesis.ts';
+import type { Verdict } from './report.ts';
+import { settle, stopEverything } from './settle.ts';
+import type { State } from './state.ts';
+
+/** Load before the records go, while nobody reads, and after. */
+const AROUND_MS = 4_000;
+
+interface Holes {
+  strikes: Strike[];
+  /** What the broker had before it lost some of it. */
+  before: FrameLog;
+}
+
+/** The broker loses frames that nobody has read yet: nothing brings them back, so somebody has to be told. */
+export async function loseRecords(
+  state: State,
+  { times, random }: { times: number; random: () => number },
+): Promise<Holes> {
+  const holes: Holes = { strikes: [], before: { frames: new Map(), ends: new Map() } };
+  for (let time = 0; time < times; time += 1) {
+    const from = Date.now();
+    const log = await underLoad(state.workload, random, () => loseOnce(state));
+    holes.before = mergeLogs(holes.before, log);
+    holes.strikes.push({ name: HOLE, holds: ['store kafka'], from, to: Date.now(), notes: [] });
+  }
+  await settle(state);
+  await stopEverything(state);
+  await settle(state);
+  return holes;
+}
+
+/** Returns what the broker had before. */
+async function loseOnce({ world }: State): Promise<FrameLog> {
+  const readers = world.replicas.filter(({ service }) => service === 'results');
+  await delay(AROUND_MS);
+  for (const reader of readers) reader.signal('SIGSTOP');
+  await delay(AROUND_MS);
+  const log = await readFrameLog(world.brokers);
+  await removeUpTo(world.brokers, log);
+  for (const reader of readers) reader.signal('SIGCONT');
+  await delay(AROUND_MS);
+  return log;
+}
+
+export async function checkAlarms(
+  state: State,
+  { before }: Holes,
+  lasting: (check: () => Promise<string[]>) => Promise<string[]>,
+): Promise<Verdict> {
+  let holes = 0;
+  const check = async () => {
+    const log = mergeLogs(before, await readFrameLog(state.world.brokers));
+    const stored = await storedFrames(state.stores);
+    const torn = [...log.frames].filter(([jobId, frames]) =>
+      [...expectedOf(frames).frames.keys()].some((seq) => !stored.get(jobId)?.has(seq)),
+    );
+    holes = torn.length;
+    const alarms = errorLines(join(state.world.settings.localDir, 'log'));
+    return torn.filter(([jobId]) => !alarms.some((line) => line.includes(jobId))).map(([jobId]) => `job ${jobId}`);
+  };
+  const silent = await lasting(check);
+  const breaches = holes === 0 ? ['no record was lost, so this shows nothing'] : silent;
+  return { id: 'hole', says: `A hole is always alarmed (${holes} tasks lost frames for good)`, breaches };
+}
+
+/** Removes every record that the log has. */
+async function removeUpTo(brokers: string[], log: FrameLog): Promise<void> {
+  const ends = new Map<number, number>();
+  for (const { partition, offset } of [...log.frames.values()].flat()) {
+    ends.set(partition, Math.max(ends.get(partition) ?? 0, offset + 1));
+  }
+  const admin = createKafka({ brokers, clientId: 'faults', logger: createLogger('faults', 'silent') }).kafka.admin();
+  await admin.connect();
+  try {
+    const partitions = [...ends].map(([partition, offset]) => ({ partition, offset: String(offset) }));
+    // Only a question about a topic makes this client look up who leads its partitions.
+    await admin.fetchTopicOffsets(topics.frames);
+    await admin.deleteTopicRecords({ topic: topics.frames, partitions });
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+function errorLines(folder: string): string[] {
+  return readdirSync(folder).flatMap((file) =>
+    readFileSync(join(folder, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"level":"error"')),
+  );
+}

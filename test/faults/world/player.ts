@@ -70,9 +70,16 @@ function frameOf(job: ScriptedJob, seq: number) {
 
 function endOf(job: ScriptedJob, seq: number) {
   const status = job.status === 'failed' || job.status === 'succeeded' ? job.status : ('stopped' as const);
+  const frames = seq === 0 ? { count: 0 } : { count: seq, first_seq: 0, last_seq: seq - 1 };
   return {
     topic: jobEnded.topic,
     type: jobEnded.type,
-    data: { job_id: job.job_id, attempt: job.attempt, status, frames_published: seq },
+    data: {
+      job_id: job.job_id,
+      attempt: job.attempt,
+      status,
+      frames_published: seq,
+      attempt_frames: frames,
+    },
   };
 }

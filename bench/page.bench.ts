@@ -68,14 +68,19 @@ async function serve(db: Knex, taskId: string) {
     result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
   });
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
+  const settings = { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000 };
   await storeFrames(
-    { partitions: createPartitionKeeper(db, 90), signals: createSignals(logger), wakeRelay: () => undefined },
+    {
+      settings,
+      partitions: createPartitionKeeper(db, 90),
+      signals: createSignals(logger),
+      wakeRelay: () => undefined,
+    },
     frames.map((data) => ({ kind: 'frame', data: frameProduced.schema.parse(data) })),
     (work) => inTransaction(db, work),
   );
   await db.raw('analyze frames');
   const taskOwners = { find: () => Promise.resolve(undefined) };
-  const settings = { retentionDays: 90, endPatienceMs: 900_000 };
   const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec([KEY]) });
   const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });

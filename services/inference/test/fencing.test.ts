@@ -172,7 +172,7 @@ test('frames that wait for the broker when the lease cannot be renewed are dropp
   await until(async () => (await silent.submit(job)).status === 201, patience);
   const taken = await until(async () => {
     await deps.db('jobs').where({ job_id: job.job_id }).update({ lease_until: deps.db.fn.now() });
-    const claimed = await claimJobs(deps.db, { statuses: ['queued', 'running'], leaseMs: 60_000, limit: 100 });
+    const claimed = await claimJobs(deps.db, { which: 'waiting', leaseMs: 60_000, limit: 100 });
     return claimed.find(({ jobId }) => jobId === job.job_id);
   }, patience);
   let isSending = false;

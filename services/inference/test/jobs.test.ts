@@ -47,9 +47,19 @@ test('an uploaded video is published frame by frame, each person with a track, a
   const job = jobFor(await world.upload(street));
   const created = await inference.submit(job);
   expect(created).toMatchObject({ status: 201, body: { job_id: job.job_id, frames_published: 0 } });
-  expect(await inference.ended(job.job_id)).toEqual({ job_id: job.job_id, status: 'succeeded', frames_published: 60 });
+  expect(await inference.ended(job.job_id)).toEqual({
+    job_id: job.job_id,
+    status: 'succeeded',
+    frames_published: 60,
+    attempt: 1,
+  });
   const end = await endMark(job.job_id);
-  expect(end.data).toMatchObject({ status: 'succeeded', attempt: 1, frames_published: 60 });
+  expect(end.data).toMatchObject({
+    status: 'succeeded',
+    attempt: 1,
+    frames_published: 60,
+    attempt_frames: { count: 60, first_seq: 0, last_seq: 59 },
+  });
   const frames = framesOf(job.job_id).map(({ data }) => data);
   expect(frames.map((frame) => frame.seq)).toEqual(Array.from({ length: 60 }, (_, i) => i));
   expect(frames.map((frame) => frame.frame_time_ms)).toEqual(Array.from({ length: 60 }, (_, i) => i * 200));
@@ -183,7 +193,14 @@ test('a file job of a dead worker goes on after the last published sample', asyn
   const job = jobFor(await world.upload(street));
   await inference.submit(job);
   await inference.ended(job.job_id);
-  const dead = { status: 'running', last_seq: 39, last_time_ms: 7800, frames_published: 40, ended_at: null };
+  const dead = {
+    status: 'running',
+    ending: null,
+    last_seq: 39,
+    last_time_ms: 7800,
+    frames_published: 40,
+    ended_at: null,
+  };
   await world
     .db('jobs')
     .where({ job_id: job.job_id })

@@ -49,7 +49,7 @@ async function takeJob(url: string): Promise<JobRecord> {
 async function claim(jobId: string): Promise<JobRecord> {
   const { db } = running.deps;
   await db('jobs').where({ job_id: jobId }).update({ lease_until: db.fn.now() });
-  const claimed = await claimJobs(db, { statuses: ['queued', 'running'], leaseMs: 60_000, limit: 100 });
+  const claimed = await claimJobs(db, { which: 'waiting', leaseMs: 60_000, limit: 100 });
   const job = claimed.find((candidate) => candidate.jobId === jobId);
   if (!job) throw new Error('the job was not claimed');
   return job;

@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 
 export interface Background {
@@ -61,14 +62,20 @@ export function createBackground(
       return 0;
     },
   });
+  const ends = createPoller({
+    name: 'results-ends',
+    intervalMs: config.END_CHECK_MS,
+    logger: kafka.logger,
+    run: () => judgeOverdueEnds(deps),
+  });
   return {
     consumers: { frames, tasks },
     isAlive: () => frames.isAlive() && tasks.isAlive(),
     start: () => {
-      for (const part of [relay, frames, tasks, retention]) part.start();
+      for (const part of [relay, frames, tasks, retention, ends]) part.start();
     },
     stop: async () => {
-      await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop()]);
+      await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop(), ends.stop()]);
       await relay.stop();
       await producer.stop();
     },

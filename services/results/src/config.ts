@@ -33,6 +33,10 @@ export const configSchema = z.object({
   FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
   ...retentionConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
+  FRAME_PATIENCE_MS: millis(60_000).describe(
+    'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so',
+  ),
+  END_CHECK_MS: millis(1_000).describe('Pause between two looks for end marks whose frames are overdue'),
   END_PATIENCE_MS: millis(900_000).describe(
     'Time after the end of a task when a missing end mark is waited for no more',
   ),

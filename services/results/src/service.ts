@@ -41,7 +41,11 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
-  const settings = { retentionDays: config.RETENTION_DAYS, endPatienceMs: config.END_PATIENCE_MS };
+  const settings = {
+    retentionDays: config.RETENTION_DAYS,
+    endPatienceMs: config.END_PATIENCE_MS,
+    framePatienceMs: config.FRAME_PATIENCE_MS,
+  };
   const deps: Deps = {
     db,
     signals: createSignals(logger),

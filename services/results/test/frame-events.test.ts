@@ -15,7 +15,7 @@ import { until } from '@vision/shared/testing/until';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { frame, logger, mark, newTaskId, startResults } from './support.ts';
+import { frame, logger, mark, newTaskId, startResults, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let results: TestResults;
@@ -177,6 +177,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
     definitions: [frameProduced, jobEnded],
     handle: frameHandler({
       partitions: createPartitionKeeper(db, 90),
+      settings: testSettings,
       signals: createSignals(logger),
       wakeRelay: () => undefined,
     }),

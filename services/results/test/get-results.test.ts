@@ -39,6 +39,7 @@ test('a service that does not forward for callers gets no results in their name'
   expect([refused.status, await refused.json()]).toMatchObject([403, { details: { reason: 'call_not_allowed' } }]);
 });
 
+const ended = (version: number) => ({ version, status: 'succeeded' as const, ended_at: new Date().toISOString() });
 const pathOf = (taskId: string, query: Record<string, string | number> = {}) =>
   `/v1/vision/tasks/${taskId}/results?${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
 const page = async (taskId: string, query: Record<string, string | number> = {}): Promise<Page> => {
@@ -129,25 +130,50 @@ test('a reader that follows a running task with resume_cursor sees every frame o
   await results.deliver([frame(taskId, 6), frame(taskId, 7), frame(taskId, 8), frame(taskId, 11)]);
   await read();
   await results.deliver([frame(taskId, 12), mark(taskId)]);
+  await results.tell(snapshot(taskId, 'subject-a', ended(2)));
   expect(await read()).toBe('');
   expect(seen.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
-test('resume_cursor is empty only with the mark stored and everything delivered', async () => {
+test('resume_cursor is empty only when the task has ended, the mark is in force and everything was delivered', async () => {
   const taskId = await newTask(4);
+  await results.tell(snapshot(taskId, 'subject-a', ended(2)));
+  expect((await page(taskId)).resume_cursor).not.toBe('');
   await results.deliver([mark(taskId)]);
   const first = await page(taskId, { limit: 3 });
   expect(first.resume_cursor).not.toBe('');
   expect(await page(taskId, { cursor: first.resume_cursor })).toMatchObject({ next_cursor: '', resume_cursor: '' });
 });
 
+test('a task that goes on under another attempt after an end mark never has an empty resume_cursor before its end', async () => {
+  const taskId = await newTask(2);
+  await results.deliver([mark(taskId)]);
+  expect((await page(taskId)).resume_cursor).not.toBe('');
+  await results.deliver([frame(taskId, 2, { attempt: 2 })]);
+  const { resume_cursor: cursor } = await page(taskId);
+  await results.deliver([mark(taskId, { attempt: 2 })]);
+  expect((await page(taskId, { cursor })).resume_cursor).not.toBe('');
+  await results.tell(snapshot(taskId, 'subject-a', ended(2)));
+  expect((await page(taskId, { cursor })).resume_cursor).toBe('');
+});
+
+test('an end mark whose frames are not all there leaves resume_cursor open until they are', async () => {
+  const taskId = await newTask(2);
+  await results.tell(snapshot(taskId, 'subject-a', ended(2)));
+  await results.deliver([mark(taskId, { attempt_frames: { count: 3, first_seq: 0, last_seq: 2 } })]);
+  const { resume_cursor: cursor } = await page(taskId);
+  expect(cursor).not.toBe('');
+  await results.deliver([frame(taskId, 2)]);
+  expect(await page(taskId, { cursor })).toMatchObject({ items: [{}], resume_cursor: '' });
+});
+
 test('fifteen minutes after the end of a task a mark is waited for no more', async () => {
-  const ended = (minutes: number) => ({
+  const endedBefore = (minutes: number) => ({
     status: 'failed' as const,
     ended_at: new Date(Date.now() - minutes * 60_000).toISOString(),
   });
-  expect((await page(await newTask(1, ended(16)))).resume_cursor).toBe('');
-  expect((await page(await newTask(1, ended(14)))).resume_cursor).not.toBe('');
+  expect((await page(await newTask(1, endedBefore(16)))).resume_cursor).toBe('');
+  expect((await page(await newTask(1, endedBefore(14)))).resume_cursor).not.toBe('');
 });
 
 test('a task without frames has an empty page', async () => {
@@ -251,6 +277,8 @@ test('other services learn how many frames of a task can be read', async () => {
   const stored = async (id: string) =>
     (await results.call('GET', `/internal/v1/tasks/${id}/stored-frames`, 'subject-a', 'tasks')).json();
   expect(await stored(taskId)).toEqual({ frames_stored: 3 });
+  await results.deliver([mark(taskId, { attempt: 4 })]);
+  expect(await stored(taskId)).toEqual({ frames_stored: 3, completed_attempt: 4 });
   expect(await stored(newTaskId())).toEqual({ frames_stored: 0 });
 });
 
@@ -258,6 +286,9 @@ test('they learn it of many tasks in one answer, and at most a hundred', async (
   const [some, none] = [await newTask(2), newTaskId()];
   const answer = await results.ask('/internal/v1/stored-frames', { task_ids: [some, none] });
   expect(await answer.json()).toEqual({ items: [{ task_id: some, frames_stored: 2 }] });
+  await results.deliver([mark(some, { attempt: 4 })]);
+  const completed = await results.ask('/internal/v1/stored-frames', { task_ids: [some] });
+  expect(await completed.json()).toEqual({ items: [{ task_id: some, frames_stored: 2, completed_attempt: 4 }] });
   const tooMany = Array.from({ length: 101 }, newTaskId);
   expect((await results.ask('/internal/v1/stored-frames', { task_ids: tooMany })).status).toBe(400);
 });

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { judgeOverdueEnds } from '../src/use-cases/judge-overdue-ends.ts';
 import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { frame, logger, mark, newTaskId, object, taskIdAt, testResults } from './support.ts';
+import { frame, logger, mark, newTaskId, object, taskIdAt, testResults, testSettings } from './support.ts';
 
+const metrics = testMetrics();
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testResults();
@@ -17,12 +20,27 @@ const store = (...events: (FrameData | JobEndedData)[]) =>
   storeFrames(
     {
       partitions: createPartitionKeeper(database.db, 90),
+      settings: impatient,
       signals: createSignals(logger),
       wakeRelay: () => undefined,
     },
     events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
     (work) => inTransaction(database.db, work),
   );
+/** What an end mark says of what its attempt published. */
+const published = (count: number, first_seq: number, last_seq: number) => ({
+  attempt_frames: { count, first_seq, last_seq },
+});
+const impatient = { ...testSettings, framePatienceMs: 0 };
+const judge = () =>
+  judgeOverdueEnds({
+    db: database.db,
+    settings: impatient,
+    signals: createSignals(logger),
+    wakeRelay: () => undefined,
+  });
+const alarms = (name: string) => metrics.sumOf(`vision.results.${name}`);
+
 const stored = async (taskId: string) => {
   const rows = await database
     .db('frames')
@@ -95,6 +113,77 @@ test('a mark is out of force when another attempt goes on after it', async () =>
   expect(await database.db('ingests').where({ task_id: task }).first('end_status')).toEqual({ end_status: null });
   await store(mark(task, { attempt: 2, status: 'stopped' }));
   expect(await announced(task)).toMatchObject([{ attempt: 1 }, { attempt: 2, status: 'stopped', frames_stored: 2 }]);
+});
+
+test('another frame under a stored number is told of and changes nothing; repeats are no alarm', async () => {
+  const task = newTaskId();
+  const before = Number(await alarms('frame_conflicts'));
+  await store(frame(task, 0), frame(task, 1));
+  await store(frame(task, 1), frame(task, 1, { attempt: 2, objects: [object(0.7, 'other track')] }));
+  expect(await alarms('frame_conflicts')).toBe(before);
+  await store(frame(task, 1, { attempt: 2, frame_time_ms: 77 }));
+  await store(frame(task, 5, { attempt: 2 }), frame(task, 5, { attempt: 2, frame_time_ms: 78 }));
+  expect(await alarms('frame_conflicts')).toBe(before + 2);
+  expect(await stored(task)).toEqual([0, 1, 5]);
+});
+
+test('what an attempt published before the next one began is stored, also when it is read later', async () => {
+  const task = newTaskId();
+  await store(frame(task, 0), frame(task, 100, { attempt: 2 }));
+  await store(frame(task, 1), frame(task, 2), frame(task, 100, { frame_time_ms: 1 }));
+  await store(frame(task, 101, { attempt: 2 }), mark(task, { attempt: 2, ...published(2, 100, 101) }));
+  expect(await stored(task)).toEqual([0, 1, 2, 100, 101]);
+  expect(await announced(task)).toMatchObject([{ attempt: 2, frames_stored: 5 }]);
+  await store(frame(task, 3));
+  expect(await stored(task)).toEqual([0, 1, 2, 100, 101]);
+});
+
+test('an end mark that overtakes frames waits for them', async () => {
+  const task = newTaskId();
+  const before = Number(await alarms('holes'));
+  await store(frame(task, 0), mark(task, published(3, 0, 2)));
+  expect(await announced(task)).toEqual([]);
+  await store(frame(task, 2));
+  await store(mark(task, published(3, 0, 2)));
+  expect(await announced(task)).toEqual([]);
+  await store(frame(task, 1));
+  expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 3 }]);
+  await judge();
+  expect(await announced(task)).toHaveLength(1);
+  expect(await alarms('holes')).toBe(before);
+});
+
+test('frames that never come raise an alarm when the patience is over, and the task may end', async () => {
+  const task = newTaskId();
+  const before = Number(await alarms('holes'));
+  await store(frame(task, 0), frame(task, 2), mark(task, published(3, 0, 2)));
+  await judge();
+  expect(await alarms('holes')).toBe(before + 1);
+  expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 2 }]);
+  await judge();
+  expect(await alarms('holes')).toBe(before + 1);
+});
+
+test('a count that an earlier release did not keep is no hole', async () => {
+  const task = newTaskId();
+  const before = Number(await alarms('holes'));
+  await store(frame(task, 0), frame(task, 1));
+  const uncounted = { attempt_stored: 0, attempt_first: null, attempt_last: null };
+  await database.db('ingests').where({ task_id: task }).update(uncounted);
+  await store(mark(task, published(2, 0, 1)));
+  await judge();
+  expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 2 }]);
+  expect(await alarms('holes')).toBe(before);
+});
+
+test('frames of a dead worker that its successor repeats count for the mark of the successor', async () => {
+  const task = newTaskId();
+  await store(frame(task, 0), frame(task, 1), frame(task, 2));
+  const again = [1, 2, 3].map((seq) => frame(task, seq, { attempt: 2 }));
+  await store(...again);
+  await store(...again, mark(task, { attempt: 2, ...published(3, 1, 3) }));
+  expect(await stored(task)).toEqual([0, 1, 2, 3]);
+  expect(await announced(task)).toMatchObject([{ attempt: 2, frames_stored: 4 }]);
 });
 
 test('many tasks of several days share a batch', async () => {

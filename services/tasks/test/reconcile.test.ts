@@ -29,6 +29,7 @@ afterEach(() => {
   world.backend.onSubmit = () => 'accept';
   world.backend.onStop = () => 'answer';
   world.backend.isWell = true;
+  world.backend.tellsAttempt = false;
 });
 
 const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
@@ -51,13 +52,13 @@ const askedAgain = async (id: string) => {
 const publish = (id: string, frames: number) => {
   Object.assign(world.backend.jobs.get(id) ?? {}, { frames_published: frames });
 };
-const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'failed') =>
+const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'failed', attempt = 1) =>
   producer.publish([
     {
       ...taskResultsCompleted,
       key: task_id,
       source: 'results',
-      data: { task_id, attempt: 1, status, frames_stored: 5 },
+      data: { task_id, attempt, status, frames_stored: 5 },
     },
   ]);
 
@@ -70,6 +71,22 @@ test('a job that ends ends its task when its frames can be read, not before', as
   expect(await statusOf(id, subject)).toBe('running');
   await resultsCompleted(id, 'succeeded');
   await becomes(id, subject, 'succeeded');
+});
+
+test('the end mark of an earlier attempt does not end a task whose job went on', async () => {
+  world.backend.tellsAttempt = true;
+  const subject = randomUUID();
+  const id = await create(subject);
+  await resultsCompleted(id, 'succeeded');
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.results_attempt === 1);
+  Object.assign(world.backend.jobs.get(id) ?? {}, { attempt: 2, frames_published: 5 });
+  world.backend.end(id, 'succeeded');
+  await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_ended_at);
+  expect(await statusOf(id, subject)).toBe('running');
+  const grace = world.database.db('tasks').where({ task_id: id });
+  await resultsCompleted(id, 'succeeded', 2);
+  await becomes(id, subject, 'succeeded');
+  expect(await grace.first('job_attempt', 'results_attempt')).toEqual({ job_attempt: 2, results_attempt: 2 });
 });
 
 test('without an end mark a task ends after the grace, and an alarm counts it', async () => {

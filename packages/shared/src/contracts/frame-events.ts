@@ -12,11 +12,21 @@ const frameData = z.object({
   objects: z.array(trackedObject).max(10_000),
 });
 
+/** The frames that one attempt published, by their numbers. */
+const attemptFrames = z.object({
+  count: z.int().min(0),
+  first_seq: z.int().min(0).optional().describe('Left out when there are none'),
+  last_seq: z.int().min(0).optional(),
+});
+
 const jobEndedData = z.object({
   job_id: z.uuid(),
   attempt: z.int().min(0),
   status: z.enum(['stopped', 'succeeded', 'failed']),
-  frames_published: z.int().min(0).describe('For information; the message itself is the mark'),
+  frames_published: z.int().min(0).describe('By all attempts, for information'),
+  attempt_frames: attemptFrames
+    .optional()
+    .describe('Published by this attempt; the results are complete when these are there. Without it, at once'),
   error: z.string().optional(),
 });
 
@@ -58,7 +68,13 @@ export const jobEnded = defineEvent({
     sentBy: 'inference',
     receivedBy: ['results'],
     summary: 'A job is over and every frame of it was sent before',
-    example: { job_id: JOB_ID, attempt: 1, status: 'succeeded', frames_published: 1250 },
+    example: {
+      job_id: JOB_ID,
+      attempt: 1,
+      status: 'succeeded',
+      frames_published: 1250,
+      attempt_frames: { count: 1250, first_seq: 0, last_seq: 1249 },
+    },
   },
 });
 

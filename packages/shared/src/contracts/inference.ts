@@ -50,6 +50,13 @@ export const job = z
     job_id: z.string(),
     status: jobStatus,
     frames_published: z.int().min(0),
+    attempt: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'The attempt at work; of an ended job the one whose end mark is the last. Missing: nobody worked on it',
+      ),
     frames_dropped: z
       .int()
       .min(0)

@@ -34,6 +34,8 @@ export interface ScriptedBackend {
   onStop: (jobId: string) => 'answer' | 'hang';
   /** The answer of its health check. */
   isWell: boolean;
+  /** Whether its answers name the attempt of a job. */
+  tellsAttempt: boolean;
   /** Called once for each job that starts to run. */
   onStarted: (job: ScriptedJob) => void;
   lateMs: number;
@@ -65,6 +67,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
     onDetect: () => 'ok',
     onStop: () => 'answer',
     isWell: true,
+    tellsAttempt: false,
     onStarted: () => undefined,
     lateMs: 60_000,
     jobs: new Map(),
@@ -94,7 +97,7 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   else if (action === 'stop') stop(backend, jobId, res);
   else {
     const job = backend.jobs.get(jobId);
-    json(res, job ? 200 : 404, job ? shown(job) : {});
+    json(res, job ? 200 : 404, job ? shown(backend, job) : {});
   }
 }
 
@@ -111,10 +114,10 @@ function submit(backend: ScriptedBackend, body: Buffer, res: ServerResponse): vo
   const job = backend.jobs.get(parsed.data.job_id);
   switch (mode) {
     case 'accept':
-      json(res, isNew ? 201 : 200, job ? shown(job) : {});
+      json(res, isNew ? 201 : 200, job ? shown(backend, job) : {});
       return;
     case 'accept_late':
-      setTimeout(() => json(res, 201, job ? shown(job) : {}), backend.lateMs).unref();
+      setTimeout(() => json(res, 201, job ? shown(backend, job) : {}), backend.lateMs).unref();
       return;
     case 'accept_and_say_500':
       json(res, 500, { error: 'internal' });
@@ -156,12 +159,12 @@ function stop(backend: ScriptedBackend, jobId: string, res: ServerResponse): voi
     };
     const unknown: ScriptedJob = { job_id: jobId, status: 'stopped', frames_published: 0, request, attempt: 1 };
     backend.jobs.set(jobId, unknown);
-    json(res, 200, shown(unknown));
+    json(res, 200, shown(backend, unknown));
     return;
   }
   const wasOver = isOver(job);
   backend.end(jobId, 'stopped');
-  json(res, wasOver ? 200 : 202, shown(job));
+  json(res, wasOver ? 200 : 202, shown(backend, job));
 }
 
 function detect(backend: ScriptedBackend, res: ServerResponse): void {
@@ -175,12 +178,18 @@ function detect(backend: ScriptedBackend, res: ServerResponse): void {
 function known(backend: ScriptedBackend, ids: string): Job[] {
   return ids.split(',').flatMap((id) => {
     const job = backend.jobs.get(id);
-    return job ? [shown(job)] : [];
+    return job ? [shown(backend, job)] : [];
   });
 }
 
-function shown({ job_id, status, frames_published, error }: ScriptedJob): Job {
-  return { job_id, status, frames_published, ...(error === undefined ? {} : { error }) };
+function shown(backend: ScriptedBackend, { job_id, status, frames_published, attempt, error }: ScriptedJob): Job {
+  return {
+    job_id,
+    status,
+    frames_published,
+    ...(backend.tellsAttempt ? { attempt } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 const isOver = (job: ScriptedJob) => ['stopped', 'succeeded', 'failed'].includes(job.status);

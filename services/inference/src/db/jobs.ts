@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimDue } from '@vision/shared/db/leases';
 import { ACTIVE } from '../domain/job.ts';
-import type { JobEnding, JobRecord } from '../domain/job.ts';
+import type { JobRecord, StoredEnding } from '../domain/job.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 
 interface JobRow {
@@ -21,6 +21,7 @@ interface JobRow {
   last_time_ms: number | string | null;
   reserved_seq: number | string;
   drops: Record<string, number>;
+  ending: StoredEnding | null;
   error: string | null;
   traceparent: string | null;
   tracestate: string | null;
@@ -81,12 +82,17 @@ export async function countActive(db: Knex): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
+/** Jobs that are to end: stopped by their callers, or with an ending that nobody has announced. */
+const ENDING = `(status = 'stopping' or status in ('queued', 'running') and ending is not null)`;
+/** Jobs that wait for a place. */
+const WAITING = `(status in ('queued', 'running') and ending is null)`;
+
 /** Takes jobs that nobody works on. Each comes with an attempt number of its own. */
 export async function claimJobs(
   db: Knex,
-  { statuses, leaseMs, limit }: { statuses: readonly JobStatus[]; leaseMs: number; limit: number },
+  { which, leaseMs, limit }: { which: 'ending' | 'waiting'; leaseMs: number; limit: number },
 ): Promise<JobRecord[]> {
-  const where = db.raw('status = any(?)', [[...statuses]]);
+  const where = db.raw(which === 'ending' ? ENDING : WAITING);
   const rows = await claimDue<JobRow>(db, { table: 'jobs', key: 'job_id', leaseMs, limit, where });
   return rows.map(toRecord);
 }
@@ -164,8 +170,31 @@ export async function recordProgress(db: Knex, fence: Fence, progress: JobProgre
   });
 }
 
-/** Ends a job of this attempt. The stream's address is not needed any more and goes. */
-export async function finishJob(db: Knex, fence: Fence, { status, error }: JobEnding): Promise<boolean> {
+/**
+ * Stores how a job ends, with its counts, before anybody is told. From then on nobody works on it any more; whoever
+ * has it only announces the ending.
+ *
+ * @returns false when the job does not belong to the attempt given
+ */
+export async function storeEnding(
+  db: Knex,
+  fence: Fence,
+  { ending, progress }: { ending: StoredEnding; progress: JobProgress },
+): Promise<boolean> {
+  const changed = await fenced(db, fence)
+    .whereIn('status', [...ACTIVE])
+    .update({
+      ending: JSON.stringify(ending),
+      frames_published: progress.framesPublished,
+      last_seq: progress.lastSeq,
+      last_time_ms: progress.lastTimeMs,
+      updated_at: db.fn.now(),
+    });
+  return changed === 1;
+}
+
+/** Ends a job whose end mark is published. The stream's address is not needed any more and goes. */
+export async function finishJob(db: Knex, fence: Fence, { status, error }: StoredEnding): Promise<boolean> {
   const changed = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
     .update({
@@ -209,6 +238,7 @@ function toRecord(row: JobRow): JobRecord {
     lastTimeMs: row.last_time_ms === null ? undefined : Number(row.last_time_ms),
     reservedSeq: Number(row.reserved_seq),
     framesDropped: Object.values(row.drops).reduce((sum, dropped) => sum + dropped, 0),
+    ending: row.ending ?? undefined,
     error: row.error ?? undefined,
     traceparent: row.traceparent,
     tracestate: row.tracestate,

@@ -15,6 +15,7 @@ const job: JobRecord = {
   lastTimeMs: 7800,
   reservedSeq: 100,
   framesDropped: 0,
+  ending: undefined,
   error: undefined,
   traceparent: null,
   tracestate: null,
@@ -33,6 +34,11 @@ test('samples of a file count once, also when a taken-over job repeats some', ()
 
 test('live frames are counted one by one, whatever their numbers', () => {
   expect(acknowledge(startOf(job), 'stream', frames(5000, 3)).framesPublished).toBe(43);
+});
+
+test('what an attempt published is counted apart from what came before it', () => {
+  const first = acknowledge(startOf(job), 'object', frames(38, 2));
+  expect(acknowledge(first, 'object', frames(40, 3)).ofAttempt).toEqual({ count: 5, firstSeq: 38, lastSeq: 42 });
 });
 
 test('no frames change nothing', () => {

@@ -1,11 +1,13 @@
 import type { FrameData } from '@vision/shared/contracts/frame-events';
-import type { JobRecord } from './job.ts';
+import type { AttemptFrames, JobRecord } from './job.ts';
 
 /** How far a job is; only what Kafka acknowledged counts. */
 export interface JobProgress {
   framesPublished: number;
   lastSeq: number;
   lastTimeMs: number;
+  /** Of this attempt alone. */
+  ofAttempt: AttemptFrames;
 }
 
 /** Where the attempt that just took the job begins. */
@@ -14,6 +16,7 @@ export function startOf(job: JobRecord): JobProgress {
     framesPublished: job.framesPublished,
     lastSeq: job.lastSeq,
     lastTimeMs: job.lastTimeMs ?? 0,
+    ofAttempt: { count: 0 },
   };
 }
 
@@ -30,5 +33,10 @@ export function acknowledge(
     framesPublished: kind === 'object' ? last.seq + 1 : progress.framesPublished + frames.length,
     lastSeq: last.seq,
     lastTimeMs: last.frame_time_ms,
+    ofAttempt: {
+      count: progress.ofAttempt.count + frames.length,
+      firstSeq: progress.ofAttempt.firstSeq ?? frames[0]?.seq,
+      lastSeq: last.seq,
+    },
   };
 }

@@ -7,6 +7,21 @@ export interface JobEnding {
   error?: string | undefined;
 }
 
+/** An ending as it stands in the row of a job before its end mark is published. Any worker can publish it. */
+export interface StoredEnding extends JobEnding {
+  /** The attempt that ended the job, and what it published. */
+  attempt: number;
+  frames: AttemptFrames;
+}
+
+/** What one attempt published. */
+export interface AttemptFrames {
+  count: number;
+  /** Undefined before the first frame. */
+  firstSeq?: number | undefined;
+  lastSeq?: number | undefined;
+}
+
 export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
 
 /** A video job as it is stored. */
@@ -28,6 +43,8 @@ export interface JobRecord {
   reservedSeq: number;
   /** Frames of a live stream that were read and could not be published, by all attempts. */
   framesDropped: number;
+  /** How the job ends, once that is decided: nothing but the end mark follows. */
+  ending: StoredEnding | undefined;
   error: string | undefined;
   traceparent: string | null;
   tracestate: string | null;
@@ -39,10 +56,12 @@ export const isJobId = (text: string): boolean => z.uuid().safeParse(text).succe
 /** The form of the contract. */
 export function toJob(record: JobRecord): Job {
   const { jobId, status, framesPublished, framesDropped, error } = record;
+  const attempt = record.ending?.attempt ?? record.attempt;
   return {
     job_id: jobId,
     status,
     frames_published: framesPublished,
+    ...(attempt > 0 ? { attempt } : {}),
     ...(framesDropped > 0 ? { frames_dropped: framesDropped } : {}),
     ...(error === undefined ? {} : { error }),
   };

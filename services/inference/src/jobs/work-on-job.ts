@@ -1,11 +1,12 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
 import { jobEnded } from '@vision/shared/contracts/frame-events';
+import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/shared/errors';
 import { asUnavailable } from '@vision/shared/unavailable';
-import { finishJob, markRunning, recordProgress, releaseJob } from '../db/jobs.ts';
+import { finishJob, markRunning, recordProgress, releaseJob, storeEnding } from '../db/jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
-import type { JobEnding, JobRecord } from '../domain/job.ts';
+import type { JobEnding, JobRecord, StoredEnding } from '../domain/job.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import type { Hold } from './hold.ts';
@@ -15,19 +16,35 @@ import type { RunJobDeps } from './run-job.ts';
 export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger'>;
 
 /**
- * Works on one job: to its end, until another attempt has it, or until this worker lets go of it. The end-of-job
- * message goes out after the last acknowledged frame and before the row says that the job has ended, so a crash between
- * the two repeats the message and never leaves it out.
+ * Works on one job: to its end, until another attempt has it, or until this worker lets go of it. The ending is stored
+ * before the end mark is published, so whoever takes the job over in between publishes the same mark and no frame.
  */
 export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
+  const end = job.ending
+    ? { ending: job.ending, framesPublished: job.framesPublished }
+    : await workToEnd(deps, job, hold);
+  if (end && (await announce(deps, job, hold, end))) return;
+  await release(deps, job);
+}
+
+/** An ending that stands in the row, and the frames of all attempts. */
+interface End {
+  ending: StoredEnding;
+  framesPublished: number;
+}
+
+/** Works until the job ends, and stores how; undefined when it goes on elsewhere. */
+async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<End | undefined> {
   let progress = startOf(job);
-  const saveProgress = async (next: JobProgress) => {
+  const outcome = await run(deps, job, hold, async (next) => {
     progress = next;
     await record(deps, job, next);
-  };
-  const ending = await run(deps, job, hold, saveProgress);
-  if (ending && (await end(deps, job, hold, { ...ending, framesPublished: progress.framesPublished }))) return;
-  await release(deps, job);
+  });
+  if (!outcome) return undefined;
+  const ending = { ...outcome, attempt: job.attempt, frames: progress.ofAttempt };
+  const isStored = await whileHeld(hold, () => storeEnding(deps.db, job, { ending, progress }));
+  crashPoint('inference.end.stored');
+  return isStored ? { ending, framesPublished: progress.framesPublished } : undefined;
 }
 
 /** How the job ended; undefined when it goes on elsewhere. */
@@ -53,19 +70,26 @@ async function run(
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
 }
 
-/** Publishes and stores that the job has ended; false when there was no time for it. */
-async function end(
-  { db, producer, signals }: WorkDeps,
-  job: JobRecord,
-  { publishing: signal }: Hold,
-  ending: JobEnding & { framesPublished: number },
-): Promise<boolean> {
-  try {
-    await retryUntil(() => producer.publish([endEvent(job, ending)]), { signal });
-    if (await retryUntil(() => finishJob(db, job, ending), { signal })) signals.jobEnded(job, ending);
+/** Publishes the end mark and ends the job; false when there was no time for it, or another attempt has the job. */
+async function announce({ db, producer, signals }: WorkDeps, job: JobRecord, hold: Hold, end: End): Promise<boolean> {
+  const isPublished = await whileHeld(hold, async () => {
+    await producer.publish([endEvent(job, end)]);
     return true;
+  });
+  if (!isPublished) return false;
+  crashPoint('inference.end.published');
+  const isFinished = await whileHeld(hold, () => finishJob(db, job, end.ending));
+  if (isFinished) signals.jobEnded(job, end.ending);
+  return isFinished === true;
+}
+
+/** Repeats work through outages for as long as something may be published; undefined when that is over. */
+async function whileHeld<T>({ check, publishing: signal }: Hold, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    check();
+    return await retryUntil(work, { signal });
   } catch (error) {
-    if (signal.aborted) return false;
+    if (signal.aborted) return undefined;
     throw error;
   }
 }
@@ -96,11 +120,16 @@ function reasonOf({ logger }: WorkDeps, { jobId }: JobRecord, error: unknown): s
   return 'internal';
 }
 
-function endEvent(
-  { jobId, attempt }: JobRecord,
-  { status, error, framesPublished }: JobEnding & { framesPublished: number },
-) {
+function endEvent({ jobId }: JobRecord, { ending, framesPublished }: End) {
   const { type, topic } = jobEnded;
-  const data = { job_id: jobId, attempt, status, frames_published: framesPublished, ...(error ? { error } : {}) };
+  const { attempt, status, error, frames } = ending;
+  const data = {
+    job_id: jobId,
+    attempt,
+    status,
+    frames_published: framesPublished,
+    attempt_frames: { count: frames.count, first_seq: frames.firstSeq, last_seq: frames.lastSeq },
+    ...(error === undefined ? {} : { error }),
+  };
   return { topic, type, key: jobId, source: 'inference', id: `${jobId}/end/${attempt}`, data };
 }

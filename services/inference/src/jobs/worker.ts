@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { atMost } from '@vision/shared/async/at-most';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
-import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimJobs, deleteEndedBefore } from '../db/jobs.ts';
 import { removeWorker, reportWorker } from '../db/workers.ts';
 import { createHeldJobs, heldUntil } from './held-jobs.ts';
@@ -28,8 +27,8 @@ export interface WorkerBells {
 // Looks for work between two reports of this worker, and between two removals of old jobs.
 const LOOKS_PER_REPORT = 10;
 const LOOKS_PER_REMOVAL = 3600;
-// Jobs to stop do not count as work, but each of them takes a publish and a write.
-const STOPS_AT_ONCE = 20;
+// Jobs to stop or to announce do not count as work, but each of them takes a publish and a write.
+const ENDINGS_AT_ONCE = 20;
 // How long a worker that ends waits for the broker to take what its jobs have read.
 const LET_GO_MS = 3_000;
 const MAX_LOOK_PAUSE_MS = 2_000;
@@ -57,8 +56,8 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
     isReported = true;
     if (looks % LOOKS_PER_REMOVAL === 0) await deleteEndedBefore(db, settings.keepDays);
     looks += 1;
-    await claim(deps, held, { statuses: ['stopping'], limit: STOPS_AT_ONCE });
-    await claim(deps, held, { statuses: ['queued', 'running'], limit: settings.jobsPerWorker - held.size() });
+    await claim(deps, held, { which: 'ending', limit: ENDINGS_AT_ONCE });
+    await claim(deps, held, { which: 'waiting', limit: settings.jobsPerWorker - held.size() });
     return 0;
   };
   const poller = createPoller({
@@ -102,10 +101,10 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
 async function claim(
   { db, settings }: WorkDeps,
   held: HeldJobs,
-  { statuses, limit }: { statuses: JobStatus[]; limit: number },
+  { which, limit }: { which: 'ending' | 'waiting'; limit: number },
 ): Promise<void> {
   if (limit <= 0) return;
   const untilMs = heldUntil(settings);
-  const claimed = await claimJobs(db, { statuses, leaseMs: settings.leaseMs, limit });
+  const claimed = await claimJobs(db, { which, leaseMs: settings.leaseMs, limit });
   for (const job of claimed) held.take(job, untilMs);
 }

@@ -8,7 +8,7 @@ import { storeFrames } from '../use-cases/store-frames.ts';
 
 export const frameEvents = [frameProduced, jobEnded];
 
-type FrameDeps = Pick<Deps, 'partitions' | 'signals' | 'wakeRelay'>;
+type FrameDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 export const frameHandler =
   (deps: FrameDeps) =>

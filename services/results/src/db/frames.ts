@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Client } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { finished } from 'node:stream/promises';
-import type { FramePlace, FrameRow } from '../domain/plan-storing.ts';
+import type { Doubtful, FrameRow } from '../domain/plan-storing.ts';
 
 /** A frame as a page shows it. */
 export interface StoredFrame {
@@ -31,18 +31,66 @@ export async function copyText(connection: Client, statement: string, text: stri
   await finished(stream);
 }
 
-/** Stores frames some of which may be there already; returns those that were not. */
-export async function insertMissingFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<FramePlace[]> {
+/**
+ * Stores frames some of which may be there already. What is there stays; a row of an older attempt that holds the same
+ * frame counts for the newer attempt from now on.
+ * @returns what became of each frame, but for mere repeats
+ */
+export async function storeDoubtfulFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<Doubtful[]> {
   if (rows.length === 0) return [];
-  const result = await tx.raw<{ rows: FramePlace[] }>(
+  const inserted = await insertMissingFrames(tx, rows);
+  const isInserted = new Set(inserted.map(({ taskId, seq }) => `${taskId}/${seq}`));
+  const present = rows.filter(({ taskId, seq }) => !isInserted.has(`${taskId}/${seq}`));
+  return [...inserted, ...(await comparePresentFrames(tx, present))];
+}
+
+async function insertMissingFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<Doubtful[]> {
+  const result = await tx.raw<{ rows: Doubtful[] }>(
     `insert into frames (${COLUMNS})
      select row.day, row."taskId", row.seq, row.attempt, row.position, row."frameTimeMs", row.width, row.height, row.objects
        from json_to_recordset(?::json) as row (day date, "taskId" uuid, seq int, attempt int, position bigint,
             "frameTimeMs" bigint, width int, height int, objects text)
-     on conflict do nothing returning task_id as "taskId", position`,
+     on conflict do nothing
+     returning task_id as "taskId", seq, 'inserted' as outcome, attempt as "keptAttempt"`,
     [JSON.stringify(rows)],
   );
   return result.rows;
+}
+
+/** Frames whose numbers are taken: the same frame of an older attempt is adopted, another frame is told of. */
+async function comparePresentFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<Doubtful[]> {
+  if (rows.length === 0) return [];
+  const result = await tx.raw<{ rows: Doubtful[] }>(
+    `with told as (
+       select * from json_to_recordset(?::json) as row
+              (day date, "taskId" uuid, seq int, attempt int, "frameTimeMs" bigint, width int, height int)),
+     compared as (
+       select f.day, f.task_id, f.seq, f.attempt as kept, told.attempt,
+              (f.frame_time_ms, f.width, f.height) = (told."frameTimeMs", told.width, told.height) as is_same
+         from told join frames as f on f.day = told.day and f.task_id = told."taskId" and f.seq = told.seq),
+     adopted as (
+       update frames as f set attempt = c.attempt from compared as c
+        where f.day = c.day and f.task_id = c.task_id and f.seq = c.seq and c.is_same and c.kept < c.attempt)
+     select task_id as "taskId", seq, kept as "keptAttempt",
+            case when is_same then 'adopted' else 'different' end as outcome
+       from compared where not is_same or kept < attempt`,
+    [JSON.stringify(rows)],
+  );
+  return result.rows;
+}
+
+/** How many frames of an attempt are stored in truth; for a long task this reads many rows. */
+export async function countAttempt(
+  tx: Knex.Transaction,
+  { day, taskId, attempt }: { day: string; taskId: string; attempt: number },
+): Promise<{ stored: number; first: number | null; last: number | null }> {
+  await tx.raw(`set local statement_timeout = '60s'`);
+  const result = await tx.raw<{ rows: [{ stored: number; first: number | null; last: number | null }] }>(
+    `select count(*) as stored, min(seq) as first, max(seq) as last from frames
+      where day = :day and task_id = :taskId and attempt = :attempt`,
+    { day, taskId, attempt },
+  );
+  return result.rows[0];
 }
 
 export interface FrameRange {

@@ -1,6 +1,20 @@
 import type { Knex } from 'knex';
 import type { Ingest } from '../domain/plan-storing.ts';
 
+const COLUMNS: (keyof Ingest)[] = [
+  'task_id',
+  'attempt',
+  'stored',
+  'position',
+  'max_seq',
+  'late_position',
+  'attempt_stored',
+  'attempt_first',
+  'attempt_last',
+  'pending_end',
+  'end_status',
+];
+
 /**
  * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,
  * so nobody deadlocks.
@@ -8,34 +22,43 @@ import type { Ingest } from '../domain/plan-storing.ts';
 export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, Ingest>> {
   const ordered = taskIds.toSorted();
   await tx.raw('insert into ingests (task_id) select unnest(?::uuid[]) on conflict do nothing', [ordered]);
-  const rows = await tx('ingests')
-    .whereIn('task_id', ordered)
-    .orderBy('task_id')
-    .forUpdate()
-    .select<Ingest[]>('task_id', 'attempt', 'stored', 'position', 'max_seq', 'late_position', 'end_status');
+  const rows = await tx('ingests').whereIn('task_id', ordered).orderBy('task_id').forUpdate().select<Ingest[]>(COLUMNS);
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 
-/** Frames of a task that can be read. */
-export async function countStored(db: Knex, taskId: string): Promise<number> {
-  const row = await db<Ingest>('ingests').where({ task_id: taskId }).first('stored');
-  return row?.stored ?? 0;
+/** How far the frames of a task are stored; undefined for a task not heard of. */
+export async function findIngest(db: Knex, taskId: string): Promise<Ingest | undefined> {
+  return db<Ingest>('ingests').where({ task_id: taskId }).first(COLUMNS);
 }
 
-/** Frames of these tasks that can be read. */
-export async function countStoredOf(db: Knex, taskIds: string[]): Promise<[string, number][]> {
-  const rows = await db<Ingest>('ingests').whereIn('task_id', taskIds).select('task_id', 'stored');
-  return rows.map((row) => [row.task_id, row.stored]);
+/** The same of many tasks; those not heard of are left out. */
+export async function findIngests(db: Knex, taskIds: string[]): Promise<Ingest[]> {
+  return db<Ingest>('ingests').whereIn('task_id', taskIds).select(COLUMNS);
 }
 
-export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[]): Promise<void> {
+/** Tasks whose end mark has waited long enough for its frames, longest first. */
+export async function findOverdueEnds(db: Knex, limit: number): Promise<string[]> {
+  const rows = await db('ingests')
+    .whereRaw('pending_until <= now()')
+    .orderBy('pending_until')
+    .limit(limit)
+    .select<{ task_id: string }[]>('task_id');
+  return rows.map(({ task_id: taskId }) => taskId);
+}
+
+/** An end mark that comes to wait now waits for `patienceMs`. */
+export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[], patienceMs: number): Promise<void> {
   await tx.raw(
     `update ingests as i
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
-            late_position = n.late_position, end_status = n.end_status,
+            late_position = n.late_position, end_status = n.end_status, attempt_stored = n.attempt_stored,
+            attempt_first = n.attempt_first, attempt_last = n.attempt_last, pending_end = n.pending_end,
+            pending_until = case when n.pending_end is null then null
+                                 when i.attempt = n.attempt and i.pending_until is not null then i.pending_until
+                                 else now() + make_interval(secs => ?) end,
             ended_at = case when n.end_status is null then null else coalesce(i.ended_at, vision_now()) end
        from json_populate_recordset(null::ingests, ?::json) as n
       where i.task_id = n.task_id`,
-    [JSON.stringify(ingests)],
+    [patienceMs / 1000, JSON.stringify(ingests)],
   );
 }

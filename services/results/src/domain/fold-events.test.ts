@@ -11,7 +11,9 @@ const end = (attempt = 1): FrameMessage => ({
   kind: 'end',
   data: { job_id: job, attempt, status: 'succeeded', frames_published: 3 },
 });
-const seqs = (messages: FrameMessage[], newest = -1) => foldMessages(messages, newest).frames.map(({ seq }) => seq);
+const seen = (attempt: number, firstSeq: number | null = null, hasEnded = false) => ({ attempt, firstSeq, hasEnded });
+const seqs = (messages: FrameMessage[], before = seen(-1)) =>
+  foldMessages(messages, before).frames.map(({ seq }) => seq);
 
 test('frames come out once each and in order', () => {
   expect(seqs([frame(2), frame(0), frame(1), frame(2), frame(0)])).toEqual([0, 1, 2]);
@@ -19,11 +21,26 @@ test('frames come out once each and in order', () => {
 
 test('a frame of an older attempt than the newest seen is ignored', () => {
   expect(seqs([frame(0, 1), frame(1, 2), frame(2, 1), frame(3, 2)])).toEqual([0, 1, 3]);
-  expect(foldMessages([frame(5, 1)], 2)).toMatchObject({ frames: [], ignored: 1, attempt: 2 });
+  expect(foldMessages([frame(5, 1)], seen(2))).toMatchObject({ frames: [], ignored: 1, attempt: 2 });
 });
 
 test('the mark of the newest attempt is in force', () => {
-  expect(foldMessages([frame(0), end()], -1)).toMatchObject({ attempt: 1, end: { status: 'succeeded' } });
-  expect(foldMessages([end(1), frame(0, 2)], 1)).toMatchObject({ attempt: 2, end: undefined, restarted: true });
-  expect(foldMessages([frame(0, 2), end(1)], 1)).toMatchObject({ end: undefined, ignored: 1 });
+  expect(foldMessages([frame(0), end()], seen(-1))).toMatchObject({ attempt: 1, end: { status: 'succeeded' } });
+  expect(foldMessages([end(1), frame(0, 2)], seen(1))).toMatchObject({ attempt: 2, end: undefined, restarted: true });
+  expect(foldMessages([frame(0, 2), end(1)], seen(1))).toMatchObject({ end: undefined, ignored: 1 });
+});
+
+test('what an older attempt published before the newer one began is taken, also when it is read afterwards', () => {
+  expect(seqs([frame(100, 2), frame(7, 1), frame(101, 2), frame(100, 1)])).toEqual([7, 100, 101]);
+  expect(seqs([frame(7, 1)], seen(2, 100))).toEqual([7]);
+  expect(foldMessages([frame(7, 1)], seen(2, 100, true))).toMatchObject({ frames: [], ignored: 1 });
+});
+
+test('another frame under a number that is taken is told of, a repeat is not', () => {
+  const other: FrameMessage = frame(3);
+  if (other.kind === 'frame') other.data.frame_time_ms = 1;
+  expect(foldMessages([frame(3), frame(3), other], seen(-1))).toMatchObject({
+    frames: [{ frame_time_ms: 600 }],
+    conflicts: [{ seq: 3, keptAttempt: 1, refusedAttempt: 1 }],
+  });
 });

@@ -11,6 +11,10 @@ const nothing: Ingest = {
   position: 0,
   max_seq: -1,
   late_position: 0,
+  attempt_stored: 0,
+  attempt_first: null,
+  attempt_last: null,
+  pending_end: null,
   end_status: null,
 };
 const frame = (seq: number, attempt = 1): FrameMessage => ({
@@ -31,21 +35,64 @@ test('frames beyond the largest stored number are new, others may be there alrea
 });
 
 test('a mark comes into force once, and again when a newer attempt has one', () => {
-  const first = plan(nothing, frame(0), end());
+  const first = afterStoring(plan(nothing, frame(0), end()), []);
   expect(first).toMatchObject({ end: { status: 'succeeded' }, ingest: { end_status: 'succeeded' } });
   expect(plan(first.ingest, end()).end).toBeUndefined();
-  const restarted = plan(first.ingest, frame(1, 2));
-  expect(restarted).toMatchObject({ end: undefined, ingest: { end_status: null, attempt: 2 } });
+  const restarted = afterStoring(plan(first.ingest, frame(1, 2)), []);
+  expect(restarted).toMatchObject({ end: undefined, ingest: { end_status: null, attempt: 2, attempt_stored: 1 } });
   expect(plan(restarted.ingest, end(2)).end).toMatchObject({ attempt: 2 });
 });
 
 test('only the frames of this task that were not there count as stored late', () => {
-  const late = plan({ ...nothing, stored: 5, position: 5, max_seq: 4 }, frame(5), frame(1), frame(2));
-  const other = { taskId: 'another', position: 99 };
-  expect(afterStoring(late, [{ taskId: id, position: 6 }, other])).toMatchObject({
+  const late = plan({ ...nothing, attempt: 1, stored: 5, position: 5, max_seq: 4 }, frame(5), frame(1), frame(2));
+  const inserted = { taskId: id, seq: 1, outcome: 'inserted', keptAttempt: 1 } as const;
+  expect(afterStoring(late, [inserted, { ...inserted, taskId: 'another', seq: 2 }]).ingest).toMatchObject({
     stored: 7,
     max_seq: 5,
     late_position: 6,
+    attempt_stored: 2,
+    attempt_first: 1,
+    attempt_last: 5,
   });
-  expect(afterStoring(late, [])).toMatchObject({ stored: 6, late_position: 0 });
+  expect(afterStoring(late, []).ingest).toMatchObject({ stored: 6, late_position: 0, attempt_stored: 1 });
+});
+
+const endOf = (count: number, first_seq: number, last_seq: number, attempt = 1): FrameMessage => ({
+  kind: 'end',
+  data: {
+    job_id: id,
+    attempt,
+    status: 'succeeded',
+    frames_published: 3,
+    attempt_frames: { count, first_seq, last_seq },
+  },
+});
+
+test('a mark waits until the frames that it speaks of are stored', () => {
+  const early = afterStoring(plan(nothing, frame(0), frame(2), endOf(3, 0, 2)), []);
+  expect(early).toMatchObject({ end: undefined, ingest: { end_status: null, pending_end: { attempt: 1 } } });
+  const inserted = { taskId: id, seq: 1, outcome: 'inserted', keptAttempt: 1 } as const;
+  const late = afterStoring(plan(early.ingest, frame(1)), [inserted]);
+  expect(late).toMatchObject({ end: { attempt: 1 }, ingest: { end_status: 'succeeded', pending_end: null } });
+});
+
+test('a mark that waits is forgotten when another attempt goes on', () => {
+  const early = afterStoring(plan(nothing, frame(0), endOf(2, 0, 1)), []);
+  expect(afterStoring(plan(early.ingest, frame(5, 2)), []).ingest).toMatchObject({ pending_end: null, attempt: 2 });
+});
+
+test('frames of an earlier attempt that this one repeats count for its mark', () => {
+  const before: Ingest = { ...nothing, attempt: 1, stored: 2, position: 2, max_seq: 1, attempt_stored: 2 };
+  const repeated = plan(before, frame(1, 2), frame(2, 2), endOf(2, 1, 2, 2));
+  expect(afterStoring(repeated, []).end).toBeUndefined();
+  const adopted = { taskId: id, seq: 1, outcome: 'adopted', keptAttempt: 1 } as const;
+  expect(afterStoring(repeated, [adopted]).end).toMatchObject({ attempt: 2 });
+});
+
+test('a frame whose number another frame has is told of', () => {
+  const before: Ingest = { ...nothing, attempt: 1, stored: 2, position: 2, max_seq: 1 };
+  const different = { taskId: id, seq: 1, outcome: 'different', keptAttempt: 1 } as const;
+  expect(afterStoring(plan(before, frame(1, 2)), [different]).conflicts).toEqual([
+    { seq: 1, keptAttempt: 1, refusedAttempt: 2 },
+  ]);
 });

@@ -1,6 +1,6 @@
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import { foldMessages } from './fold-events.ts';
-import type { FrameMessage } from './fold-events.ts';
+import type { FrameConflict, FrameMessage } from './fold-events.ts';
 import { toStored } from './stored-objects.ts';
 
 /** How far the frames of a task are stored. */
@@ -16,6 +16,13 @@ export interface Ingest {
   max_seq: number;
   /** Last place of a frame that was stored after frames with larger numbers. */
   late_position: number;
+  /** Frames of the newest attempt that are stored, and their smallest and largest number. */
+  attempt_stored: number;
+  attempt_first: number | null;
+  attempt_last: number | null;
+  /** The end mark of the newest attempt, while frames that it speaks of are missing. */
+  pending_end: JobEndedData | null;
+  /** The end mark in force. */
   end_status: JobEndedData['status'] | null;
 }
 
@@ -32,10 +39,17 @@ export interface FrameRow {
   objects: string;
 }
 
-/** The place of a stored frame in the order of storing within its task. */
-export interface FramePlace {
+/** What became of a frame that may have been there already. */
+export interface Doubtful {
   taskId: string;
-  position: number;
+  seq: number;
+  /**
+   * `inserted`: it was not there. `adopted`: the same frame of an older attempt was there and counts for this attempt
+   * now. `different`: another frame has its number.
+   */
+  outcome: 'inserted' | 'adopted' | 'different';
+  /** The attempt of the frame that is stored. */
+  keptAttempt: number;
 }
 
 /** What messages of one task mean for what is stored of it. */
@@ -46,7 +60,9 @@ export interface StoringPlan {
   newFrames: FrameRow[];
   /** Frames that may be there already. */
   doubtfulFrames: FrameRow[];
-  /** The end mark, when it came into force with these messages. */
+  /** Different frames under one number among the messages themselves. */
+  conflicts: FrameConflict[];
+  /** The end mark that is to come into force, as soon as its frames are stored. */
   end: JobEndedData | undefined;
   /** Messages of an older attempt. */
   ignored: number;
@@ -54,7 +70,8 @@ export interface StoringPlan {
 
 /** Decides what to store of the messages of one task; `day` is the day of its id. */
 export function planStoring(before: Ingest, day: string, messages: FrameMessage[]): StoringPlan {
-  const fold = foldMessages(messages, before.attempt);
+  const hasEnded = before.end_status !== null;
+  const fold = foldMessages(messages, { attempt: before.attempt, firstSeq: before.attempt_first, hasEnded });
   const rows = fold.frames.map((frame, index): FrameRow => ({
     day,
     taskId: before.task_id,
@@ -66,28 +83,80 @@ export function planStoring(before: Ingest, day: string, messages: FrameMessage[
     height: frame.image.height,
     objects: toStored(frame.objects),
   }));
-  const endBefore = fold.restarted ? null : before.end_status;
+  const known = fold.restarted ? { ...before, ...nothingOfAttempt } : before;
   return {
-    ingest: {
-      ...before,
-      attempt: fold.attempt,
-      position: before.position + rows.length,
-      end_status: fold.end?.status ?? endBefore,
-    },
+    ingest: { ...known, attempt: fold.attempt, position: before.position + rows.length },
     newFrames: rows.filter(({ seq }) => seq > before.max_seq),
     doubtfulFrames: rows.filter(({ seq }) => seq <= before.max_seq),
-    end: endBefore === null ? fold.end : undefined,
+    conflicts: fold.conflicts,
+    end: known.end_status === null ? (fold.end ?? known.pending_end ?? undefined) : undefined,
     ignored: fold.ignored,
   };
 }
 
-/** The state after storing, when `inserted` are those doubtful frames (of any task) that were not there. */
-export function afterStoring({ ingest, newFrames }: StoringPlan, inserted: FramePlace[]): Ingest {
-  const late = inserted.filter(({ taskId }) => taskId === ingest.task_id).map(({ position }) => position);
-  return {
+const nothingOfAttempt = {
+  attempt_stored: 0,
+  attempt_first: null,
+  attempt_last: null,
+  pending_end: null,
+  end_status: null,
+};
+
+/** What a task is after its messages were stored. */
+export interface AfterStoring {
+  ingest: Ingest;
+  /** The end mark that came into force. */
+  end: JobEndedData | undefined;
+  conflicts: FrameConflict[];
+}
+
+/** The state after storing, when `outcomes` are those of doubtful frames of any task that changed something. */
+export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStoring {
+  const { ingest, newFrames, doubtfulFrames } = plan;
+  const own = new Map(outcomes.filter(({ taskId }) => taskId === ingest.task_id).map((one) => [one.seq, one]));
+  const withOutcome = (...wanted: Doubtful['outcome'][]) =>
+    doubtfulFrames.filter(({ seq }) => wanted.some((outcome) => own.get(seq)?.outcome === outcome));
+  const late = withOutcome('inserted');
+  const counted = [...newFrames, ...withOutcome('inserted', 'adopted')].filter(
+    ({ attempt }) => attempt === ingest.attempt,
+  );
+  const seqs = counted.map(({ seq }) => seq);
+  const after: Ingest = {
     ...ingest,
     stored: ingest.stored + newFrames.length + late.length,
     max_seq: newFrames.at(-1)?.seq ?? ingest.max_seq,
-    late_position: Math.max(ingest.late_position, ...late),
+    late_position: Math.max(ingest.late_position, ...late.map(({ position }) => position)),
+    attempt_stored: ingest.attempt_stored + counted.length,
+    attempt_first: extreme(Math.min, ingest.attempt_first, seqs),
+    attempt_last: extreme(Math.max, ingest.attempt_last, seqs),
   };
+  const refused = withOutcome('different').map(({ seq, attempt }): FrameConflict => ({
+    seq,
+    keptAttempt: own.get(seq)?.keptAttempt ?? -1,
+    refusedAttempt: attempt,
+  }));
+  const conflicts = [...plan.conflicts, ...refused];
+  if (!plan.end) return { ingest: after, end: undefined, conflicts };
+  if (!isComplete(after, plan.end)) return { ingest: { ...after, pending_end: plan.end }, end: undefined, conflicts };
+  return { ingest: withEnd(after, plan.end), end: plan.end, conflicts };
+}
+
+/** The state with this end mark in force. */
+export const withEnd = (ingest: Ingest, end: JobEndedData): Ingest => ({
+  ...ingest,
+  pending_end: null,
+  end_status: end.status,
+});
+
+/** Whether the frames that an end mark speaks of are stored. A mark that does not say how many is believed at once. */
+export function isComplete(ingest: Ingest, { attempt_frames: published }: JobEndedData): boolean {
+  if (published === undefined || published.count === 0) return true;
+  const { attempt_stored: stored, attempt_first: first, attempt_last: last } = ingest;
+  const { count, first_seq: firstSeq = 0, last_seq: lastSeq = 0 } = published;
+  return stored >= count && first !== null && first <= firstSeq && last !== null && last >= lastSeq;
+}
+
+function extreme(choose: (...values: number[]) => number, known: number | null, seqs: number[]): number | null {
+  const values = known === null ? seqs : [known, ...seqs];
+  return values.length === 0 ? null : choose(...values);
 }

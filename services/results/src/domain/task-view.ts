@@ -21,5 +21,6 @@ export interface ReadableTask {
   is_long_over: boolean;
   position: number;
   late_position: number;
-  has_end_mark: boolean;
+  /** The task has ended and its end mark is in force: no frame follows. */
+  is_complete: boolean;
 }

@@ -14,6 +14,11 @@ export const countFramesOfTasksRoute = (deps: Pick<Deps, 'db'>) =>
     },
     async ({ body }) => {
       const stored = await countFramesOfTasks(deps, body.task_ids);
-      return { status: 200, body: { items: stored.map(([id, frames]) => ({ task_id: id, frames_stored: frames })) } };
+      const items = [...stored].map(([taskId, { frames, completedAttempt }]) => ({
+        task_id: taskId,
+        frames_stored: frames,
+        completed_attempt: completedAttempt,
+      }));
+      return { status: 200, body: { items } };
     },
   );

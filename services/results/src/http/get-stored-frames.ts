@@ -12,5 +12,8 @@ export const getStoredFramesRoute = (deps: Pick<Deps, 'db'>) =>
       audience: 'internal',
       responses: { 200: { description: '0 for a task not heard of', schema: question.reply } },
     },
-    async ({ params }) => ({ status: 200, body: { frames_stored: await countStoredFrames(deps, params.task_id) } }),
+    async ({ params }) => {
+      const { frames, completedAttempt } = await countStoredFrames(deps, params.task_id);
+      return { status: 200, body: { frames_stored: frames, completed_attempt: completedAttempt } };
+    },
   );

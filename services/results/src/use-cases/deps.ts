@@ -23,4 +23,6 @@ interface Settings {
   retentionDays: number;
   /** Time after the end of a task when a missing end mark is waited for no more. */
   endPatienceMs: number;
+  /** How long an end mark waits for frames that it speaks of. */
+  framePatienceMs: number;
 }

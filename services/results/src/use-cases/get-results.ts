@@ -18,7 +18,7 @@ export async function getResults(
   const task = await findTask(deps, subject, taskId);
   const from = query.cursor === undefined ? nothingRead : deps.cursors.decode(taskId, query.cursor);
   const { frames, progress, hasMore } = await readPage(deps, taskId, { task, from, limit: query.limit });
-  const isComplete = !hasMore && (task.has_end_mark || task.is_long_over);
+  const isComplete = !hasMore && (task.is_complete || task.is_long_over);
   const cursor = deps.cursors.encode(taskId, progress);
   return pageText({
     taskId,

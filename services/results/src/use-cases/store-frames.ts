@@ -1,17 +1,15 @@
 import type { Knex } from 'knex';
-import type { JobEndedData } from '@vision/shared/contracts/frame-events';
-import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
-import { appendEvent } from '@vision/shared/messaging/outbox';
 import type { EffectTransaction } from '@vision/shared/messaging/progress';
-import { copyFrames, insertMissingFrames } from '../db/frames.ts';
+import { copyFrames, storeDoubtfulFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import { afterStoring, planStoring } from '../domain/plan-storing.ts';
-import type { Ingest, StoringPlan } from '../domain/plan-storing.ts';
+import type { AfterStoring, StoringPlan } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
+import { announceEnd } from './announce-end.ts';
 import type { Deps } from './deps.ts';
 
-type StoreDeps = Pick<Deps, 'partitions' | 'signals' | 'wakeRelay'>;
+type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 /**
  * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key,
@@ -21,8 +19,8 @@ type StoreDeps = Pick<Deps, 'partitions' | 'signals' | 'wakeRelay'>;
  * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet and go
  * in by COPY; the others (repeats, or frames that come late) take the slower way that looks first.
  *
- * A task's messages share a partition and keep their order, so when its end mark is reached everything before it is
- * stored: the completion is announced in the same transaction.
+ * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
+ * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
  */
 export async function storeFrames(
   deps: StoreDeps,
@@ -32,12 +30,14 @@ export async function storeFrames(
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
   if (byTask.size === 0) return;
-  const stored = await transaction((tx) => store(tx, byTask));
-  if (stored.some(({ plan }) => plan.end)) deps.wakeRelay();
-  for (const { plan, ingest } of stored) {
+  const stored = await transaction((tx) => store(tx, byTask, deps.settings.framePatienceMs));
+  if (stored.some(({ end }) => end)) deps.wakeRelay();
+  for (const { plan, ingest, end, conflicts } of stored) {
     deps.signals.framesStored(plan.newFrames.length);
     deps.signals.framesIgnored('older_attempt', plan.ignored);
-    if (plan.end) deps.signals.resultsCompleted(ingest.task_id, ingest.stored);
+    for (const conflict of conflicts) deps.signals.framesConflict(ingest.task_id, conflict);
+    if (end) deps.signals.resultsCompleted(ingest.task_id, ingest.stored);
+    else if (ingest.pending_end) deps.signals.endWaits(ingest.task_id, ingest.pending_end, ingest.attempt_stored);
   }
 }
 
@@ -67,12 +67,11 @@ async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: F
   return { byTask, expired };
 }
 
-interface Stored {
+interface Stored extends AfterStoring {
   plan: StoringPlan;
-  ingest: Ingest;
 }
 
-async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>): Promise<Stored[]> {
+async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, patienceMs: number): Promise<Stored[]> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
   const plans = [...byTask].map(([taskId, { day, messages }]) => {
     const before = ingests.get(taskId);
@@ -82,25 +81,10 @@ async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>): P
   const newFrames = plans.flatMap((plan) => plan.newFrames);
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   await copyFrames(tx, newFrames);
-  const inserted = await insertMissingFrames(tx, doubtfulFrames);
-  const stored = plans.map((plan) => ({ plan, ingest: afterStoring(plan, inserted) }));
+  const outcomes = await storeDoubtfulFrames(tx, doubtfulFrames);
+  const stored = plans.map((plan) => ({ plan, ...afterStoring(plan, outcomes) }));
   const changed = stored.map(({ ingest }) => ingest);
-  await saveIngests(tx, changed);
-  for (const { plan, ingest } of stored) if (plan.end) await announce(tx, ingest, plan.end);
+  await saveIngests(tx, changed, patienceMs);
+  for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return stored;
-}
-
-async function announce(tx: Knex.Transaction, ingest: Ingest, end: JobEndedData): Promise<void> {
-  await appendEvent(tx, {
-    ...taskResultsCompleted,
-    key: ingest.task_id,
-    source: 'results',
-    data: {
-      task_id: ingest.task_id,
-      attempt: end.attempt,
-      status: end.status,
-      frames_stored: ingest.stored,
-      error: end.error,
-    },
-  });
 }

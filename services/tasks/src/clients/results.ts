@@ -3,13 +3,14 @@ import { createBreaker } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
+import type { ReadableFrames } from '../domain/job-progress.ts';
 
 export interface ResultsClient {
   /**
-   * Frames that can be read of up to 100 tasks; those that results has not heard of are left out.
+   * What can be read of up to 100 tasks; those that results has not heard of are left out.
    * @throws AppError of kind `unavailable`, at once while results has not answered for a while.
    */
-  countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, number>>;
+  countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, ReadableFrames>>;
   /** Ends the timers of the breaker. */
   close: () => void;
 }
@@ -34,7 +35,9 @@ export function createResultsClient({ breakerResetMs, ...options }: ResultsClien
     countFrames: async (taskIds) => {
       const question = () => ask(countFramesOfTasks, { subject: SUBJECT, body: { task_ids: taskIds } });
       const { items } = await breaker.run(question, (settled) => ('value' in settled ? 'ok' : 'fault'));
-      return new Map(items.map((item) => [item.task_id, item.frames_stored]));
+      return new Map(
+        items.map((item) => [item.task_id, { frames: item.frames_stored, completedAttempt: item.completed_attempt }]),
+      );
     },
     close: () => breaker.shutdown(),
   };

@@ -8,6 +8,6 @@ import { recordImageCall } from '../use-cases/record-image-call.ts';
 
 /** The events of other services that this one handles. */
 export const subscriptions = (deps: Pick<Deps, 'wakeReconciler'>): Subscription[] => [
-  on(taskResultsCompleted, ({ data }, { transaction }) => noteResultsCompleted(deps, data.task_id, transaction)),
+  on(taskResultsCompleted, ({ data }, { transaction }) => noteResultsCompleted(deps, data, transaction)),
   on(imageCallFinished, ({ data }, { transaction }) => transaction((tx) => recordImageCall({ db: tx }, data))),
 ];

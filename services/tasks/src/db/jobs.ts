@@ -46,7 +46,9 @@ export async function noteJob(db: Knex, task: Task, found: Job): Promise<Task> {
     job_frames_published: found.frames_published,
     job_seen_at: db.fn.now(),
     job_missing_since: null,
-    ...(endOf(found.status) ? { job_ended_at: db.raw('coalesce(job_ended_at, now())') } : {}),
+    job_attempt: found.attempt ?? null,
+    // Another attempt may go on after an end that was told.
+    job_ended_at: endOf(found.status) ? db.raw('coalesce(job_ended_at, now())') : null,
   });
 }
 

@@ -28,7 +28,9 @@ export interface TaskRow {
   job_missing_since: Date | null;
   job_ended_at: Date | null;
   job_frames_published: number | null;
+  job_attempt: number | null;
   results_completed_at: Date | null;
+  results_attempt: number | null;
   lease_until: Date;
   check_at: Date | null;
   traceparent: string | null;
@@ -70,7 +72,9 @@ export function toTask(row: TaskRow): Task {
       missingSince: row.job_missing_since,
       endedAt: row.job_ended_at,
       framesPublished: row.job_frames_published,
+      attempt: row.job_attempt,
       resultsCompletedAt: row.results_completed_at,
+      resultsAttempt: row.results_attempt,
     },
     trace: { traceparent: row.traceparent, tracestate: row.tracestate },
     createdAt: row.created_at,

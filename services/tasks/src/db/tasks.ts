@@ -134,12 +134,16 @@ export async function requestStop(db: Knex, taskId: string): Promise<void> {
     .update({ stop_requested_at: db.raw('coalesce(stop_requested_at, now())'), check_at: db.fn.now() });
 }
 
-/** The end mark of the task is stored with every frame before it; makes the task due. */
-export async function noteResultsCompleted(db: Knex, taskId: string): Promise<boolean> {
+/** The end mark of this attempt is in force, every frame of it can be read; makes the task due. */
+export async function noteResultsCompleted(db: Knex, taskId: string, attempt: number): Promise<boolean> {
   const changed = await db(TASKS)
     .where({ task_id: taskId })
     .whereIn('status', submittedStatuses)
-    .update({ results_completed_at: db.raw('coalesce(results_completed_at, now())'), check_at: db.fn.now() });
+    .update({
+      results_completed_at: db.raw('coalesce(results_completed_at, now())'),
+      results_attempt: db.raw('greatest(results_attempt, ?::int)', [attempt]),
+      check_at: db.fn.now(),
+    });
   return changed === 1;
 }
 

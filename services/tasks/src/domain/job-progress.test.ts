@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Job, JobStatus } from '@vision/shared/contracts/inference';
-import { hasVanished, isEvidence, isMassVanishing, judgeFound } from './job-progress.ts';
+import { canBeRead, hasVanished, isEvidence, isMassVanishing, judgeFound } from './job-progress.ts';
 import type { JobFacts, Status, Task } from './task.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -12,7 +12,9 @@ const noFacts: JobFacts = {
   missingSince: null,
   endedAt: null,
   framesPublished: null,
+  attempt: null,
   resultsCompletedAt: null,
+  resultsAttempt: null,
 };
 
 const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Task> = {}): Task => ({
@@ -55,13 +57,36 @@ test.each<[JobStatus, string]>([
 ])('a job that is %s ends its task once the frames can be read', (status, move) => {
   expect(judgeFound(task('running'), job(status, 5), rules)).toMatchObject({
     do: 'await_frames',
-    published: 5,
+    awaited: { attempt: null, published: 5 },
     change: { move },
   });
   expect(judgeFound(task('running', { resultsCompletedAt: now }), job(status, 5), rules)).toMatchObject({
     change: { move },
   });
   expect(judgeFound(task('stopping'), job(status, 0), rules)).toMatchObject({ change: { move } });
+});
+
+test('a task ends with the attempt that ended its job, not with the mark of an earlier one', () => {
+  const facts = (resultsAttempt: number) => ({ attempt: 2, resultsCompletedAt: now, resultsAttempt });
+  expect(judgeFound(task('running', facts(1)), job('succeeded', 5), rules)).toMatchObject({
+    do: 'await_frames',
+    awaited: { attempt: 2 },
+  });
+  expect(judgeFound(task('running', facts(2)), job('succeeded', 5), rules)).toMatchObject({
+    change: { move: 'end_succeeded' },
+  });
+});
+
+test('a job that says it published nothing may have had an attempt that could not tell what it published', () => {
+  expect(judgeFound(task('running', { attempt: 1 }), job('failed', 0), rules)).toMatchObject({ do: 'move' });
+  expect(judgeFound(task('running', { attempt: 2 }), job('failed', 0), rules)).toMatchObject({ do: 'await_frames' });
+});
+
+test('frames that were stored and never counted do not stand in for missing ones', () => {
+  expect(canBeRead({ attempt: 2, published: 10 }, { frames: 60, completedAttempt: undefined })).toBe(false);
+  expect(canBeRead({ attempt: 2, published: 10 }, { frames: 60, completedAttempt: 1 })).toBe(false);
+  expect(canBeRead({ attempt: 2, published: 10 }, { frames: 10, completedAttempt: 2 })).toBe(true);
+  expect(canBeRead({ attempt: null, published: 10 }, { frames: 10, completedAttempt: undefined })).toBe(true);
 });
 
 test('after the grace a task ends without its end mark, with an alarm', () => {

@@ -8,9 +8,38 @@ export type Verdict =
   | { do: 'move'; change: Change; alarm?: 'results_late' | undefined }
   /** Ask the backend to stop the job (again). */
   | { do: 'stop' }
-  /** Move when results has as many frames as the backend says it published; wait else. */
-  | { do: 'await_frames'; published: number; change: Change }
+  /** Move when results says that the frames can be read; wait else. */
+  | { do: 'await_frames'; awaited: AwaitedFrames; change: Change }
   | { do: 'wait' };
+
+/** What has to be readable before a task ends. */
+export interface AwaitedFrames {
+  /** The attempt whose end mark has to be in force; null when the backend names none. */
+  attempt: number | null;
+  published: number;
+}
+
+/** What results says of a task. */
+export interface ReadableFrames {
+  frames: number;
+  /** The attempt whose end mark is in force. */
+  completedAttempt: number | undefined;
+}
+
+/**
+ * Whether a task may end by what results says. Frames are only counted when the backend names no attempt: what an
+ * earlier attempt published without being counted could stand in for frames that are still missing.
+ */
+export function canBeRead({ attempt, published }: AwaitedFrames, readable: ReadableFrames): boolean {
+  if (attempt === null) return readable.frames >= published;
+  return readable.completedAttempt !== undefined && readable.completedAttempt >= attempt;
+}
+
+/** Whether the end mark that results told of is the one that the job ended with. */
+export function areResultsComplete({ attempt, resultsAttempt, resultsCompletedAt }: JobFacts): boolean {
+  // Rows of an earlier release have no attempt.
+  return resultsCompletedAt !== null && (resultsAttempt ?? Infinity) >= (attempt ?? 0);
+}
 
 export interface ProgressRules {
   /** The plain database clock, which what was noted about a job goes by. */
@@ -34,7 +63,9 @@ export function endOf(status: JobStatus | null, error?: string): Change | undefi
  * there as a stopped job without frames, so such a job proves nothing unless the job was seen before.
  */
 export function isEvidence(task: Task, job: Job): boolean {
-  return job.status !== 'stopped' || job.frames_published > 0 || task.job.seenAt !== null;
+  // Only a job that was submitted is ever worked on.
+  const wasWorkedOn = job.frames_published > 0 || (job.attempt ?? 0) > 0;
+  return job.status !== 'stopped' || wasWorkedOn || task.job.seenAt !== null;
 }
 
 /** The next step of a task whose job the backend has. The facts of the task already hold this answer. */
@@ -52,17 +83,18 @@ export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict 
 }
 
 /**
- * A task ends when its frames can be read: the end mark is stored, nothing was published, as many frames are stored
- * as were published, or the grace is over.
+ * A task ends when its frames can be read: the end mark of the attempt that ended the job is in force, nothing was
+ * published by its only attempt, or the grace is over.
  */
 function judgeEnd(
   facts: JobFacts,
   { end, published, rules }: { end: Change; published: number; rules: ProgressRules },
 ): Verdict {
-  if (facts.resultsCompletedAt !== null || published === 0) return { do: 'move', change: end };
+  const hasNothing = published === 0 && (facts.attempt ?? 0) <= 1;
+  if (areResultsComplete(facts) || hasNothing) return { do: 'move', change: end };
   const endedAt = facts.endedAt ?? rules.now;
   if (rules.now.getTime() - endedAt.getTime() < rules.resultsGraceMs) {
-    return { do: 'await_frames', published, change: end };
+    return { do: 'await_frames', awaited: { attempt: facts.attempt, published }, change: end };
   }
   return { do: 'move', change: end, alarm: 'results_late' };
 }

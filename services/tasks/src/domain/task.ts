@@ -106,8 +106,11 @@ export interface JobFacts {
   missingSince: Date | null;
   endedAt: Date | null;
   framesPublished: number | null;
-  /** Every frame can be read. */
+  /** The attempt that the backend named last; null when it names none. */
+  attempt: number | null;
+  /** Every frame of the attempt below can be read. */
   resultsCompletedAt: Date | null;
+  resultsAttempt: number | null;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { noteMissing } from '../db/jobs.ts';
-import { endOf, hasVanished } from '../domain/job-progress.ts';
+import { areResultsComplete, endOf, hasVanished } from '../domain/job-progress.ts';
 import type { Change } from '../domain/moves.ts';
 import { isConfirmed } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
@@ -22,7 +22,7 @@ export async function advanceMissing(
   if (task.status === 'submitting') return loseTrack(deps, task);
   if (!isConfirmed(task.status)) return;
   // A backend may forget a job after its end; what it said last and the stored end mark are enough.
-  if (task.job.endedAt !== null && task.job.resultsCompletedAt !== null) {
+  if (task.job.endedAt !== null && areResultsComplete(task.job)) {
     return moveInTrace(deps, task, endOf(task.job.status) ?? vanish);
   }
   const noted = await noteMissing(deps.db, task);

@@ -106,6 +106,7 @@ export interface StoredTask {
   job_missing_since: Date | null;
   job_seen_at: Date | null;
   job_ended_at: Date | null;
+  results_attempt: number | null;
 }
 
 /** Rows of tasks, hidden ones included. */

@@ -3,5 +3,6 @@ import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { resultTables } from './0001-result-tables.ts';
+import { ends } from './0002-ends.ts';
 
-export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables, positionsMigration];
+export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables, positionsMigration, ends];

@@ -3,6 +3,7 @@ import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
+import { attemptsOfJobs } from './0004-attempts-of-jobs.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -11,4 +12,5 @@ export const migrations: Migration[] = [
   outboxMigration,
   clockMigration,
   positionsMigration,
+  attemptsOfJobs,
 ];

@@ -1,0 +1,60 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { countAttempt } from '../db/frames.ts';
+import { findIngest, findOverdueEnds, lockIngests, saveIngests } from '../db/ingests.ts';
+import { isComplete, withEnd } from '../domain/plan-storing.ts';
+import type { Ingest } from '../domain/plan-storing.ts';
+import { dayOfTask } from '../domain/task-day.ts';
+import { announceEnd } from './announce-end.ts';
+import type { Deps } from './deps.ts';
+
+type JudgeDeps = Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeRelay'>;
+
+const AT_ONCE = 20;
+
+/**
+ * Brings end marks into force whose patience is over. What is stored is counted anew first, because the running count
+ * may be too small after an upgrade; frames that are really missing raise an alarm. Returns how many marks there were.
+ */
+export async function judgeOverdueEnds(deps: JudgeDeps): Promise<number> {
+  const overdue = await findOverdueEnds(deps.db, AT_ONCE);
+  const failures: unknown[] = [];
+  for (const taskId of overdue) await judge(deps, taskId).catch((error: unknown) => failures.push(error));
+  if (overdue.length > 0) deps.wakeRelay();
+  // The poller reports it and comes again; the other marks did not have to wait for that.
+  if (failures.length > 0) throw failures[0];
+  return overdue.length;
+}
+
+async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Promise<void> {
+  const seen = await findIngest(db, taskId);
+  if (!seen?.pending_end) return;
+  // Counted outside the lock, which the frames of other tasks would wait for as well.
+  const counted = await inTransaction(db, (tx) => recount(tx, seen));
+  const judged = await inTransaction(db, async (tx) => {
+    const current = (await lockIngests(tx, [taskId])).get(taskId);
+    const end = current?.pending_end;
+    if (!end || current.attempt !== counted.attempt) return undefined;
+    const ended = withEnd(withCount(current, counted), end);
+    await saveIngests(tx, [ended], settings.framePatienceMs);
+    await announceEnd(tx, ended, end);
+    return { ended, end };
+  });
+  if (!judged) return;
+  signals.resultsCompleted(taskId, judged.ended.stored);
+  if (!isComplete(judged.ended, judged.end)) signals.framesMissing(taskId, judged.end, judged.ended.attempt_stored);
+}
+
+type AttemptCount = Pick<Ingest, 'attempt' | 'attempt_stored' | 'attempt_first' | 'attempt_last'>;
+
+async function recount(tx: Knex.Transaction, { task_id: taskId, attempt }: Ingest): Promise<AttemptCount> {
+  const day = dayOfTask(taskId);
+  if (day === undefined) throw new Error(`${taskId} is no id of this system`);
+  const { stored, first, last } = await countAttempt(tx, { day, taskId, attempt });
+  return { attempt, attempt_stored: stored, attempt_first: first, attempt_last: last };
+}
+
+/** Frames may have been stored since they were counted, and the running count may lack some: the larger is right. */
+function withCount(current: Ingest, counted: AttemptCount): Ingest {
+  return counted.attempt_stored > current.attempt_stored ? { ...current, ...counted } : current;
+}

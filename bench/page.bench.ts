@@ -68,7 +68,7 @@ async function serve(db: Knex, taskId: string) {
     result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
   });
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
-  const settings = { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000 };
+  const settings = { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000, auditAgeMs: 60_000 };
   await storeFrames(
     {
       settings,

@@ -42,7 +42,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Keys', description: 'Create, list, rotate and revoke API keys.' },
       { name: 'Subjects', description: 'What a subject may do, and what it used of the day.' },
       { name: 'Tasks of unknown outcome', description: 'Tasks that wait for somebody to find out whether they run.' },
-      { name: 'Upkeep', description: 'Maintenance, retention, the check of the ledger, the audit log.' },
+      { name: 'Upkeep', description: 'Maintenance, retention, audits and repairs of the ledger, the audit log.' },
     ],
   },
   internal: {

@@ -89,6 +89,12 @@ export const retentionConfig = {
   RETENTION_DAYS: count(90).describe('Days that tasks, pictures, results and keys are kept'),
 };
 
+/** Settings of every service that compares its state with that of others. */
+export const auditConfig = {
+  AUDIT_INTERVAL_MS: millis(10_000).describe('Pause between two rounds of the audits'),
+  AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
+};
+
 /** Settings of every service that publishes or consumes events. */
 export const kafkaConfig = {
   KAFKA_BROKERS: list('')

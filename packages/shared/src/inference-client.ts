@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { httpUrl, millis } from './config.ts';
+import { listBackendDifferences } from './contracts/audit.ts';
+import type { Difference } from './contracts/audit.ts';
 import {
   detection,
   healthReply,
@@ -78,6 +80,11 @@ export interface InferenceClient {
    * reason of `signal` when aborted.
    */
   detect: (input: DetectInput) => Promise<DetectOutcome>;
+  /**
+   * What the audits of the backend found; none for a backend that has no audits.
+   * @throws AppError of kind `unavailable`.
+   */
+  readDifferences: () => Promise<Difference[]>;
   /** @throws AppError of kind `unavailable` when the backend is not ready. */
   readHealth: () => Promise<HealthReply>;
   /**
@@ -134,6 +141,12 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
+    async readDifferences() {
+      if (options.baseUrl === undefined) return [];
+      const { path, reply } = listBackendDifferences;
+      const answer = await unavailableOn(send({ method: 'GET', path, timeoutMs: readTimeoutMs }));
+      return answer.status === 404 ? [] : expectBody(reply, answer).items;
+    },
     async readHealth() {
       return expectBody(
         healthReply,

@@ -1,5 +1,12 @@
-import { getSubjectUsage, refundReservation, reserveUnits, settleReservation } from './contracts/quota.ts';
-import type { ReserveReply, ReserveRequest, UsageReply } from './contracts/quota.ts';
+import {
+  claimOpenReservations,
+  findOpenReservations,
+  getSubjectUsage,
+  refundReservation,
+  reserveUnits,
+  settleReservation,
+} from './contracts/quota.ts';
+import type { OpenReservation, QuotaKind, ReserveReply, ReserveRequest, UsageReply } from './contracts/quota.ts';
 import type { SubjectLimits } from './contracts/limits.ts';
 import { asAppError } from './errors.ts';
 import { createServiceClient } from './http/service-client.ts';
@@ -18,7 +25,14 @@ export interface QuotaClient {
   refund: (id: string, subject: string) => Promise<void>;
   /** Today's units of the subject against its limits. */
   usage: (subject: string, limits: DayLimits) => Promise<UsageReply>;
+  /** A page of open reservations whose turn it is to be compared with what they are held for. */
+  claimOpen: (kind: QuotaKind, limit: number) => Promise<OpenReservation[]>;
+  /** Which of these are open. */
+  findOpen: (ids: string[]) => Promise<OpenReservation[]>;
 }
+
+/** Subject of questions that are asked for no subject. */
+const AUDITOR = 'auditor';
 
 type DayLimits = Pick<SubjectLimits, 'video_tasks_per_day' | 'images_per_day'>;
 
@@ -48,5 +62,9 @@ export function createQuotaClient(options: Omit<ServiceClientOptions, 'audience'
       const query = { video_limit: video_tasks_per_day, image_limit: images_per_day };
       return ask(getSubjectUsage, { subject, query });
     },
+    claimOpen: async (kind, limit) =>
+      (await ask(claimOpenReservations, { subject: AUDITOR, body: { kind, limit } })).items,
+    findOpen: async (ids) =>
+      (await ask(findOpenReservations, { subject: AUDITOR, body: { reservation_ids: ids } })).items,
   };
 }

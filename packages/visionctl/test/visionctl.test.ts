@@ -92,8 +92,13 @@ test.each([
     { outcome: 'not_created', note: 'looked' },
     task,
   ],
+  [
+    ['quota', 'repair', 's', 'video', '2026-01-01', '--reason', 'found by the audit'],
+    'POST /admin/v1/quota/repair',
+    { subject: 's', kind: 'video', day: '2026-01-01', reason: 'found by the audit' },
+    { subject: 's', kind: 'video', day: '2026-01-01', used_before: 2, used_after: 1 },
+  ],
   [['retention', 'run'], 'POST /admin/v1/retention/run', undefined, { tasks: { removed: 1 } }],
-  [['audit', '--limit', '3'], 'GET /admin/v1/audit?limit=3', undefined, { items: [] }],
 ])('visionctl %j asks %s', async (args, line, body, reply) => {
   answer = { status: 200, body: reply };
   const { code, out, err } = await visionctl([...args, '--json']);
@@ -101,6 +106,18 @@ test.each([
   expect(asked).toEqual([{ line, body, authorization: 'Bearer secret-of-the-operator', operator: 'zoe' }]);
   if (reply !== undefined) expect(JSON.parse(out)).toEqual(reply);
   expect((await visionctl(args)).code).toBe(0);
+});
+
+test('audit shows what services found to differ, with exit code 1, and what operators did', async () => {
+  answer = { status: 200, body: { items: [], unreachable: [] } };
+  expect((await visionctl(['audit', '--limit', '3'])).code).toBe(0);
+  expect(asked.map(({ line }) => line)).toEqual(['GET /admin/v1/audit?limit=3', 'GET /admin/v1/differences']);
+  const found = { service: 'quota', kind: 'quota_counter', id: '2026-01-01/video/s', since: 'now', details: {} };
+  answer = { status: 200, body: { items: [found], unreachable: ['results'] } };
+  const { code, out } = await visionctl(['audit']);
+  expect(code).toBe(1);
+  expect(out).toContain('2026-01-01/video/s');
+  expect(out).toContain('results did not answer');
 });
 
 test('a difference between counters and ledger is printed and ends with exit code 1', async () => {

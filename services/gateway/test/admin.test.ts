@@ -126,6 +126,36 @@ test('retention runs in every service that keeps something', async () => {
   );
 });
 
+test('differences are those of every service, and a service that does not tell is named', async () => {
+  const found = { kind: 'quota_counter', id: '2026-03-15/video/acme', since: new Date().toISOString(), details: {} };
+  gateway.upstream.answer = answerWith(200, { items: [found] });
+  const all = await gateway.admin('GET', '/admin/v1/differences');
+  expect(all.body).toEqual({
+    items: ['tasks', 'images', 'results', 'quota'].map((service) => ({ service, ...found })),
+    unreachable: [],
+  });
+  gateway.upstream.answer = (req) => req.socket.destroy();
+  const none = await gateway.admin('GET', '/admin/v1/differences');
+  expect(none.body).toEqual({ items: [], unreachable: ['tasks', 'images', 'results', 'quota'] });
+});
+
+test('the repair of a counter is passed on with who and why, and stands in the audit log', async () => {
+  const counter = { subject: 'acme', kind: 'video', day: '2026-03-15' };
+  gateway.upstream.answer = answerWith(200, { ...counter, used_before: 4, used_after: 3 });
+  const body = { ...counter, reason: 'found by the audit' };
+  const answer = await gateway.admin('POST', '/admin/v1/quota/repair', body, { 'x-operator': 'zoe@ops' });
+  expect(answer.body).toEqual({ ...counter, used_before: 4, used_after: 3 });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/counters/repair');
+  expect((await audit())[0]).toMatchObject({
+    actor: 'zoe@ops',
+    action: 'quota.repair',
+    target: 'acme',
+    details: { kind: 'video', day: '2026-03-15', reason: 'found by the audit' },
+    result: 'done',
+  });
+  expect((await gateway.admin('POST', '/admin/v1/quota/repair', counter)).status).toBe(400);
+});
+
 test('a service that is away or talks nonsense is 503, also for an operator', async () => {
   gateway.upstream.answer = answerWith(200, { nonsense: true });
   const odd = await gateway.admin('POST', '/admin/v1/quota/verify');

@@ -1,8 +1,11 @@
+import { auditReservations } from '@vision/shared/audit/audit-reservations';
+import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
+import { findHeld } from './db/idempotency-keys.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -20,8 +23,8 @@ export interface BackgroundParts {
 }
 
 /**
- * Builds everything that works without being asked: relay, recovery, the sweep and retention. Every replica may run
- * them at the same time.
+ * Builds everything that works without being asked: relay, recovery, the sweep, retention and audits. Every replica may
+ * run them at the same time.
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
   const pollers = [
@@ -42,6 +45,12 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
       intervalMs: config.RETENTION_INTERVAL_MS,
       logger,
       run: (signal) => runRetention(deps, signal).then(waitForNextInterval),
+    }),
+    createAuditor({
+      db: deps.db,
+      logger,
+      audits: [auditReservations({ ...deps, kind: 'image', findHeld: (ids) => findHeld(deps.db, ids) })],
+      config,
     }),
   ];
   return {

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import {
+  auditConfig,
   count,
   databaseClockConfig,
   databaseConfig,
@@ -24,6 +25,7 @@ export const configSchema = z.object({
   ...kafkaConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
+  ...auditConfig,
   ...retentionConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,

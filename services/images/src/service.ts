@@ -93,4 +93,5 @@ const settingsOf = (config: Config): Settings => ({
   bodyTotalMs: config.BODY_TOTAL_MS,
   retentionDays: config.RETENTION_DAYS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
+  auditAgeMs: config.AUDIT_AGE_MS,
 });

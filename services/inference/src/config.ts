@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import {
   ConfigError,
+  auditConfig,
   count,
   databaseConfig,
   flag,
@@ -42,6 +43,7 @@ const videoConfig = {
   STREAM_URL_KEY: needed.STREAM_URL_KEY.optional(),
   ...streamRulesConfig,
   ...streamCertificatesConfig,
+  ...auditConfig,
   JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
   JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
   JOB_LEASE_MARGIN_MS: millis(2_000).describe(

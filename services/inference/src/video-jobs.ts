@@ -1,3 +1,4 @@
+import { createAuditor } from '@vision/shared/audit/auditor';
 import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
 import { schemaReadiness } from '@vision/shared/db/migrate';
@@ -14,6 +15,7 @@ import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { createSourceAddresses } from './inputs/source-addresses.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
 import { createWorker } from './jobs/worker.ts';
+import { auditJobs } from './use-cases/audit-jobs.ts';
 import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
 
 // Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
@@ -66,6 +68,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);
+  const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
   const schemaIsReady = schemaReadiness(db, migrations);
   return {
     deps,
@@ -73,9 +76,11 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     start: async () => {
       await files.start();
       worker.start();
+      auditor.start();
     },
     stopWorker: () => worker.stop(),
     stopClients: async () => {
+      await auditor.stop();
       await producer.stop();
       await files.stop();
       store.close();
@@ -108,5 +113,6 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
     pollMs: config.JOB_POLL_MS,
     keepDays: config.JOB_KEEP_DAYS,
     workerSeenMs: 2 * config.JOB_LEASE_MS,
+    auditAgeMs: config.AUDIT_AGE_MS,
   };
 }

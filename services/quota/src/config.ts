@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  auditConfig,
   count,
   databaseClockConfig,
   databaseConfig,
@@ -16,6 +17,7 @@ export const configSchema = z.object({
   ...databaseClockConfig,
   ...kafkaConfig,
   ...servicePublicKeysConfig,
+  ...auditConfig,
   LEDGER_RETENTION_DAYS: z.coerce
     .number()
     .int()

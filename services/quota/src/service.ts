@@ -1,4 +1,5 @@
 import { createPoller } from '@vision/shared/async/poller';
+import { createAuditor } from '@vision/shared/audit/auditor';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
@@ -14,6 +15,7 @@ import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { auditCounters } from './use-cases/audit-counters.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 
@@ -34,7 +36,11 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const deps: Deps = {
     db,
     signals: createSignals(logger),
-    settings: { retentionDays: config.LEDGER_RETENTION_DAYS, retentionBatch: config.RETENTION_BATCH },
+    settings: {
+      retentionDays: config.LEDGER_RETENTION_DAYS,
+      retentionBatch: config.RETENTION_BATCH,
+      auditAgeMs: config.AUDIT_AGE_MS,
+    },
   };
   const consumer = createConsumer({ db, kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
   const retention = createPoller({
@@ -47,6 +53,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     },
   });
 
+  const auditor = createAuditor({ db, logger, audits: [auditCounters(deps)], config });
+
   const access = createServiceAccess({ callee: 'quota', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT });
@@ -54,7 +62,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
 
   const stopBackground = async () => {
-    await Promise.all([consumer.stop(10_000), retention.stop()]);
+    await Promise.all([consumer.stop(10_000), retention.stop(), auditor.stop()]);
   };
   const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
@@ -70,6 +78,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
       await server.start();
       consumer.start();
       retention.start();
+      auditor.start();
     },
     stopPhases: [
       { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },

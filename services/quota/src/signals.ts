@@ -1,4 +1,4 @@
-import type { VerificationReply } from '@vision/shared/contracts/quota';
+import type { CounterRepair, VerificationReply } from '@vision/shared/contracts/quota';
 import type { Logger } from '@vision/shared/logger';
 import { meter } from '@vision/shared/telemetry';
 import { taskOf } from './domain/reservation.ts';
@@ -13,6 +13,9 @@ export function createSignals(logger: Logger) {
   const differences = meter('quota').createGauge('vision.quota.differences', {
     description: 'Counters that did not match the ledger at the last verification; anything but 0 is an alarm',
   });
+  const repairs = meter('quota').createCounter('vision.quota.repairs', {
+    description: 'Counters set right by operators',
+  });
   return {
     reserved: ({ id, subject, kind, units }: Reservation, outcome: string) => {
       reserves.add(1, { kind, outcome });
@@ -25,6 +28,10 @@ export function createSignals(logger: Logger) {
     verified: (found: VerificationReply['differences']) => {
       differences.record(found.length);
       if (found.length > 0) logger.error({ differences: found.slice(0, 20) }, 'counters differ from the ledger');
+    },
+    counterRepaired: (repaired: CounterRepair, by: { who: string; reason: string }) => {
+      repairs.add(1);
+      logger.warn({ ...repaired, ...by }, 'a counter was set to what its reservations add up to');
     },
     retentionRan: (removed: { reservations: number; counters: number }) => {
       if (removed.reservations + removed.counters > 0) logger.info(removed, 'old reservations were folded');

@@ -222,7 +222,7 @@ test('retention folds closed reservations into their counter and never touches a
       await runRetention({
         db: database.db,
         signals: createSignals(logger),
-        settings: { retentionDays: 120, retentionBatch: 1 },
+        settings: { retentionDays: 120, retentionBatch: 1, auditAgeMs: 60_000 },
       })
     ).reservations,
   ).toBe(2);

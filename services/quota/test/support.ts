@@ -47,7 +47,7 @@ export interface TestQuota {
 }
 
 /** The service as it is deployed, on a database, topics and ports of its own; `settings` go over the usual ones. */
-export async function startQuota(settings: Record<string, string> = {}): Promise<TestQuota> {
+export async function startQuota(settings: Record<string, string> = {}, log = logger): Promise<TestQuota> {
   const database = await testLedger();
   const kafka = await testKafka({ topics: [topics.tasks, topics.images] });
   const env = {
@@ -62,7 +62,7 @@ export async function startQuota(settings: Record<string, string> = {}): Promise
     ...settings,
   };
   const config = readConfig(env);
-  const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
+  const service = await createService(config, { logger: log, onFatal: (error) => log.fatal(error) });
   await service.start();
   const producer = createProducer(kafka.client);
   return {

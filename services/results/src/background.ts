@@ -1,3 +1,4 @@
+import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import { topics } from '@vision/shared/contracts/topics';
 import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
@@ -9,6 +10,7 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { auditFrames } from './use-cases/audit-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -28,7 +30,7 @@ export interface BackgroundParts {
   onFatal: (error: unknown) => void;
 }
 
-/** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention. */
+/** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
@@ -68,14 +70,20 @@ export function createBackground(
     logger: kafka.logger,
     run: () => judgeOverdueEnds(deps),
   });
+  const auditor = createAuditor({
+    db: deps.db,
+    logger: kafka.logger,
+    audits: [auditFrames(deps)],
+    config,
+  });
   return {
     consumers: { frames, tasks },
     isAlive: () => frames.isAlive() && tasks.isAlive(),
     start: () => {
-      for (const part of [relay, frames, tasks, retention, ends]) part.start();
+      for (const part of [relay, frames, tasks, retention, ends, auditor]) part.start();
     },
     stop: async () => {
-      await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop(), ends.stop()]);
+      await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop(), ends.stop(), auditor.stop()]);
       await relay.stop();
       await producer.stop();
     },

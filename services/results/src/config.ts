@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  auditConfig,
   count,
   databaseClockConfig,
   databaseConfig,
@@ -27,6 +28,7 @@ export const configSchema = z.object({
   CURSOR_KEYS: cursorKeys.describe(
     'Secrets of the cursors of results, at least 32 characters each, comma separated; the first seals, all open',
   ),
+  ...auditConfig,
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),

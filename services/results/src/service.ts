@@ -45,6 +45,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     retentionDays: config.RETENTION_DAYS,
     endPatienceMs: config.END_PATIENCE_MS,
     framePatienceMs: config.FRAME_PATIENCE_MS,
+    auditAgeMs: config.AUDIT_AGE_MS,
   };
   const deps: Deps = {
     db,

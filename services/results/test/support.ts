@@ -24,7 +24,12 @@ import type { ResultsService } from '../src/service.ts';
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
 /** Numbers of the service for tests that build a part of it. */
-export const testSettings = { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000 };
+export const testSettings = {
+  retentionDays: 90,
+  endPatienceMs: 900_000,
+  framePatienceMs: 60_000,
+  auditAgeMs: 60_000,
+};
 
 export const testResults = () => createTestDatabase(migrations, { poolMax: 10 });
 

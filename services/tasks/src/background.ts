@@ -1,3 +1,4 @@
+import { createAuditor } from '@vision/shared/audit/auditor';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import { createConsumer } from '@vision/shared/messaging/consumer';
@@ -7,6 +8,7 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { auditsOf } from './use-cases/audits.ts';
 import { endWhenReadable } from './use-cases/end-when-readable.ts';
 import { createReconciler } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
@@ -33,7 +35,7 @@ export interface BackgroundParts {
 const LOOK_MS = 200;
 const CENSUS_MS = 10_000;
 
-/** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, census. */
+/** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
@@ -69,13 +71,14 @@ export function createBackground(
     maxBackoffMs: 60_000,
     run: once(() => runRetention(deps)),
   });
-  const census = createPoller({
-    name: 'census',
-    intervalMs: CENSUS_MS,
+  const census = createPoller({ name: 'census', intervalMs: CENSUS_MS, logger, run: () => takeCensus(deps) });
+  const auditor = createAuditor({
+    db,
     logger,
-    run: once(() => takeCensus(deps)),
+    audits: auditsOf(deps),
+    config,
   });
-  const pollers = [reconciler, readability, recovery, retention, census];
+  const pollers = [reconciler, readability, recovery, retention, census, auditor];
   return {
     start: () => {
       relay.start();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  auditConfig,
   count,
   databaseClockConfig,
   databaseConfig,
@@ -27,6 +28,7 @@ export const configSchema = z.object({
   ...kafkaConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
+  ...auditConfig,
   ...streamKeyConfig,
   CURSOR_KEYS: secretKeys.describe(
     'Keys of the cursors of lists: 32 bytes base64, optionally <version>:<key>, comma separated; the first seals, all open',

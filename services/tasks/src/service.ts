@@ -109,4 +109,5 @@ const settingsOf = (config: Config): Settings => ({
   orphanAgeMs: config.ORPHAN_AGE_MS,
   retentionDays: config.RETENTION_DAYS,
   retentionBatch: config.RETENTION_BATCH,
+  auditAgeMs: config.AUDIT_AGE_MS,
 });

@@ -126,9 +126,59 @@ export const verifyLedger = defineQuestion({
   reply: verificationReply,
 });
 
+const openReservations = z
+  .object({ items: z.array(z.object({ reservation_id: z.string(), subject: z.string(), units: z.int() })) })
+  .meta({ id: 'OpenReservations' });
+
+/**
+ * Open reservations of a kind that have not been asked about for a while, oldest question first. Each comes again
+ * later: first after a minute, then after as long as it is old, an hour at most.
+ */
+export const claimOpenReservations = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/open-reservations',
+  body: z.object({ kind: quotaKind, limit: z.int().min(1).max(500) }),
+  reply: openReservations,
+});
+
+/** Which of these reservations are open. */
+export const findOpenReservations = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/open-reservations/find',
+  body: z.object({ reservation_ids: z.array(z.string().max(200)).max(500) }),
+  reply: openReservations,
+});
+
+export const counterRepair = z
+  .object({
+    subject: z.string(),
+    kind: quotaKind,
+    day: z.iso.date().describe('YYYY-MM-DD in UTC+8'),
+    used_before: z.int(),
+    used_after: z.int().describe('What its reservations add up to'),
+  })
+  .meta({ id: 'CounterRepair' });
+
+/** Set a counter to what its reservations add up to; kept with who asked for it and why. */
+export const repairCounter = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/counters/repair',
+  body: z.object({
+    subject: z.string(),
+    kind: quotaKind,
+    day: z.iso.date(),
+    who: z.string().max(200),
+    reason: z.string().min(1).max(1000),
+  }),
+  reply: counterRepair,
+  refusals: ['not_found'],
+});
+
+export type OpenReservation = z.infer<typeof openReservations>['items'][number];
 export type QuotaKind = z.infer<typeof quotaKind>;
 export type ReserveRequest = z.infer<typeof reserveRequest>;
 export type ReserveReply = z.infer<typeof reserveReply>;
 export type CloseReply = z.infer<typeof closeReply>;
 export type UsageReply = z.infer<typeof usageReply>;
 export type VerificationReply = z.infer<typeof verificationReply>;
+export type CounterRepair = z.infer<typeof counterRepair>;

@@ -24,7 +24,7 @@ export interface ObjectStore {
   /** Removes objects; those that are not there count as removed. */
   remove(keys: string[]): Promise<void>;
   /** Objects below a prefix in key order, page by page. */
-  list(prefix: string): AsyncIterable<StoredObject>;
+  list(prefix: string, after?: string): AsyncIterable<StoredObject>;
   /** Ends multipart uploads below a prefix: all, or those begun before an instant; returns how many. */
   abortIncomplete(prefix: string, begunBefore?: Date): Promise<number>;
   /** Creates the bucket when it is missing. */
@@ -42,7 +42,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     getToFile: (key, path, signal) => getToFile(connection, { key, path, signal }),
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),
-    list: (prefix) => list(connection, prefix),
+    list: (prefix, after) => list(connection, prefix, after),
     abortIncomplete: (prefix, begunBefore) => abortIncomplete(connection, prefix, begunBefore),
     ensureBucket: () => ensureBucket(connection),
     close: connection.close,

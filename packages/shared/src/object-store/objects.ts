@@ -52,12 +52,12 @@ export async function remove(connection: Connection, keys: string[]): Promise<vo
   if (refusal !== undefined) throw asStoreError(new Error(`remove refused: ${refusal}`));
 }
 
-/** Objects below a prefix in key order, page by page. Throws as `ObjectStore` says. */
-export async function* list(connection: Connection, prefix: string): AsyncGenerator<StoredObject> {
+/** Objects below a prefix in key order, page by page, those after a key only. Throws as `ObjectStore` says. */
+export async function* list(connection: Connection, prefix: string, after = ''): AsyncGenerator<StoredObject> {
   let token = '';
   for (;;) {
     const page = await exchange(connection, {}, (client) =>
-      client.listObjectsV2Query(connection.bucket, prefix, token, '', 1000, ''),
+      client.listObjectsV2Query(connection.bucket, prefix, token, '', 1000, after),
     );
     for (const item of page.objects) {
       if (item.name !== undefined) yield { key: item.name, bytes: item.size, modifiedAt: item.lastModified };

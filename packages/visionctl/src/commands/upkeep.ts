@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { verificationReply } from '@vision/shared/contracts/quota';
+import { counterRepair, verificationReply } from '@vision/shared/contracts/quota';
 import type { Command, Output } from '../command.ts';
 import { facts, table } from '../table.ts';
 
 const maintenance = z.object({ enabled: z.boolean(), reason: z.string() });
 const audit = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
+
+const differences = z.object({
+  items: z.array(z.record(z.string(), z.unknown())),
+  unreachable: z.array(z.string()),
+});
 
 const switched = (value: z.infer<typeof maintenance>): Output => ({
   value,
@@ -50,6 +55,17 @@ export const upkeepCommands: Command[] = [
     },
   },
   {
+    name: 'quota repair',
+    args: ['subject', 'kind', 'day'],
+    options: { 'reason!': 'why, for the audit log' },
+    summary: 'set a counter (video or image, YYYY-MM-DD in UTC+8) to what its reservations add up to',
+    run: async ({ admin, args, options }) => {
+      const json = { ...args, reason: options['reason'] };
+      const value = await admin.call(counterRepair, { method: 'POST', path: '/admin/v1/quota/repair', json });
+      return { value, text: facts(value) };
+    },
+  },
+  {
     name: 'retention run',
     summary: 'remove now what is over its time',
     run: async ({ admin }) => {
@@ -63,11 +79,23 @@ export const upkeepCommands: Command[] = [
   {
     name: 'audit',
     options: { limit: 'entries at most, 100 by default' },
-    summary: 'show what operators did, newest first',
+    summary: 'show what the audits of the services found, and what operators did; exit code 1 when something differs',
     run: async ({ admin, options }) => {
       const limit = encodeURIComponent(options['limit'] ?? '100');
-      const value = await admin.call(audit, { method: 'GET', path: `/admin/v1/audit?limit=${limit}` });
-      return { value, text: table(['at', 'actor', 'action', 'target', 'result', 'details'], value.items) };
+      const acts = await admin.call(audit, { method: 'GET', path: `/admin/v1/audit?limit=${limit}` });
+      const found = await admin.call(differences, { method: 'GET', path: '/admin/v1/differences' });
+      const isWell = found.items.length === 0 && found.unreachable.length === 0;
+      return {
+        value: { ...acts, differences: found.items, unreachable: found.unreachable },
+        text: [
+          `${found.items.length} differences`,
+          ...found.unreachable.map((service) => `${service} did not answer`),
+          ...(found.items.length === 0 ? [] : [table(['service', 'kind', 'id', 'since', 'details'], found.items)]),
+          '',
+          table(['at', 'actor', 'action', 'target', 'result', 'details'], acts.items),
+        ].join('\n'),
+        exitCode: isWell ? 0 : 1,
+      };
     },
   },
 ];

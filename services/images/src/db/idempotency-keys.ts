@@ -130,3 +130,15 @@ function toClaim(row: KeyRow): Claim {
     createdAt: row.created_at,
   };
 }
+
+/** Which of these reservations a call that is not finished holds. */
+export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
+  const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
+  return db('idempotency_keys')
+    .whereIn('task_id', taskIds)
+    .whereIn('reservation_id', reservationIds)
+    .whereNot({ state: 'done' })
+    .pluck<string[]>('reservation_id');
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -36,4 +36,6 @@ export interface Settings {
   retentionDays: number;
   /** Younger pictures may belong to a call that has not stored its result yet. */
   orphanAgeMs: number;
+  /** Age at which a difference that an audit found counts. */
+  auditAgeMs: number;
 }

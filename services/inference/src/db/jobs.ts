@@ -208,6 +208,26 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
   return changed === 1;
 }
 
+export interface Unattended {
+  jobId: string;
+  status: JobStatus;
+  attempt: number;
+}
+
+/** Jobs (of these) that have not ended and whose lease has run out, those that wait longest first. */
+export async function findUnattended(
+  db: Knex,
+  { ids, limit }: { ids?: string[]; limit: number },
+): Promise<Unattended[]> {
+  const query = db('jobs')
+    .whereIn('status', [...ACTIVE])
+    .where('lease_until', '<=', db.fn.now())
+    .orderBy('lease_until')
+    .limit(limit);
+  if (ids) void query.whereIn('job_id', ids);
+  return query.select<Unattended[]>('job_id as jobId', 'status', 'attempt');
+}
+
 /** Lets another worker have the job at once. */
 export async function releaseJob(db: Knex, fence: Fence): Promise<void> {
   await fenced(db, fence).update({ lease_until: db.fn.now() });

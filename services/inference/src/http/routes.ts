@@ -1,3 +1,4 @@
+import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps, PictureDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';
@@ -11,5 +12,17 @@ import { submitJobRoute } from './submit-job.ts';
 export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] => [
   getHealthRoute(pictures),
   detectImageRoute(pictures),
-  ...(jobs ? [submitJobRoute(jobs), listJobsRoute(jobs), getJobRoute(jobs), stopJobRoute(jobs)] : []),
+  ...(jobs
+    ? [
+        submitJobRoute(jobs),
+        listJobsRoute(jobs),
+        getJobRoute(jobs),
+        stopJobRoute(jobs),
+        listDifferencesRoute('listJobDifferences', {
+          db: jobs.db,
+          ageMs: jobs.settings.auditAgeMs,
+          audience: 'backend',
+        }),
+      ]
+    : []),
 ];

@@ -74,4 +74,6 @@ export interface Settings {
   keepDays: number;
   /** A worker that was silent for longer has no places to give. */
   workerSeenMs: number;
+  /** Age at which a difference that an audit found counts. */
+  auditAgeMs: number;
 }

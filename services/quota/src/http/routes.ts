@@ -1,7 +1,10 @@
+import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
+import { claimOpenReservationsRoute, findOpenReservationsRoute } from './open-reservations.ts';
 import { refundRoute } from './refund.ts';
+import { repairCounterRoute } from './repair-counter.ts';
 import { reserveRoute } from './reserve.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { settleRoute } from './settle.ts';
@@ -15,6 +18,10 @@ export function routes(deps: Deps): Route[] {
     getUsageRoute(deps),
     getSubjectUsageRoute(deps),
     verifyRoute(deps),
+    repairCounterRoute(deps),
+    claimOpenReservationsRoute(deps),
+    findOpenReservationsRoute(deps),
+    listDifferencesRoute('listQuotaDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
     runRetentionRoute(deps),
   ];
 }

@@ -14,4 +14,6 @@ interface Settings {
   retentionDays: number;
   /** Reservations folded in one transaction. */
   retentionBatch: number;
+  /** Age at which a difference counts. */
+  auditAgeMs: number;
 }

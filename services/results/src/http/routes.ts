@@ -1,3 +1,4 @@
+import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
@@ -6,5 +7,11 @@ import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { runRetentionRoute } from './run-retention.ts';
 
 export function routes(deps: Deps): Route[] {
-  return [getResultsRoute(deps), getStoredFramesRoute(deps), countFramesOfTasksRoute(deps), runRetentionRoute(deps)];
+  return [
+    getResultsRoute(deps),
+    getStoredFramesRoute(deps),
+    countFramesOfTasksRoute(deps),
+    runRetentionRoute(deps),
+    listDifferencesRoute('listResultDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
+  ];
 }

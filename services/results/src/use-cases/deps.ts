@@ -25,4 +25,6 @@ interface Settings {
   endPatienceMs: number;
   /** How long an end mark waits for frames that it speaks of. */
   framePatienceMs: number;
+  /** Age at which a difference that an audit found counts. */
+  auditAgeMs: number;
 }

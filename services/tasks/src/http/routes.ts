@@ -1,5 +1,7 @@
+import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
 import { getTaskRoute } from './get-task.ts';
@@ -18,4 +20,9 @@ export const routes = (deps: Deps): Route[] => [
   getInternalTaskRoute(deps),
   verifyTaskRoute(deps),
   runRetentionRoute(deps),
+  listDifferencesRoute('listTaskDifferences', {
+    db: deps.db,
+    ageMs: deps.settings.auditAgeMs,
+    elsewhere: () => listBackendDifferences(deps),
+  }),
 ];

@@ -57,6 +57,8 @@ export interface Settings {
   orphanAgeMs: number;
   retentionDays: number;
   retentionBatch: number;
+  /** Age at which a difference that an audit found counts. */
+  auditAgeMs: number;
 }
 
 /** What a move of a task works with. */

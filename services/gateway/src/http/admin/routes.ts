@@ -1,6 +1,7 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
+import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
 import { getLimitsRoute, getSubjectUsageRoute, setLimitsRoute } from './subjects.ts';
 import { listResolvingTasksRoute, verifyTaskRoute } from './tasks.ts';
@@ -21,6 +22,8 @@ export function adminRoutes(deps: Deps): Route[] {
     setMaintenanceRoute,
     runRetentionRoute,
     verifyQuotaRoute,
+    repairCounterRoute,
+    listDifferencesRoute,
     listAuditRoute,
   ];
   return all.map((make) => make(deps));

@@ -1,6 +1,7 @@
+import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { imageCalls } from './0001-image-calls.ts';
 
-export const migrations: Migration[] = [imageCalls, outboxMigration, clockMigration];
+export const migrations: Migration[] = [imageCalls, outboxMigration, clockMigration, auditMigration];

@@ -1,5 +1,6 @@
+import { auditMigration } from '@vision/shared/audit/differences';
 import type { Migration } from '@vision/shared/db/migrate';
 import { jobs, workers } from './0001-jobs.ts';
 import { endings } from './0003-endings.ts';
 
-export const migrations: Migration[] = [jobs, workers, endings];
+export const migrations: Migration[] = [jobs, workers, endings, auditMigration];

@@ -1,3 +1,4 @@
+import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { positionsMigration } from '@vision/shared/messaging/positions';
@@ -6,6 +7,7 @@ import { ledgerClock } from './0002-ledger-clock.ts';
 import { reserveUnitsFunction } from './0003-reserve-units.ts';
 import { closeReservationFunction } from './0004-close-reservation.ts';
 import { sharedLedgerClock } from './0005-shared-clock.ts';
+import { ledgerAudit, ledgerAuditIndexes } from './0006-ledger-audit.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -15,4 +17,7 @@ export const migrations: Migration[] = [
   closeReservationFunction,
   sharedLedgerClock,
   positionsMigration,
+  auditMigration,
+  ledgerAudit,
+  ledgerAuditIndexes,
 ];

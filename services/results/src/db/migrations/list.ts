@@ -1,8 +1,19 @@
+import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
+import { viewChanges, viewChangesIndex } from './0003-audit.ts';
 
-export const migrations: Migration[] = [outboxMigration, clockMigration, resultTables, positionsMigration, ends];
+export const migrations: Migration[] = [
+  outboxMigration,
+  clockMigration,
+  resultTables,
+  positionsMigration,
+  ends,
+  auditMigration,
+  viewChanges,
+  viewChangesIndex,
+];

@@ -1,9 +1,11 @@
+import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 import { attemptsOfJobs } from './0004-attempts-of-jobs.ts';
+import { submissionsByTime } from './0005-audit.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -13,4 +15,6 @@ export const migrations: Migration[] = [
   clockMigration,
   positionsMigration,
   attemptsOfJobs,
+  auditMigration,
+  submissionsByTime,
 ];

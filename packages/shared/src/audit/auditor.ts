@@ -1,0 +1,73 @@
+import type { Knex } from 'knex';
+import { metrics } from '@opentelemetry/api';
+import { createPoller } from '../async/poller.ts';
+import type { Poller } from '../async/poller.ts';
+import type { Logger } from '../logger.ts';
+import { claimUntold, countDifferences, dueDifferences, settleDifferences } from './differences.ts';
+import type { Found } from './differences.ts';
+
+/** Compares two things that must agree, by what changed since the last look. */
+export interface Audit {
+  /** snake_case; a label of the gauge. */
+  kind: string;
+  /**
+   * Looks at a page of what changed and notes the differences in it (`noteDifferences`).
+   * @returns whether there is more of it now
+   */
+  find: () => Promise<boolean>;
+  /** Which of these are differences still. */
+  confirm: (ids: string[]) => Promise<Found[]>;
+}
+
+export interface AuditorOptions {
+  db: Knex;
+  logger: Logger;
+  audits: Audit[];
+  /** As `auditConfig` declares it. A difference counts when it is that old: the other side may be on its way. */
+  config: { AUDIT_INTERVAL_MS: number; AUDIT_AGE_MS: number };
+}
+
+/**
+ * Runs the audits of a service again and again; any number of replicas may. What they find is kept in a table, looked
+ * at until it is gone, shown by a gauge, and told by one error line when it has become old enough.
+ */
+export function createAuditor({ db, logger, audits, config }: AuditorOptions): Poller {
+  const { AUDIT_INTERVAL_MS: intervalMs, AUDIT_AGE_MS: ageMs } = config;
+  let counts = new Map<string, number>();
+  metrics
+    .getMeter('vision.audit')
+    .createObservableGauge('vision.audit.differences', {
+      description: 'Things that must agree and have not for a minute, by kind; anything but 0 is an alarm',
+    })
+    .addCallback((result) => {
+      for (const { kind } of audits) result.observe(counts.get(kind) ?? 0, { kind });
+    });
+  return createPoller({
+    name: 'audit',
+    intervalMs,
+    logger,
+    maxBackoffMs: 60_000,
+    run: async () => {
+      // One that fails, because a neighbour is away, keeps no other from its turn.
+      const rounds = await Promise.allSettled(audits.map((audit) => runAudit(db, audit)));
+      for (const { kind, ...difference } of await claimUntold(db, ageMs))
+        logger.error({ kind, ...difference, ...taskOf(difference) }, 'an audit found a difference');
+      counts = await countDifferences(db, ageMs);
+      const failed = rounds.find((round) => round.status === 'rejected');
+      if (failed) throw failed.reason;
+      return rounds.filter((round) => round.status === 'fulfilled' && round.value).length;
+    },
+  });
+}
+
+const PAGE = 200;
+
+async function runAudit(db: Knex, { kind, find, confirm }: Audit): Promise<boolean> {
+  const due = await dueDifferences(db, kind, PAGE);
+  if (due.length > 0) await settleDifferences(db, kind, due, await confirm(due));
+  return find();
+}
+
+function taskOf({ details }: Found): { task_id?: unknown } {
+  return details['task_id'] === undefined ? {} : { task_id: details['task_id'] };
+}

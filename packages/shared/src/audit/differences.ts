@@ -1,0 +1,128 @@
+import type { Knex } from 'knex';
+import type { Difference } from '../contracts/audit.ts';
+import type { Migration } from '../db/migrate.ts';
+
+/** Two things that do not agree; `id` names them within their kind. */
+export interface Found {
+  id: string;
+  details: Record<string, unknown>;
+}
+
+/** Remembers what was found; what is known keeps the instant at which it was first seen. */
+export async function noteDifferences(db: Knex, kind: string, found: Found[]): Promise<void> {
+  if (found.length === 0) return;
+  await db.raw(
+    `insert into audit_differences (kind, id, details)
+     select :kind, f.id, f.details from json_to_recordset(:found::json) as f (id text, details jsonb)
+     on conflict (kind, id) do update set details = excluded.details`,
+    { kind, found: JSON.stringify(found) },
+  );
+}
+
+/** Ids of a kind that were not looked at for the longest time. */
+export async function dueDifferences(db: Knex, kind: string, limit: number): Promise<string[]> {
+  return db('audit_differences').where({ kind }).orderBy('looked_at').limit(limit).pluck<string[]>('id');
+}
+
+/** Keeps those that are still there and forgets the others of those looked at. */
+export async function settleDifferences(db: Knex, kind: string, looked: string[], still: Found[]): Promise<void> {
+  const gone = new Set(looked);
+  for (const { id } of still) gone.delete(id);
+  await db('audit_differences')
+    .where({ kind })
+    .whereIn('id', [...gone])
+    .delete();
+  await db.raw(
+    `update audit_differences as known set details = f.details, looked_at = now()
+       from json_to_recordset(:still::json) as f (id text, details jsonb)
+      where known.kind = :kind and known.id = f.id`,
+    { kind, still: JSON.stringify(still) },
+  );
+}
+
+/** Those that have become old enough to count and were told by nobody yet. */
+export async function claimUntold(db: Knex, ageMs: number): Promise<(Found & { kind: string })[]> {
+  const { rows } = await db.raw<{ rows: (Found & { kind: string })[] }>(
+    `update audit_differences set told = true
+      where not told and first_seen <= now() - make_interval(secs => :ageS) returning kind, id, details`,
+    { ageS: ageMs / 1000 },
+  );
+  return rows;
+}
+
+/** How many count, by kind. */
+export async function countDifferences(db: Knex, ageMs: number): Promise<Map<string, number>> {
+  const { rows } = await db.raw<{ rows: { kind: string; count: number }[] }>(
+    `select kind, count(*)::int as count from audit_differences
+      where first_seen <= now() - make_interval(secs => :ageS) group by kind`,
+    { ageS: ageMs / 1000 },
+  );
+  return new Map(rows.map(({ kind, count }) => [kind, count]));
+}
+
+/** Those that count, oldest first. */
+export async function selectDifferences(db: Knex, ageMs: number, limit: number): Promise<Difference[]> {
+  const { rows } = await db.raw<{ rows: (Found & { kind: string; first_seen: Date })[] }>(
+    `select kind, id, details, first_seen from audit_differences
+      where first_seen <= now() - make_interval(secs => :ageS) order by first_seen, kind, id limit :limit`,
+    { ageS: ageMs / 1000, limit },
+  );
+  return rows.map(({ first_seen: since, ...row }) => ({ ...row, since: since.toISOString() }));
+}
+
+/** What changed after `from`, up to `to`. */
+export interface Window {
+  from: Date;
+  to: Date;
+}
+
+/**
+ * The changes that an audit has not looked at: from its mark, which is an hour back the first time, until `lagMs` ago.
+ * No transaction of ours takes as long as that, so nothing commits behind the mark. Set the mark when they were looked
+ * at (`setMark`).
+ */
+export async function windowOf(db: Knex, kind: string, lagMs: number): Promise<Window> {
+  const { rows } = await db.raw<{ rows: Window[] }>(
+    `select coalesce((select mark from audit_marks where kind = :kind), now() - interval '1 hour' - :lag::interval) as from,
+            now() - :lag::interval as to`,
+    { kind, lag: `${lagMs} milliseconds` },
+  );
+  const [window] = rows;
+  if (!window) throw new Error('the database told no time');
+  return window;
+}
+
+/** Everything up to here was looked at. */
+export async function setMark(db: Knex, kind: string, mark: Date): Promise<void> {
+  await db.raw(
+    `insert into audit_marks as known (kind, mark) values (?, ?)
+     on conflict (kind) do update set mark = greatest(known.mark, excluded.mark)`,
+    [kind, mark],
+  );
+}
+
+/** The tables; every service that audits puts it into its list of migrations. */
+export const auditMigration: Migration = {
+  name: 'shared-audit',
+  up: async (db) => {
+    await db.raw(`
+      create table if not exists audit_differences (
+        kind text not null,
+        id text not null,
+        details jsonb not null,
+        first_seen timestamptz not null default now(),
+        looked_at timestamptz not null default now(),
+        told boolean not null default false,
+        primary key (kind, id)
+      )`);
+    await db.raw('create index if not exists audit_differences_due on audit_differences (kind, looked_at)');
+    await db.raw(`
+      create table if not exists audit_marks (
+        kind text primary key,
+        mark timestamptz not null
+      )`);
+  },
+  down: async (db) => {
+    await db.raw('drop table if exists audit_differences, audit_marks');
+  },
+};

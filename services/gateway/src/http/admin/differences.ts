@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { difference } from '@vision/shared/contracts/audit';
+import { counterRepair, quotaKind } from '@vision/shared/contracts/quota';
+import { fail } from '@vision/shared/errors';
+import { route } from '@vision/shared/http/route';
+import type { Route } from '@vision/shared/http/route';
+import type { Deps } from '../../use-cases/deps.ts';
+import { listDifferences } from '../../use-cases/list-differences.ts';
+import { repairCounter } from '../../use-cases/repair-counter.ts';
+import { actorOf, operatorHeaders, operatorInvalid, subject, words } from './schemas.ts';
+
+const differences = z
+  .object({
+    items: z.array(difference.extend({ service: z.string() })),
+    unreachable: z.array(z.string()).describe('Services that did not tell'),
+  })
+  .meta({ id: 'Differences', description: 'What must agree and has not for a minute' });
+
+const exampleDifferences: z.infer<typeof differences> = {
+  items: [
+    {
+      service: 'quota',
+      kind: 'quota_counter',
+      id: '2026-03-15/video/acme',
+      since: '2026-03-15T08:30:00.000Z',
+      details: { used: 4, ledger: 3 },
+    },
+  ],
+  unreachable: [],
+};
+
+const repair = z
+  .strictObject({ subject, kind: quotaKind, day: z.iso.date(), reason: words(1000).min(1) })
+  .meta({ id: 'NewCounterRepair' });
+
+export const listDifferencesRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'listDifferences',
+      method: 'get',
+      path: '/admin/v1/differences',
+      summary: 'What the audits of the services found to differ',
+      tag: 'Upkeep',
+      audience: 'admin',
+      responses: { 200: { description: 'All is well when empty', schema: differences, example: exampleDifferences } },
+    },
+    async ({ signal }) => ({ status: 200, body: await listDifferences(deps, signal) }),
+  );
+
+export const repairCounterRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'repairQuotaCounter',
+      method: 'post',
+      path: '/admin/v1/quota/repair',
+      summary: 'Set a quota counter to what its reservations add up to',
+      description: 'Who did it and why is kept in the audit log and beside the ledger. Repeating it changes nothing.',
+      tag: 'Upkeep',
+      audience: 'admin',
+      headers: operatorHeaders,
+      body: repair,
+      bodyExample: { subject: 'acme', kind: 'video', day: '2026-03-15', reason: 'found by the audit' },
+      responses: {
+        200: {
+          description: 'What the counter said before and says now',
+          schema: counterRepair,
+          example: { subject: 'acme', kind: 'video', day: '2026-03-15', used_before: 4, used_after: 3 },
+        },
+      },
+      refusalExamples: () => [
+        operatorInvalid(),
+        fail.notFound('There is no such counter.', 'counter_not_found'),
+        fail.sysUnavailable('quota_unavailable'),
+      ],
+    },
+    async ({ body, req }) => ({ status: 200, body: await repairCounter(deps, { ...body, actor: actorOf(req) }) }),
+  );

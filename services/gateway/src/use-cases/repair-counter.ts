@@ -1,0 +1,24 @@
+import { repairCounter as question } from '@vision/shared/contracts/quota';
+import type { CounterRepair, QuotaKind } from '@vision/shared/contracts/quota';
+import { OPERATOR } from '../domain/audit.ts';
+import { audited } from './audited.ts';
+import type { Deps } from './deps.ts';
+
+export interface Repair {
+  subject: string;
+  kind: QuotaKind;
+  day: string;
+  reason: string;
+  actor: string;
+}
+
+/** Sets a quota counter to what its reservations add up to; who and why stand in the audit log and in the ledger. */
+export async function repairCounter(
+  { db, owners }: Pick<Deps, 'db' | 'owners'>,
+  { subject, kind, day, reason, actor }: Repair,
+): Promise<CounterRepair> {
+  const act = { actor, action: 'quota.repair', target: subject, details: { kind, day, reason } };
+  return audited(db, act, () =>
+    owners.quota.ask(question, { subject: OPERATOR, body: { subject, kind, day, who: actor, reason } }),
+  );
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createAuditor } from '@vision/shared/audit/auditor';
+import { selectDifferences } from '@vision/shared/audit/differences';
+import { createLogger } from '@vision/shared/logger';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
+import { migrations } from '../src/db/migrations/list.ts';
+import { auditJobs } from '../src/use-cases/audit-jobs.ts';
+
+const metrics = testMetrics();
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations);
+});
+afterAll(() => database.drop());
+
+test('jobs that no worker holds are told and shown until one takes them; held and ended ones are not', async () => {
+  const { db } = database;
+  const lines: string[] = [];
+  const logger = createLogger('inference', 'info', { write: (line) => void lines.push(line) });
+  const ageMs = 300;
+  const auditor = createAuditor({
+    db,
+    logger,
+    audits: [auditJobs({ db })],
+    config: { AUDIT_INTERVAL_MS: 50, AUDIT_AGE_MS: ageMs },
+  });
+  const [lost, held, ended] = [randomUUID(), randomUUID(), randomUUID()];
+  const lease = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
+  await db('jobs').insert([
+    { job_id: lost, status: 'running', attempt: 2, lease_until: lease(-1) },
+    { job_id: held, status: 'running', lease_until: lease(600) },
+    { job_id: ended, status: 'succeeded', lease_until: lease(-600), ended_at: db.fn.now() },
+  ]);
+  const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'job_without_worker' });
+  auditor.start();
+  try {
+    await until(async () => (await gauge()) === 1);
+    expect(await selectDifferences(db, ageMs, 10)).toEqual([
+      {
+        kind: 'job_without_worker',
+        id: lost,
+        since: expect.any(String),
+        details: { task_id: lost, status: 'running', attempt: 2 },
+      },
+    ]);
+    expect(lines.filter((line) => line.includes('an audit found a difference'))).toHaveLength(1);
+    await db('jobs')
+      .where({ job_id: lost })
+      .update({ lease_until: lease(600) });
+    await until(async () => (await gauge()) === 0);
+  } finally {
+    await auditor.stop();
+  }
+});

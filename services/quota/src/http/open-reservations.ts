@@ -1,0 +1,31 @@
+import { claimOpenReservations as claim, findOpenReservations as find } from '@vision/shared/contracts/quota';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { claimOpenReservations, findOpenReservations } from '../use-cases/open-reservations.ts';
+
+export const claimOpenReservationsRoute = (deps: Pick<Deps, 'db'>) =>
+  route(
+    {
+      ...claim,
+      operation: 'claimOpenReservations',
+      summary: 'Open reservations whose turn it is to be compared with what they are held for',
+      audience: 'internal',
+      responses: { 200: { description: 'At most `limit`; each comes again later', schema: claim.reply } },
+    },
+    async ({ body }) => ({ status: 200, body: { items: await claimOpenReservations(deps, body) } }),
+  );
+
+export const findOpenReservationsRoute = (deps: Pick<Deps, 'db'>) =>
+  route(
+    {
+      ...find,
+      operation: 'findOpenReservations',
+      summary: 'Which of these reservations are open',
+      audience: 'internal',
+      responses: { 200: { description: 'Those that are', schema: find.reply } },
+    },
+    async ({ body }) => ({
+      status: 200,
+      body: { items: await findOpenReservations(deps, body.reservation_ids) },
+    }),
+  );

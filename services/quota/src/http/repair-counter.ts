@@ -1,0 +1,19 @@
+import { repairCounter as question } from '@vision/shared/contracts/quota';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { repairCounter } from '../use-cases/repair-counter.ts';
+
+export const repairCounterRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
+  route(
+    {
+      ...question,
+      operation: 'repairCounter',
+      summary: 'Set a counter to what its reservations add up to',
+      audience: 'internal',
+      responses: { 200: { description: 'What it said before and says now', schema: question.reply } },
+    },
+    async ({ body: { who, reason, ...counter } }) => ({
+      status: 200,
+      body: await repairCounter(deps, counter, { who, reason }),
+    }),
+  );

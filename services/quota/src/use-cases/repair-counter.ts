@@ -1,0 +1,25 @@
+import type { CounterRepair } from '@vision/shared/contracts/quota';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/shared/errors';
+import { recordRepair, repair } from '../db/audit.ts';
+import type { CounterRef } from '../domain/counter.ts';
+import type { Deps } from './deps.ts';
+
+/**
+ * Sets a counter to what its reservations add up to, and keeps who asked for it and why.
+ * @throws AppError of kind `not_found` when the subject never used this quota on that day.
+ */
+export async function repairCounter(
+  { db, signals }: Pick<Deps, 'db' | 'signals'>,
+  counter: CounterRef,
+  by: { who: string; reason: string },
+): Promise<CounterRepair> {
+  const repaired = await inTransaction(db, async (tx) => {
+    const done = await repair(tx, counter);
+    if (done) await recordRepair(tx, done, by);
+    return done;
+  });
+  if (!repaired) throw fail.notFound('There is no such counter.', 'counter_not_found');
+  signals.counterRepaired(repaired, by);
+  return repaired;
+}

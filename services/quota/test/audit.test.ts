@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Difference } from '@vision/shared/contracts/audit';
+import { createLogger } from '@vision/shared/logger';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { until } from '@vision/shared/testing/until';
+import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
+import { compareCounters } from '../src/db/verification.ts';
+import type { Reservation } from '../src/domain/reservation.ts';
+import { startQuota } from './support.ts';
+import type { TestQuota } from './support.ts';
+
+const metrics = testMetrics();
+const lines: { level: string; msg: string; kind?: string; id?: string }[] = [];
+const logger = createLogger('quota', 'info', {
+  write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]),
+});
+let quota: TestQuota;
+beforeAll(async () => {
+  quota = await startQuota({ AUDIT_INTERVAL_MS: '50', AUDIT_AGE_MS: '300' }, logger);
+}, 60_000);
+afterAll(() => quota.stop(), 60_000);
+
+async function reserved(facts: Partial<Reservation> = {}): Promise<Reservation> {
+  const one: Reservation = {
+    id: `${randomUUID()}/1`,
+    subject: randomUUID(),
+    idempotencyKey: randomUUID(),
+    kind: 'video',
+    units: 3,
+    limit: 1_000,
+    ...facts,
+  };
+  await reserveUnits(quota.database.db, one);
+  return one;
+}
+const differences = async () =>
+  (
+    (await (await quota.call('GET', '/internal/v1/differences', { issuer: 'gateway' })).json()) as {
+      items: Difference[];
+    }
+  ).items;
+const of = async (subject: string) => (await differences()).filter(({ id }) => id.endsWith(subject));
+const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'quota_counter' });
+const dayOf = async (subject: string) => {
+  const { rows } = await quota.database.db.raw<{ rows: { day: string }[] }>(
+    'select day::text from quota_days where subject = ?',
+    [subject],
+  );
+  return rows[0]?.day ?? '';
+};
+const repair = (subject: string, day: string) =>
+  quota.call('POST', '/internal/v1/counters/repair', {
+    issuer: 'gateway',
+    body: { subject, kind: 'video', day, who: 'zoe', reason: 'found by the audit' },
+  });
+
+test('a counter that was changed by hand is told, shown and gone after a repair that is kept with who and why', async () => {
+  const { subject } = await reserved();
+  await quota.database.db('quota_days').where({ subject }).update({ used: 5 });
+  await until(async () => (await of(subject)).length === 1);
+  const day = await dayOf(subject);
+  expect(await of(subject)).toEqual([
+    {
+      kind: 'quota_counter',
+      id: `${day}/video/${subject}`,
+      since: expect.any(String),
+      details: { used: 5, ledger: 3 },
+    },
+  ]);
+  await until(async () => (await gauge()) === 1);
+  const told = lines.filter(({ msg, id }) => msg === 'an audit found a difference' && id?.endsWith(subject));
+  expect(told).toMatchObject([{ level: 'error', kind: 'quota_counter', details: { used: 5, ledger: 3 } }]);
+  const answer = await repair(subject, day);
+  expect(await answer.json()).toEqual({ subject, kind: 'video', day, used_before: 5, used_after: 3 });
+  await until(async () => (await of(subject)).length === 0);
+  await until(async () => (await gauge()) === 0);
+  expect(
+    await quota.database.db('counter_repairs').where({ subject }).select('used_before', 'used_after', 'who', 'reason'),
+  ).toEqual([{ used_before: 5, used_after: 3, who: 'zoe', reason: 'found by the audit' }]);
+});
+
+test('reservations that were changed or removed by hand are told', async () => {
+  const [changed, removed] = [await reserved(), await reserved()];
+  const { db } = quota.database;
+  await db('reservations').where({ id: changed.id }).update({ charged: 1 });
+  await db('reservations').where({ id: removed.id }).delete();
+  await until(async () => (await of(changed.subject)).length === 1 && (await of(removed.subject)).length === 1);
+  for (const { subject } of [changed, removed]) await repair(subject, await dayOf(subject));
+  await until(async () => (await differences()).length === 0);
+});
+
+test('a counter that was removed is made again by its repair', async () => {
+  const { subject } = await reserved();
+  const day = await dayOf(subject);
+  await quota.database.db('quota_days').where({ subject }).delete();
+  await until(async () => (await of(subject)).length === 1);
+  expect(await (await repair(subject, day)).json()).toMatchObject({ used_before: 0, used_after: 3 });
+  expect(await quota.database.db('quota_days').where({ subject }).first('used')).toEqual({ used: 3 });
+});
+
+test('a counter of nobody cannot be repaired', async () => {
+  expect((await repair(randomUUID(), '2026-01-01')).status).toBe(404);
+});
+
+test('repairs under load change nothing that is right, and a busy ledger shows no difference', async () => {
+  const subject = randomUUID();
+  await reserved({ subject });
+  const day = await dayOf(subject);
+  const before = lines.length;
+  const work = async () => {
+    for (let round = 0; round < 25; round += 1) {
+      const one = await reserved({ subject });
+      await closeReservation(quota.database.db, one, { state: 'settled', units: round % 4 });
+      if (round % 5 === 0) await repair(subject, day);
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, work));
+  await until(async () => (await quota.database.db('ledger_changes').first('id')) === undefined);
+  expect(await of(subject)).toEqual([]);
+  expect((await compareCounters(quota.database.db, 10)).differences).toEqual([]);
+  expect(lines.slice(before).filter(({ msg }) => msg === 'an audit found a difference')).toEqual([]);
+});
+
+test('an open reservation is given out when it is due, to one asker, and again later', async () => {
+  const [one, other] = [await reserved(), await reserved({ kind: 'image' })];
+  const closed = await reserved();
+  await closeReservation(quota.database.db, closed, { state: 'settled', units: 1 });
+  const claim = async () => {
+    const answer = await quota.call('POST', '/internal/v1/open-reservations', { body: { kind: 'video', limit: 500 } });
+    return ((await answer.json()) as { items: { reservation_id: string }[] }).items.map((item) => item.reservation_id);
+  };
+  expect(await claim()).not.toContain(one.id);
+  await quota.database.db('reservations').update({ ask_at: quota.database.db.fn.now() });
+  const [first, second] = await Promise.all([claim(), claim()]);
+  const given = [...first, ...second];
+  expect(given.filter((id) => id === one.id)).toHaveLength(1);
+  for (const { id } of [other, closed]) expect(given).not.toContain(id);
+  const found = await quota.call('POST', '/internal/v1/open-reservations/find', {
+    body: { reservation_ids: [one.id, closed.id, 'unknown'] },
+  });
+  expect(await found.json()).toEqual({ items: [{ reservation_id: one.id, subject: one.subject, units: 3 }] });
+});

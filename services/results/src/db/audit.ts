@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import type { Window } from '@vision/shared/audit/differences';
+
+export interface EndedTask {
+  taskId: string;
+  /** As counted when they were stored. */
+  stored: number;
+  /** As they are there. */
+  frames: number;
+  hasEndMark: boolean;
+}
+
+/** Tasks whose view was changed in this time and says that they have ended. */
+export async function endedTasks(db: Knex, { from, to }: Window): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select task_id as id from task_views where ended_at is not null and changed_at > :from and changed_at <= :to`,
+    { from, to },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Tasks of these that have ended and have frames without an end mark, or other frames than were counted. Counting reads
+ * the index of one task in one partition.
+ */
+export async function incomplete(db: Knex, tasks: { taskId: string; day: string }[]): Promise<EndedTask[]> {
+  if (tasks.length === 0) return [];
+  const { rows } = await db.raw<{ rows: EndedTask[] }>(
+    `select asked."taskId", i.stored, counted.frames, i.end_status is not null as "hasEndMark"
+       from json_to_recordset(:tasks::json) as asked ("taskId" uuid, day date)
+       join task_views as v on v.task_id = asked."taskId" and v.ended_at is not null and v.status <> 'refunded'
+       join ingests as i on i.task_id = asked."taskId"
+       cross join lateral (
+         select count(*) as frames from frames as f where f.task_id = asked."taskId" and f.day = asked.day) as counted
+      where counted.frames <> i.stored or (i.end_status is null and i.stored > 0)`,
+    { tasks: JSON.stringify(tasks) },
+  );
+  return rows;
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Difference } from '@vision/shared/contracts/audit';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { until } from '@vision/shared/testing/until';
+import { frame, mark, newTaskId, snapshot, startResults } from './support.ts';
+import type { TestResults } from './support.ts';
+
+const metrics = testMetrics();
+let results: TestResults;
+beforeAll(async () => {
+  results = await startResults({ AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '400' });
+}, 60_000);
+afterAll(() => results.stop(), 60_000);
+
+const differences = async (): Promise<Difference[]> => {
+  const answer = await results.call('GET', '/internal/v1/differences');
+  return ((await answer.json()) as { items: Difference[] }).items;
+};
+const named = async (id: string) => (await differences()).filter((difference) => difference.id === id);
+const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'stored_frames' });
+const ended = (taskId: string) =>
+  results.tell(snapshot(taskId, 'subject-a', { version: 3, status: 'succeeded', ended_at: new Date().toISOString() }));
+
+test('frames without an end mark are told once their task has ended, until the mark comes', async () => {
+  const task = newTaskId();
+  await results.deliver([frame(task, 0), frame(task, 1)]);
+  await ended(task);
+  await until(async () => (await named(task)).length === 1);
+  expect(await named(task)).toMatchObject([
+    { kind: 'stored_frames', details: { task_id: task, counted: 2, frames: 2, end_mark: false } },
+  ]);
+  await until(async () => (await gauge()) === 1);
+  await results.deliver([mark(task, { frames_published: 2 })]);
+  await until(async () => (await named(task)).length === 0);
+  await until(async () => (await gauge()) === 0);
+});
+
+test('frames that are gone are told; tasks in order are not', async () => {
+  const [task, healthy] = [newTaskId(), newTaskId()];
+  await results.deliver([frame(healthy, 0), frame(healthy, 1), mark(healthy, { frames_published: 2 })]);
+  await results.deliver([frame(task, 0), frame(task, 1), mark(task, { frames_published: 2 })]);
+  await results.database.db('frames').where({ task_id: task, seq: 1 }).delete();
+  await ended(healthy);
+  await ended(task);
+  await until(async () => (await named(task)).length === 1);
+  expect(await named(task)).toMatchObject([{ details: { counted: 2, frames: 1, end_mark: true } }]);
+  expect(await named(healthy)).toEqual([]);
+});

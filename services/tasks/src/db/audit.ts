@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+import type { Window } from '@vision/shared/audit/differences';
+import { activeStatuses, hiddenStatuses } from '../domain/task.ts';
+import type { Status } from '../domain/task.ts';
+import { TASKS } from './task-row.ts';
+
+/** Which of these reservations a task that has not ended holds. */
+export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
+  const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
+  return db(TASKS)
+    .whereIn('task_id', taskIds)
+    .whereIn('reservation_id', reservationIds)
+    .whereIn('status', [...hiddenStatuses, ...activeStatuses])
+    .pluck<string[]>('reservation_id');
+}
+
+export interface StoredVideo {
+  taskId: string;
+  objectKey: string;
+}
+
+/** Videos of tasks that were submitted in this time. */
+export async function videosSubmitted(db: Knex, { from, to }: Window): Promise<StoredVideo[]> {
+  const { rows } = await db.raw<{ rows: StoredVideo[] }>(
+    `select t.task_id as "taskId", t.object_key as "objectKey"
+       from task_moves as m join tasks as t using (task_id)
+      where m.to_status = 'submitting' and m.at > :from and m.at <= :to
+        and t.object_key is not null and t.status <> 'refunded'`,
+    { from, to },
+  );
+  return rows;
+}
+
+/** The videos of these tasks that a task still needs. */
+export async function videosOf(db: Knex, taskIds: string[]): Promise<StoredVideo[]> {
+  return db(TASKS)
+    .whereIn('task_id', taskIds)
+    .whereNotNull('object_key')
+    .whereNot('status', 'refunded' satisfies Status)
+    .select<StoredVideo[]>('task_id as taskId', 'object_key as objectKey');
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

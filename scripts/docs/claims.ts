@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/deliberate-fault.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
-import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/list.ts';
 import { serviceNames } from './services.ts';
 
 interface Sources {

@@ -7,8 +7,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../../deploy/local/settings.ts';
+import type { CaughtBySuite, CaughtByTest, DeliberateFault } from './deliberate-fault.ts';
 import { deliberateFaults } from './list.ts';
-import type { CaughtBySuite, CaughtByTest, DeliberateFault } from './list.ts';
 
 const pattern = process.env['PATTERN'] ?? '';
 const chosen = deliberateFaults.filter(({ says, file }) => `${says} ${file}`.includes(pattern));

@@ -1,0 +1,23 @@
+/** A mend that is taken out again on purpose, and the test that has to fail then. */
+export interface DeliberateFault {
+  /** What the system then does wrong. */
+  says: string;
+  file: string;
+  /** A text that the file has exactly once, and what takes its place. */
+  find: string;
+  replace: string;
+  caughtBy: CaughtByTest | CaughtBySuite;
+}
+
+export interface CaughtByTest {
+  file: string;
+  /** The name of the test, or the beginning of it. */
+  test: string;
+}
+
+export interface CaughtBySuite {
+  invariant: string;
+  seed: number;
+  minutes: number;
+  failovers: number;
+}

@@ -1,0 +1,69 @@
+import type { DeliberateFault } from './deliberate-fault.ts';
+
+/** Frames of jobs whose lease is in doubt, and their way into the database of results. */
+export const frameFaults: DeliberateFault[] = [
+  {
+    says: 'A worker goes on numbering frames beyond the ceiling that the database confirmed',
+    file: 'services/inference/src/jobs/frame-numbers.ts',
+    find: 'return seq < ceiling ? seq++ : undefined;',
+    replace: 'return seq++;',
+    caughtBy: {
+      file: 'services/inference/test/fencing.test.ts',
+      test: 'without a confirmed number frames are dropped and counted',
+    },
+  },
+  {
+    says: 'A worker that cannot renew its lease keeps its camera and goes on publishing',
+    file: 'services/inference/src/jobs/hold.ts',
+    find: 'if (isLost || performance.now() < heldUntilMs) return;',
+    replace: 'if (isLost || performance.now() < heldUntilMs + 3_600_000) return;',
+    caughtBy: {
+      file: 'services/inference/test/fencing.test.ts',
+      test: 'a worker cut off from the database alone has left its camera before another one comes',
+    },
+  },
+  {
+    says: 'A worker that wakes up after its lease publishes before any timer could stop it',
+    file: 'services/inference/src/jobs/frame-publisher.ts',
+    find: `    hold.check();
+`,
+    replace: '',
+    caughtBy: {
+      file: 'services/inference/src/jobs/frame-publisher.test.ts',
+      test: 'after a freeze that outlasts the hold nothing is published',
+    },
+  },
+  {
+    says: 'A hold ends only when its timer comes, however late that is',
+    file: 'services/inference/src/jobs/hold.ts',
+    find: `    check,
+    isStopRequested`,
+    replace: `    check: () => undefined,
+    isStopRequested`,
+    caughtBy: {
+      file: 'services/inference/src/jobs/hold.test.ts',
+      test: 'after a freeze the hold is over before any timer could say so',
+    },
+  },
+  {
+    says: 'Another frame under a stored number vanishes in silence',
+    file: 'services/results/src/use-cases/store-frames.ts',
+    find: `    for (const conflict of conflicts) deps.signals.framesConflict(ingest.task_id, conflict);
+`,
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/store-frames.test.ts',
+      test: 'another frame under a stored number is told of',
+    },
+  },
+  {
+    says: 'What an attempt published before the next one began is dropped when it is read later',
+    file: 'services/results/src/domain/fold-events.ts',
+    find: ` && (kind === 'end' || hasEnded || data.seq >= firstSeq)`,
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/store-frames.test.ts',
+      test: 'what an attempt published before the next one began is stored',
+    },
+  },
+];

@@ -1,11 +1,13 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { killGroup } from '../src/sandbox/kill-group.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox, SandboxedProgram } from '../src/sandbox/sandbox.ts';
 
@@ -47,6 +49,12 @@ async function attack(script: string, more: Partial<SandboxedProgram> = {}): Pro
   child.stderr?.resume();
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   return { out: await out, code, signal };
+}
+
+/** The child and its own children. */
+async function groupOf({ pid }: ChildProcess): Promise<string[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [String(pid), ...children.trim().split(' ').filter(Boolean)];
 }
 
 test('this machine has a wall for decoders', () => {
@@ -111,6 +119,53 @@ test('its memory is bounded', async () => {
   expect((await attack(script, { memoryBytes: 256 * 1024 * 1024 })).out).toBe('');
 });
 
+test('memory that it hides by making it read-only is bounded too', async () => {
+  const { out } = await attack(
+    `my $held = 0;
+     for (1 .. 64) {
+       my $at = syscall(9, 0, 64 << 20, 3, 0x22, -1, 0);
+       last if $at < 0 or syscall(10, $at, 64 << 20, 1) < 0;
+       $held += 64;
+     }
+     print $held;`,
+    { memoryBytes: 256 * 1024 * 1024 },
+  );
+  expect(Number(out)).toBeLessThan(768);
+});
+
+test('memory that is shared is refused, because no limit counts it', async () => {
+  expect((await attack(`print syscall(9, 0, 4096, 3, 0x21, -1, 0)`)).out).toBe('-1');
+});
+
+test('it has 64 descriptors at most', async () => {
+  const { out } = await attack(`
+    my @held; while (@held < 1000) { open(my $h, "<", "/usr/bin/perl") or last; push @held, $h }
+    print fileno($held[-1]);`);
+  expect(Number(out)).toBe(63);
+});
+
+test('it raises none of its limits', async () => {
+  const numbers = { fileSize: 1, data: 2, processes: 6, descriptors: 7, addresses: 9 };
+  for (const [name, number] of Object.entries(numbers)) {
+    const { out } = await attack(`my $all = pack("QQ", ~0, ~0); print syscall(302, 0, ${number}, $all, 0)`);
+    expect([name, out]).toEqual([name, '-1']);
+  }
+});
+
+test('where memory runs out altogether, it is ended before the service', async () => {
+  const child = sandbox.spawn({ program: 'perl', args: ['-e', '$| = 1; print "x"; sleep 60'] }, [
+    'ignore',
+    'pipe',
+    'ignore',
+  ]);
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  const adjustments = await Promise.all(
+    (await groupOf(child)).map((pid) => readFile(`/proc/${pid}/oom_score_adj`, 'utf8')),
+  );
+  killGroup(child);
+  expect(new Set(adjustments)).toEqual(new Set(['1000\n']));
+});
+
 test('its processor time is bounded', async () => {
   const { code, signal } = await attack('1 while 1', { cpuSeconds: 1 });
   expect(code === 0 && signal === null).toBe(false);
@@ -122,6 +177,29 @@ test('it writes no file', async () => {
       print "WROTE $f" if open(F, ">", $f) and print(F "x" x 10) and close(F);
     }`);
   expect(out).toBe('');
+});
+
+test('it makes no file, not even an empty one', async () => {
+  const { out } = await attack(`
+    for my $f ("/x", "/dev/x", "/dev/shm/x", "/tmp/x", "/var/tmp/x", "${folder}/x") {
+      print "MADE $f" if open(F, ">", $f);
+      print "MADE $f" if mkdir("$f-folder");
+    }`);
+  expect(out).toBe('');
+});
+
+test('where there is no wall it can make a file, and the first byte it writes ends it', async () => {
+  const file = join(folder, 'made');
+  const open = await createSandbox('off');
+  const walled = sandbox;
+  sandbox = open;
+  try {
+    const { out, signal } = await attack(`open(F, ">", "${file}"); print "made "; syswrite(F, "x"); print "wrote"`);
+    expect({ out, signal, bytes: (await stat(file)).size }).toEqual({ out: 'made ', signal: 'SIGXFSZ', bytes: 0 });
+  } finally {
+    sandbox = walled;
+    await open.close();
+  }
 });
 
 test('the attempts above succeed where there is no wall, so it is the wall that refuses them', async () => {

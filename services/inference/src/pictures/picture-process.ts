@@ -54,8 +54,15 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
   const child = sandbox.spawn(
     {
       program: process.execPath,
-      // No configuration of OpenSSL: its file cannot be read behind the wall, which would end Node.
-      args: ['--openssl-config=/dev/null', script, String(limits.cpuMs), String(LIFETIME_CPU_S * 1000)],
+      // No configuration of OpenSSL: its file cannot be read behind the wall, which would end Node. No guard pages of
+      // WebAssembly: they reserve more addresses than the process may have.
+      args: [
+        '--openssl-config=/dev/null',
+        '--disable-wasm-trap-handler',
+        script,
+        String(limits.cpuMs),
+        String(LIFETIME_CPU_S * 1000),
+      ],
       readable: [dirname(process.execPath), packages, sources, join(sources, '../package.json')],
       cpuSeconds: LIFETIME_CPU_S + 60,
       memoryBytes: MEMORY_BYTES,

@@ -45,8 +45,15 @@ class SandboxUnavailableError extends Error {
 }
 
 const MEMORY_BYTES = 2 * 1024 ** 3;
+/**
+ * Addresses, of which programs reserve more than they write to. Memory that was written and then made read-only no
+ * longer counts as written, so a decoder that was taken over is bounded by this.
+ */
+const ADDRESSES_PER_MEMORY = 3;
 /** Bytes of written files and of core dumps; descriptors; threads of this user altogether. */
 const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
+/** Where the memory of the container or machine runs out, the kernel ends a decoder before the service. */
+const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'] as const;
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
 /** Finds the first wall that works on this machine by running a program behind it. */
@@ -93,14 +100,17 @@ function spawnBehind(
 ): ChildProcess {
   const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES } = wanted;
   const own = stdio.length >= 3 ? [...stdio] : ['ignore' as const, 'ignore' as const, 'ignore' as const];
-  const limits = [...LIMITS, `--data=${memoryBytes}`, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
+  const memory = [`--data=${memoryBytes}`, `--as=${memoryBytes * ADDRESSES_PER_MEMORY}`];
+  const limits = [...LIMITS, ...memory, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
   const options = { detached: true, env: ENVIRONMENT };
-  if (!wall) return spawn('prlimit', [...limits, program, ...args], { ...options, stdio: own });
+  const [first, ...limiter] = LIMITER;
+  const limited = [...limiter, ...limits];
+  if (!wall) return spawn(first, [...limited, program, ...args], { ...options, stdio: own });
   // Opened anew for each program: bubblewrap reads the descriptor to its end, and its position would be shared.
   const descriptor = openSync(filter, 'r');
   try {
     const before = wall.command({ filter: own.length, readable });
-    return spawn('prlimit', [...limits, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
+    return spawn(first, [...limited, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
   } finally {
     closeSync(descriptor);
   }

@@ -30,7 +30,15 @@ const THREAD = 0x003d0f00;
 
 test.each<[string, { number: number; args?: number[] }, string]>([
   ['read', { number: 0 }, 'allowed'],
-  ['openat', { number: 257 }, 'allowed'],
+  ['openat for reading', { number: 257, args: [0, 0, 0x80000] }, 'allowed'],
+  ['openat for writing', { number: 257, args: [0, 0, 1] }, 'errno 1'],
+  ['openat for reading and writing', { number: 257, args: [0, 0, 2] }, 'errno 1'],
+  ['openat that makes a file', { number: 257, args: [0, 0, 0x40] }, 'errno 1'],
+  ['open for reading', { number: 2, args: [0, 0] }, 'allowed'],
+  ['open that makes a file', { number: 2, args: [0, 0x241] }, 'errno 1'],
+  ['memory of its own', { number: 9, args: [0, 4096, 3, 0x22] }, 'allowed'],
+  ['memory that is shared', { number: 9, args: [0, 4096, 3, 0x21] }, 'errno 1'],
+  ['a file in memory, shared', { number: 9, args: [0, 4096, 1, 0x01] }, 'allowed'],
   ['socket', { number: 41 }, 'errno 1'],
   ['socketpair', { number: 53 }, 'errno 1'],
   ['connect', { number: 42 }, 'errno 1'],
@@ -67,6 +75,8 @@ test.each<[string, { number: number; args?: number[] }, string]>([
 
 test.each<[string, { number: number; args?: number[] }, string]>([
   ['read', { number: 63 }, 'allowed'],
+  ['openat that makes a file', { number: 56, args: [0, 0, 0x41] }, 'errno 1'],
+  ['memory that is shared', { number: 222, args: [0, 4096, 3, 0x21] }, 'errno 1'],
   ['socket', { number: 198 }, 'errno 1'],
   ['connect', { number: 203 }, 'errno 1'],
   ['ptrace', { number: 117 }, 'errno 1'],

@@ -33,6 +33,12 @@ const FCNTL_REFUSED = [8, 10, 15];
 /** TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX: what a C library asks of its own descriptors. */
 const IOCTL_ALLOWED = [0x5401, 0x5413, 0x541b, 0x5421, 0x5451];
 
+/** O_WRONLY, O_RDWR, O_CREAT, O_TRUNC. */
+const OPEN_FOR_WRITING = 0x243;
+const MAP_ANONYMOUS = 0x20;
+/** Set in MAP_SHARED and MAP_SHARED_VALIDATE, not in MAP_PRIVATE. */
+const MAP_SHARED = 0x01;
+
 interface Instruction {
   code: number;
   /** How many instructions are passed over when the comparison holds, and when it does not. */
@@ -70,6 +76,17 @@ export function buildSeccompFilter(architecture: FilterArchitecture): Buffer {
 }
 
 const judged: Partial<Record<Syscall, () => Instruction[]>> = {
+  // For reading only: behind bubblewrap, /dev and the root are file systems in memory, and empty files would fill it.
+  open: () => openForReading(1),
+  openat: () => openForReading(2),
+  // Anonymous memory that is shared does not count for the limit of memory.
+  mmap: () => [
+    load(argument(3)),
+    { code: JUMP_ANY_BIT, value: MAP_ANONYMOUS, whenFalse: 2 },
+    { code: JUMP_ANY_BIT, value: MAP_SHARED, whenFalse: 1 },
+    give(fail(EPERM)),
+    give(ALLOW),
+  ],
   // Threads, no processes and no namespaces.
   clone: () => [
     load(argument(0)),
@@ -85,6 +102,13 @@ const judged: Partial<Record<Syscall, () => Instruction[]>> = {
   // Its own limits only.
   prlimit64: () => [load(argument(0)), ...allow([0]), give(fail(EPERM))],
 };
+
+const openForReading = (flags: number): Instruction[] => [
+  load(argument(flags)),
+  { code: JUMP_ANY_BIT, value: OPEN_FOR_WRITING, whenFalse: 1 },
+  give(fail(EPERM)),
+  give(ALLOW),
+];
 
 const allow = (values: readonly number[]) => values.flatMap((value) => whenEqual(value, ALLOW));
 const refuse = (values: readonly number[]) => values.flatMap((value) => whenEqual(value, fail(EPERM)));

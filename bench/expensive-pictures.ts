@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { crc32, createDeflate } from 'node:zlib';
+import sharp from 'sharp';
+import type { Sharp } from 'sharp';
 
 /** A picture that passes every check before decoding and costs as much processor time as one can get. */
 export interface ExpensivePicture {
@@ -19,6 +21,16 @@ export async function expensivePictures(): Promise<ExpensivePicture[]> {
     { name: 'just within the limit of processor time', type: 'image/png', bytes: await interlacedPng(5000, 16) },
     { name: 'beyond it', type: 'image/png', bytes: await interlacedPng(7000, 16) },
     { name: 'not large, so that several are decoded at once', type: 'image/png', bytes: await interlacedPng(3400, 16) },
+    {
+      name: 'progressive JPEG',
+      type: 'image/jpeg',
+      bytes: await bytesOf((await blocks(7_000)).jpeg({ progressive: true })),
+    },
+    {
+      name: 'lossless WebP',
+      type: 'image/webp',
+      bytes: await bytesOf((await blocks(4_700)).webp({ lossless: true, effort: 0 })),
+    },
   ];
 }
 
@@ -59,6 +71,19 @@ async function interlacedPng(side: number, depth: 8 | 16): Promise<Uint8Array<Ar
       chunk('IEND', Buffer.alloc(0)),
     ]),
   );
+}
+
+/** Coloured blocks: something to unpack everywhere. Their side is what fits in the bytes that a picture may have. */
+async function blocks(side: number): Promise<Sharp> {
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const small = await sharp({ create: { width: 875, height: 875, channels: 3, background: '#808080', noise } })
+    .png()
+    .toBuffer();
+  return sharp(small).resize(side, side, { kernel: 'nearest' });
+}
+
+async function bytesOf(picture: Sharp): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await picture.toBuffer());
 }
 
 function chunk(type: string, data: Buffer): Buffer {

@@ -6,11 +6,13 @@ import type { Figure } from './figures.ts';
 export const name = 'flood';
 
 const WARM_UP = 30;
-const SAMPLES = 100;
+/** Phases without and with the flood take turns, so that other work on the machine falls on both. */
+const ROUNDS = 2;
+const SAMPLES_A_ROUND = 50;
 /** As many calls at once as the limits of a subject allow, each as full as it may be. */
 const CALLS = 20;
 const PICTURES = 10;
-const FLOOD_FIRST_MS = 5_000;
+const FLOOD_FIRST_MS = 4_000;
 
 interface Picture {
   bytes: Uint8Array<ArrayBuffer>;
@@ -29,16 +31,24 @@ export async function run(): Promise<{ figures: Figure[] }> {
   const floods = [{ name: 'ordinary pictures', ...street }, ...(await expensivePictures())];
   const figures: Figure[] = [];
   for (const flood of floods) {
-    const alone = await p95(honest, street);
-    const { value: flooded, calls } = await during(flood, () => p95(honest, street));
+    const alone: number[] = [];
+    const flooded: number[] = [];
+    let calls = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      alone.push(...(await samples(honest, street)));
+      const flooding = await during(flood, () => samples(honest, street));
+      flooded.push(...flooding.value);
+      calls += flooding.calls;
+    }
+    const p95 = { alone: quantile(alone, 0.95), flooded: quantile(flooded, 0.95) };
     figures.push(
       {
         name: `${flood.name}: p95 under the flood over p95 alone`,
-        value: flooded / alone,
+        value: p95.flooded / p95.alone,
         unit: 'ratio',
         target: '≤ 3',
       },
-      { name: `${flood.name}: p95 alone`, value: alone, unit: 'ms' },
+      { name: `${flood.name}: p95 alone`, value: p95.alone, unit: 'ms' },
       { name: `${flood.name}: calls of the flood`, value: calls, unit: 'answered' },
     );
   }
@@ -47,10 +57,10 @@ export async function run(): Promise<{ figures: Figure[] }> {
 
 const tenant = () => Caller.create({ images_per_day: 1_000_000, image_calls: CALLS });
 
-async function p95(caller: Caller, picture: Picture): Promise<number> {
-  const samples: number[] = [];
-  for (let index = 0; index < SAMPLES; index += 1) samples.push(await timed(() => detect(caller, [picture])));
-  return quantile(samples, 0.95);
+async function samples(caller: Caller, picture: Picture): Promise<number[]> {
+  const taken: number[] = [];
+  for (let index = 0; index < SAMPLES_A_ROUND; index += 1) taken.push(await timed(() => detect(caller, [picture])));
+  return taken;
 }
 
 async function during<T>(picture: Picture, work: () => Promise<T>): Promise<{ value: T; calls: number }> {

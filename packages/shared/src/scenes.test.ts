@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { ConfigError } from './config.ts';
 import { loadScenes } from './scenes.ts';
 
@@ -17,8 +17,11 @@ const scene = {
 };
 const detectors = { colour: { kind: 'chromatic', version: '1' } };
 
+const folder = mkdtempSync(join(tmpdir(), 'scenes-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 function fileOf(content: unknown): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'scenes-')), 'scenes.json');
+  const path = join(folder, 'scenes.json');
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
 }

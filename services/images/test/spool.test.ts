@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -16,7 +16,10 @@ beforeEach(async () => {
   spool = createSpool(folder, { perFileBytes: 100, totalBytes: 150 });
   await spool.prepare();
 });
-afterEach(() => spool.remove());
+afterEach(async () => {
+  await spool.remove();
+  await rm(folder, { recursive: true, force: true });
+});
 
 async function put(session: SpoolSession, sizes: number[]) {
   const file = session.create();

@@ -83,7 +83,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'pictures', timeoutMs: 1_000, stop: async () => pictures.stop() },
       { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
       { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
-      { name: 'sandbox', timeoutMs: 1_000, stop: () => sandbox.close() },
+      { name: 'sandbox', timeoutMs: 1_000, stop: async () => sandbox.close() },
     ],
   };
 }

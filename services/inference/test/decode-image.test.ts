@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   decoder.stop();
-  await sandbox.close();
+  sandbox.close();
 });
 
 const small = () => ({ width: 4, height: 2 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,10 +17,12 @@ const logger = createLogger('inference', 'silent');
 const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
 const options = { minScore: 0.3, labels: ['person'] };
 let running: Detectors | undefined;
+const directories: string[] = [];
 
 afterEach(async () => {
   await running?.stop();
   running = undefined;
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
 async function start(modelsDir: string): Promise<Detectors> {
@@ -37,6 +39,7 @@ function personsBy(detectors: Detectors) {
 
 const directoryWith = (fill: (path: string) => void): string => {
   const directory = mkdtempSync(join(tmpdir(), 'models-'));
+  directories.push(directory);
   fill(join(directory, 'nanodet-416.onnx'));
   return directory;
 };

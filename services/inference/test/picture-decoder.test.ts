@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   decoder.stop();
-  await sandbox.close();
+  sandbox.close();
 });
 
 test('a picture comes back scaled, with its own size beside it', async () => {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await sandbox.close();
+  sandbox.close();
   inner.close();
   await rm(folder, { recursive: true });
 });
@@ -215,13 +215,26 @@ test('the attempts above succeed where there is no wall, so it is the wall that 
     expect((await attack(`open(F, "<", "${folder}/secret"); print <F>`)).out).toBe('in-a-file');
   } finally {
     sandbox = walled;
-    await open.close();
+    open.close();
   }
+});
+
+test('no file is left of it while it works, and it starts nothing once it is closed', async () => {
+  const before = process.env['TMPDIR'];
+  const temporary = await mkdtemp(join(folder, 'temporary-'));
+  process.env['TMPDIR'] = temporary;
+  const short = await createSandbox('require').finally(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  expect(await readdir(temporary)).toEqual([]);
+  short.close();
+  expect(() => short.spawn({ program: 'true', args: [] }, [])).toThrow('closed');
 });
 
 test('where no wall works and one is required, nothing is started', async () => {
   const without = await createSandbox('require', []);
   expect(without.wall).toBe('none');
   expect(() => without.spawn({ program: 'true', args: [] }, [])).toThrow('no wall');
-  await without.close();
+  without.close();
 });

@@ -35,11 +35,11 @@ export interface Sandbox {
    * @throws SandboxUnavailableError in mode `require` without a wall.
    */
   spawn(program: SandboxedProgram, stdio: readonly ('pipe' | 'ignore')[]): ChildProcess;
-  /** Removes the filter file; programs that run go on. */
-  close(): Promise<void>;
+  /** Lets go of the filter; programs that run go on, and no more are started. */
+  close(): void;
 }
 
-/** Decoding is refused: a wall is required and this machine offers none. */
+/** Decoding is refused: a wall is required and this machine offers none, or the service has stopped. */
 class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }
@@ -61,9 +61,7 @@ export async function createSandbox(
   mode: SandboxMode,
   walls: readonly Wall[] = [bubblewrap, landlock],
 ): Promise<Sandbox> {
-  const folder = await mkdtemp(join(tmpdir(), 'vision-sandbox-'));
-  const filter = join(folder, 'seccomp.bpf');
-  await writeFile(filter, buildSeccompFilter(architectureOf(process.arch)), { mode: 0o400 });
+  const filter = await keepFilter();
   const wall = mode === 'off' ? undefined : await findWall(walls, filter);
   const canRun = wall !== undefined || mode !== 'require';
   return {
@@ -73,11 +71,41 @@ export async function createSandbox(
       if (!canRun) throw new SandboxUnavailableError('no wall for decoders on this machine');
       return spawnBehind(wall, filter, { wanted, stdio });
     },
-    close: () => rm(folder, { recursive: true, force: true }),
+    close: filter.close,
   };
 }
 
-async function findWall(walls: readonly Wall[], filter: string): Promise<Wall | undefined> {
+/** The seccomp filter as a file without a name, so nothing is left of it however this process ends. */
+interface Filter {
+  /** A new descriptor: bubblewrap reads one to its end, and a shared one would share the position. */
+  open: () => number;
+  close: () => void;
+}
+
+async function keepFilter(): Promise<Filter> {
+  const folder = await mkdtemp(join(tmpdir(), 'vision-sandbox-'));
+  let kept: number | undefined;
+  try {
+    const path = join(folder, 'seccomp.bpf');
+    await writeFile(path, buildSeccompFilter(architectureOf(process.arch)), { mode: 0o400 });
+    kept = openSync(path, 'r');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return {
+    open: () => {
+      // The number of a closed descriptor may be that of another file by now.
+      if (kept === undefined) throw new SandboxUnavailableError('the sandbox is closed');
+      return openSync(`/proc/self/fd/${kept}`, 'r');
+    },
+    close: () => {
+      if (kept !== undefined) closeSync(kept);
+      kept = undefined;
+    },
+  };
+}
+
+async function findWall(walls: readonly Wall[], filter: Filter): Promise<Wall | undefined> {
   for (const wall of walls) {
     const works = await new Promise<boolean>((resolve) => {
       const child = spawnBehind(wall, filter, { wanted: { program: '/usr/bin/true', args: [] }, stdio: [] });
@@ -95,7 +123,7 @@ async function findWall(walls: readonly Wall[], filter: string): Promise<Wall | 
 
 function spawnBehind(
   wall: Wall | undefined,
-  filter: string,
+  filter: Filter,
   { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly ('pipe' | 'ignore')[] },
 ): ChildProcess {
   const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES } = wanted;
@@ -106,8 +134,7 @@ function spawnBehind(
   const [first, ...limiter] = LIMITER;
   const limited = [...limiter, ...limits];
   if (!wall) return spawn(first, [...limited, program, ...args], { ...options, stdio: own });
-  // Opened anew for each program: bubblewrap reads the descriptor to its end, and its position would be shared.
-  const descriptor = openSync(filter, 'r');
+  const descriptor = filter.open();
   try {
     const before = wall.command({ filter: own.length, readable });
     return spawn(first, [...limited, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });

@@ -55,10 +55,38 @@ test.each([
   ['a picture of more than 8 MiB', [SPS, PPS, Buffer.alloc((8 << 20) + 1, 0x65)]],
   ['a set of parameters of a page', [Buffer.concat([SPS, Buffer.alloc(4096)]), PPS, IDR]],
   ['more sets than there are numbers for', Array.from({ length: 20 }, (_, n) => Buffer.from([0x68, n, 1, 2]))],
+  [
+    'sets of parameters of many pages together',
+    [...Array.from({ length: 4 }, (_, n) => Buffer.concat([SPS, Buffer.alloc(3000, n)])), PPS, IDR],
+  ],
   ['more units than a picture has', Array.from({ length: 5000 }, () => SLICE)],
 ])('%s is no video', (_name, units) => {
   const packer = createNalPacker('h264');
   expect(() => packer.pack(0, units)).toThrow('unreadable');
+});
+
+const H264 = { sps: '67', pps: '68', slice: '65' };
+const H265 = { sps: '4201', pps: '4401', slice: '2601' };
+test.each([
+  ['h264' as const, H264, []],
+  ['h265' as const, H265, [Buffer.from('40010c01ffff', 'hex')]],
+])('a change of a few bytes of %s hands on no more than some pages', (codec, heads, learnt) => {
+  const unit = (head: string, byte: number, size: number) =>
+    Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(size, byte)]);
+  const changed = (setBytes: number): number => {
+    const packer = createNalPacker(codec);
+    packer.learn(learnt);
+    for (const head of [heads.sps, heads.pps])
+      packer.pack(
+        0,
+        Array.from({ length: 16 }, (_, n) => unit(head, n + 1, setBytes)),
+      );
+    packer.pack(0, [unit(heads.slice, 7, 4)]);
+    return packer.pack(40, [unit(heads.pps, 99, 4), unit(heads.slice, 7, 4)])[0]?.length ?? 0;
+  };
+  expect(changed(200)).toBeGreaterThan(3_000);
+  expect(changed(200)).toBeLessThan(8_192);
+  expect(() => changed(4_000)).toThrow('unreadable');
 });
 
 test('each JPEG picture stands for itself', () => {

@@ -8,6 +8,11 @@ import type { NalCodec } from './nal-units.ts';
 export const MAX_PICTURE_BYTES = 8 << 20;
 const MAX_UNITS = 4096;
 const MAX_SETS_OF_A_KIND = 16;
+/**
+ * Bytes of all parameter sets together; those of cameras are some hundred. One small change hands all of them on again,
+ * so this bounds what a sender makes out of a few bytes.
+ */
+const MAX_SETS_BYTES = 8192;
 
 /** Makes the stream that ffmpeg reads, from what was taken out of a stranger's protocol. */
 export interface VideoPacker {
@@ -41,6 +46,7 @@ export function createNalPacker(codec: NalCodec): NalPacker {
     const told = groupSets(codec, units);
     if (told.flat().length === 0) return false;
     sets = sets.map((kind, index) => (told[index]?.length ? told[index] : kind));
+    if (sets.flat().reduce((sum, set) => sum + set.length, 0) > MAX_SETS_BYTES) throw new SourceError('unreadable');
     isOwing = true;
     return true;
   };

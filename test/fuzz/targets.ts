@@ -30,6 +30,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
   'decoder-frames': ['inference/src/pictures/frames.ts'],
   credentials: ['shared/src/net/digest-auth.ts', 'inference/src/inputs/rtmp/rtmp-credentials.ts'],
   cursor: ['results/src/domain/cursor.ts', 'results/src/domain/result-query.ts', 'tasks/src/domain/history-cursor.ts'],
+  'service-token': ['shared/src/http/service-token.ts', 'shared/src/http/authenticate.ts', 'node_modules/jose/'],
   keys: ['gateway/src/domain/', 'shared/src/http/authenticate.ts', 'node_modules/ipaddr.js/'],
 };
 

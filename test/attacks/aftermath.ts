@@ -13,13 +13,16 @@ const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 /** Where each log ends now. */
 export const logMarks = (): Map<string, number> => new Map(logs().map((file) => [file, read(file).length]));
 
+/** What the attack of a service that was taken over has to leave behind. */
+const WANTED = '"a service called what it may not call"';
+
 /** Lines since then that call for an operator: no stranger may cause one. */
 export function errorLines(marks: Map<string, number>): string[] {
   return logs().flatMap((file) =>
     read(file)
       .slice(marks.get(file) ?? 0)
       .split('\n')
-      .filter((line) => /^\{"level":"(error|fatal)"/.test(line))
+      .filter((line) => /^\{"level":"(error|fatal)"/.test(line) && !line.includes(WANTED))
       .map((line) => `${file}: ${line.slice(0, 300)}`),
   );
 }

@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { until } from '@vision/shared/testing/until';
 import { admin, Caller, system } from '../../support/system.ts';
 import type { Answer } from '../../support/system.ts';
 import type { Attack, AttackGroup } from '../attack.ts';
 import { openRaw, rawRequest, saidOn, sendRaw } from '../raw-http.ts';
 import type { RawOptions } from '../raw-http.ts';
+import { unsigned } from '../service-tokens.ts';
 import { counted, MISSING_KEY, NO_KEY, said } from '../say.ts';
 
 const last = 'Connection: close';
@@ -86,13 +87,6 @@ export const keys: AttackGroup = {
   ],
 };
 
-/** A token as services show it to each other, signed by nobody. */
-function unsigned(): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const claims = { sub: randomUUID(), aud: 'tasks', iss: 'gateway', exp: 4_102_444_800 };
-  return `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`;
-}
-
 /** The form of a key, so that the store is asked for it. */
 const guess = () => `vk_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}`;
 
@@ -162,44 +156,4 @@ export const guessing: AttackGroup = {
       },
     },
   ],
-};
-
-/** Every request that a service answers to other services only. */
-const between: [string, string, string][] = [
-  ['tasks', 'GET', '/v1/vision/tasks'],
-  ['images', 'POST', '/v1/vision/image-detections'],
-  ['results', 'GET', `/v1/vision/tasks/${randomUUID()}/results`],
-  ['quota', 'GET', '/v1/vision/usage'],
-];
-
-const portOf: Record<string, number> = { tasks: 10, images: 20, results: 30, quota: 40 };
-
-export const services: AttackGroup = {
-  title: 'Services behind the gateway',
-  wanted: 'an answer in the name of a tenant, from inside the network',
-  withinMs: 10_000,
-  atOnce: 8,
-  attacks: between.flatMap(([service, method, path]) =>
-    (
-      [
-        ['no token', 'service_token_missing', () => []],
-        ['an API key', 'service_token_invalid', (key) => [`Authorization: Bearer ${key}`]],
-        ['a token that nobody signed', 'service_token_invalid', () => [`Authorization: Bearer ${unsigned()}`]],
-      ] as [string, string, (key: string) => string[]][]
-    ).map(([what, reason, headersFor]): Attack => ({
-      name: `${service}: ${what}`,
-      expected: `401 OP-AUTH-REQUIRED ${reason}`,
-      attempt: async (target) => {
-        const { key } = await target.caller();
-        const url = new URL(system.baseUrl);
-        url.port = String(Number(url.port) + (portOf[service] ?? 0));
-        return sendRaw(
-          rawRequest(`${method} ${path} HTTP/1.1`, ['Host: x', 'Content-Length: 0', ...headersFor(key), last]),
-          {
-            url: url.href,
-          },
-        );
-      },
-    })),
-  ),
 };

@@ -166,7 +166,7 @@ export function clientOf(url: string) {
     detect: async (parts: Part[] | Buffer, options?: CallOptions) => {
       const response = await post(parts, options);
       const body = (await response.json()) as Detections & Problem;
-      return { status: response.status, headers: response.headers, body };
+      return { status: response.status, body };
     },
     call: async (method: string, path: string) =>
       fetch(url + path, { method, headers: { authorization: `Bearer ${await tokenOf()}` } }),

@@ -53,7 +53,7 @@ const tries: Try[] = [
   },
   {
     name: 'a token of a service that may not ask this',
-    expected: '403 OP-AUTH-FORBIDDEN call_not_allowed',
+    expected: '403 call_not_allowed',
     token: ({ service, stranger }) => ofTheService(stranger, service),
   },
 ];

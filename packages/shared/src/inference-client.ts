@@ -12,15 +12,18 @@ import {
   ownerHeader,
   processorTimeHeader,
   processorTimesOf,
-  refusal,
 } from './contracts/inference.ts';
 import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
-import { AppError, fail } from './errors.ts';
+import { fail } from './errors.ts';
+import type { AppError } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
-import type { Breaker, BreakerState, Settled, Verdict } from './http/breaker.ts';
-import { bodyAs, call, CallError } from './http/call.ts';
+import type { Breaker, BreakerState } from './http/breaker.ts';
+import { call } from './http/call.ts';
 import type { CallReply, CallRequest } from './http/call.ts';
 import type { TokenSigner } from './http/service-token.ts';
+import { expectBody, judgeReply, unavailableOn } from './inference/replies.ts';
+import { submit } from './inference/submit.ts';
+import type { SubmitOutcome } from './inference/submit.ts';
 
 /** Settings of the services that call the inference backend. */
 export const inferenceClientConfig = {
@@ -35,19 +38,6 @@ export const inferenceClientConfig = {
   SUBMIT_TIMEOUT_MS: millis(5_000).describe('Longest wait for the answer to a submitted job'),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),
 };
-
-/**
- * What a submit means, judged by what was sent and by what came back:
- * - `accepted`: the backend has the job, in the state it gives.
- * - `refused`: 409 or 422 with a Refusal; nothing was created and it never will be.
- * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is what the caller is told.
- * - `unknown`: anything else; the backend may have the job.
- */
-export type SubmitOutcome =
-  | { outcome: 'accepted'; job: Job }
-  | { outcome: 'refused'; reason: string }
-  | { outcome: 'not_created'; error: AppError }
-  | { outcome: 'unknown'; reason: string };
 
 export interface DetectInput {
   /** The subject that the picture is for; the backend learns a digest of it. */
@@ -180,50 +170,6 @@ function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
 
 const notConfigured = () => fail.sysUnavailable('inference_not_configured');
 
-/**
- * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
- * left and a name that nobody knows say nothing about it.
- */
-function judgeReply(settled: Settled<CallReply>): Verdict {
-  if ('error' in settled) {
-    const { error } = settled;
-    const saysNothing = error instanceof CallError && ['aborted', 'name_unknown'].includes(error.reason);
-    return error instanceof AppError || saysNothing ? 'neutral' : 'fault';
-  }
-  const { status } = settled.value;
-  if (status < 300) return 'ok';
-  if (status === 503 && bodyAs(refusal, settled.value)?.reason === 'saturated') return 'neutral';
-  return status >= 400 && status < 500 ? 'neutral' : 'fault';
-}
-
-async function submit(breaker: Breaker, newJob: NewJob, send: () => Promise<CallReply>): Promise<SubmitOutcome> {
-  const judge = (settled: Settled<CallReply>): Verdict => {
-    if ('error' in settled) return judgeReply(settled);
-    const { outcome } = outcomeOf(settled.value, newJob);
-    return outcome === 'accepted' ? 'ok' : outcome === 'unknown' && settled.value.status >= 500 ? 'fault' : 'neutral';
-  };
-  try {
-    return outcomeOf(await breaker.run(send, judge), newJob);
-  } catch (error) {
-    if (error instanceof AppError) return { outcome: 'not_created', error };
-    if (error instanceof CallError && error.surelyNotSent)
-      return { outcome: 'not_created', error: asUnavailableError(error) };
-    return { outcome: 'unknown', reason: error instanceof CallError ? error.reason : 'call_failed' };
-  }
-}
-
-function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitOutcome {
-  const accepted = reply.status === 200 || reply.status === 201 ? bodyAs(job, reply) : undefined;
-  if (accepted?.job_id === job_id) return { outcome: 'accepted', job: accepted };
-  const refused = [409, 422, 503].includes(reply.status) ? bodyAs(refusal, reply) : undefined;
-  if (!refused) return { outcome: 'unknown', reason: `status_${reply.status}` };
-  if (reply.status !== 503) return { outcome: 'refused', reason: refused.reason.slice(0, 500) };
-  return {
-    outcome: 'not_created',
-    error: fail.upstreamDown('inference_no_capacity', new Error(refused.reason.slice(0, 500))),
-  };
-}
-
 async function detect(
   input: DetectInput,
   ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
@@ -250,25 +196,4 @@ async function detect(
     return { outcome: 'unreadable', error, processorMs };
   }
   return { outcome: 'detected', detection: expectBody(detection, reply), processorMs };
-}
-
-/** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */
-async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSignal): Promise<CallReply> {
-  try {
-    return await reply;
-  } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
-    throw error instanceof CallError ? asUnavailableError(error) : error;
-  }
-}
-
-function asUnavailableError(error: CallError): AppError {
-  if (error.reason === 'name_unknown') return fail.sysUnavailable('inference_name_unknown', error);
-  return fail.upstreamDown('inference_unreachable', error);
-}
-
-function expectBody<T>(schema: z.ZodType<T>, reply: CallReply): T {
-  const body = reply.status < 300 ? bodyAs(schema, reply) : undefined;
-  if (body === undefined) throw fail.upstreamDown('inference_answer_unexpected', new Error(`status ${reply.status}`));
-  return body;
 }

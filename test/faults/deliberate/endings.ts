@@ -14,7 +14,7 @@ export const endingFaults: DeliberateFault[] = [
   },
   {
     says: 'The counts of a job are not stored with its ending',
-    file: 'services/inference/src/db/jobs.ts',
+    file: 'services/inference/src/db/held-jobs.ts',
     find: `      ending: JSON.stringify(ending),
       frames_published: progress.framesPublished,
       last_seq: progress.lastSeq,

@@ -1,5 +1,5 @@
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
-import { fenceKey, renewJobs } from '../db/jobs.ts';
+import { fenceKey, renewJobs } from '../db/held-jobs.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Settings } from '../use-cases/deps.ts';
 import { createHold } from './hold.ts';

@@ -4,7 +4,7 @@ import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
 import type { LiveWatch } from '../decoding/live-frames.ts';
 import { probeFile } from '../decoding/probe-file.ts';
-import { raiseCeiling } from '../db/jobs.ts';
+import { raiseCeiling } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';

@@ -3,7 +3,7 @@ import { jobEnded } from '@vision/shared/contracts/frame-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/shared/errors';
 import { asUnavailable } from '@vision/shared/unavailable';
-import { finishJob, markRunning, recordProgress, releaseJob, storeEnding } from '../db/jobs.ts';
+import { finishJob, markRunning, recordProgress, releaseJob, storeEnding } from '../db/held-jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobEnding, JobRecord, StoredEnding } from '../domain/job.ts';

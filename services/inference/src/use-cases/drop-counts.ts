@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { saveDrops } from '../db/drops.ts';
 import type { AttemptDrops } from '../db/drops.ts';
-import { fenceKey } from '../db/jobs.ts';
-import type { Fence } from '../db/jobs.ts';
+import { fenceKey } from '../db/held-jobs.ts';
+import type { Fence } from '../db/held-jobs.ts';
 
 /** Counts frames of live streams that were read and could not be published, for the health of their jobs. */
 export interface DropCounts {

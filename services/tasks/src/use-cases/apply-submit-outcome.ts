@@ -1,6 +1,6 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
-import type { SubmitOutcome } from '@vision/shared/inference-client';
+import type { SubmitOutcome } from '@vision/shared/inference/submit';
 import { TaskMovedError } from '../db/move-task.ts';
 import { findVideoTask } from '../db/tasks.ts';
 import type { Change } from '../domain/moves.ts';

@@ -16,7 +16,9 @@ test('a consumer that cannot go on ends its process with exit code 1, after an o
   const lines = output
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { level: string; msg: string });
+    .map((line) => JSON.parse(line) as { level: string; msg: string; time: string })
+    // A fatal line is written at once, past lines that still wait to be written.
+    .toSorted((one, other) => Date.parse(one.time) - Date.parse(other.time));
   expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
     'info ready',
     'fatal cannot go on',

@@ -35,8 +35,10 @@ export async function run(): Promise<{ figures: Figure[] }> {
     const flooded: number[] = [];
     let calls = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      alone.push(...(await samples(honest, street)));
-      const flooding = await during(flood, () => samples(honest, street));
+      alone.push(...(await phase(`${flood.name}, round ${round + 1}: alone`, () => samples(honest, street))));
+      const flooding = await during(flood, () =>
+        phase(`${flood.name}, round ${round + 1}: under the flood`, () => samples(honest, street)),
+      );
       flooded.push(...flooding.value);
       calls += flooding.calls;
     }
@@ -56,6 +58,14 @@ export async function run(): Promise<{ figures: Figure[] }> {
 }
 
 const tenant = () => Caller.create({ images_per_day: 1_000_000, image_calls: CALLS });
+
+/** Prints a phase as it ends: a run takes long, and one that is broken off has then shown something. */
+async function phase(what: string, work: () => Promise<number[]>): Promise<number[]> {
+  const taken = await work();
+  const [p50, p95] = [quantile(taken, 0.5), quantile(taken, 0.95)].map((ms) => ms.toFixed(0));
+  process.stdout.write(`  ${what}: p50 ${p50} ms, p95 ${p95} ms\n`);
+  return taken;
+}
 
 async function samples(caller: Caller, picture: Picture): Promise<number[]> {
   const taken: number[] = [];

@@ -10,3 +10,10 @@ test('whoever repeats a call whose process died gets its result: the wait for a 
   // Renewed every third of it, so a process that is busy for a while keeps it.
   expect(defaults.lease).toBeGreaterThanOrEqual(9_000);
 });
+
+test('the work on a call is over, and its result stored, before the gateway gives the call up', () => {
+  const work = configSchema.shape.CALL_TIMEOUT_MS.parse(undefined);
+  expect(work).toBeGreaterThan(configSchema.shape.DETECT_TIMEOUT_MS.parse(undefined));
+  // UPSTREAM_IDLE_MS of the gateway is 120 s.
+  expect(work).toBeLessThanOrEqual(120_000 - 20_000);
+});

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import {
+  ConfigError,
   auditConfig,
   count,
   databaseClockConfig,
@@ -37,6 +38,9 @@ export const configSchema = z.object({
   S3_IDLE_MS: millis(10_000).describe('Longest silence of the object store; the images of a call are then given up'),
   SPOOL_DIR: z.string().default(tmpdir()).describe('Folder for uploads while they are read; local and fast'),
   MAX_CALLS: count(128).describe('Image calls that one process works on at once'),
+  CALL_TIMEOUT_MS: millis(80_000).describe(
+    'Longest work on an image call after its upload; images not done by then fail. Below UPSTREAM_IDLE_MS of the gateway',
+  ),
   IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),
   IMAGES_AT_ONCE: count(16).describe('Images that one process relays and detects at the same time'),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
@@ -52,5 +56,8 @@ export const configSchema = z.object({
 export type Config = z.output<typeof configSchema>;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  const config = loadConfig(configSchema, env);
+  if (config.CALL_TIMEOUT_MS <= config.DETECT_TIMEOUT_MS)
+    throw new ConfigError('CALL_TIMEOUT_MS has to be longer than DETECT_TIMEOUT_MS');
+  return config;
 }

@@ -87,6 +87,8 @@ export const migrateDatabase = (config: Config): Promise<void> =>
 
 const settingsOf = (config: Config): Settings => ({
   imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
+  callMs: config.CALL_TIMEOUT_MS,
+  detectMs: config.DETECT_TIMEOUT_MS,
   leaseMs: config.LEASE_MS,
   keyWaitMs: config.KEY_WAIT_MS,
   bodyIdleMs: config.BODY_IDLE_MS,

@@ -240,6 +240,38 @@ test('a backend that hangs is waited for once: the images that have not begun fa
   await until(() => it.quota.used() === 0);
 });
 
+test('images whose turn does not come in the time of their call fail and are not charged', async () => {
+  const it = await start({ IMAGES_AT_ONCE: '2', DETECT_TIMEOUT_MS: '60000', CALL_TIMEOUT_MS: '61500' });
+  const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
+  it.inference.answer = async () => {
+    await decided;
+    return detected();
+  };
+  const first = it.detect(files(picture('first')));
+  await until(() => it.inference.seen.length === 1);
+  const waiting = await it.detect(ten());
+  expect(waiting.status).toBe(201);
+  expect(waiting.body.results.map((entry) => entry.error_code)).toEqual(Array(10).fill('OP-TASK-UPSTREAM-DOWN'));
+  expect(it.inference.seen).toEqual(['first']);
+  decide();
+  expect((await first).body.results.map(({ status }) => status)).toEqual(['succeeded']);
+  expect(it.quota.used()).toBe(1);
+});
+
+test('the work on an image that is under way ends with the time of its call', async () => {
+  const world = await createWorld(kafka);
+  const proxy = await startS3Proxy(world.s3.endpoint, (method) => (method === 'PUT' ? 'hang' : 'pass'));
+  const times = { S3_IDLE_MS: '60000', DETECT_TIMEOUT_MS: '500', CALL_TIMEOUT_MS: '1500' };
+  const replica = await startReplica(world, { S3_ENDPOINT: proxy.url, ...times });
+  const { status, body } = await replica.detect(files(picture('a'), picture('b')));
+  expect(status).toBe(201);
+  expect(body.results.map((entry) => entry.error_code)).toEqual(Array(2).fill('OP-TASK-UPSTREAM-DOWN'));
+  expect(world.quota.used()).toBe(0);
+  await replica.stop();
+  await proxy.close();
+  await world.close();
+});
+
 test('maintenance refuses new calls before their body is read', async () => {
   const it = await start();
   const token = await it.tokenOf({ maintenance: { reason: 'new disks' } });

@@ -52,13 +52,15 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
   const upload = holder ? await input.readUpload() : await readNewUpload(deps, id, input);
   const fingerprint = fingerprintOf(upload.sceneCode, upload.images);
   const dailyLimit = (caller.limits ?? defaultLimits).images_per_day;
-  const deadline = performance.now() + deps.settings.keyWaitMs;
+  const uploadedAt = performance.now();
+  const waitUntil = uploadedAt + deps.settings.keyWaitMs;
+  const work = { ...upload, dailyLimit, deadline: uploadedAt + deps.settings.callMs };
   for (;;) {
-    const done = await waitForHolder(deps, holder, { id, fingerprint, deadline, signal });
+    const done = await waitForHolder(deps, holder, { id, fingerprint, deadline: waitUntil, signal });
     if (done) return replay(deps, id, done.taskId);
     const scene = await unlessReplay(deps, id, () => acceptNewCall(deps, caller, upload));
     const claim = scene && (await claimKey(deps.db, newKey(input, upload, fingerprint), deps.settings.leaseMs));
-    if (claim) return { ...(await runImageCall(deps, claim, { ...upload, scene, dailyLimit })), replayed: false };
+    if (claim) return { ...(await runImageCall(deps, claim, { ...work, scene })), replayed: false };
     holder = await findKey(deps.db, id);
   }
 }

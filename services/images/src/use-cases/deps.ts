@@ -28,6 +28,10 @@ export interface Deps {
 /** Numbers from configuration. */
 export interface Settings {
   imagesPerCallAtOnce: number;
+  /** Longest time from the whole upload of a call until the work on its images is over. */
+  callMs: number;
+  /** Longest wait for the backend to answer one image: none begins when less is left of a call. */
+  detectMs: number;
   leaseMs: number;
   /** Longest wait for another call with the same key. */
   keyWaitMs: number;

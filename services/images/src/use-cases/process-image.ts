@@ -24,6 +24,8 @@ export interface CallWork {
   signal: AbortSignal;
   /** Aborted once store or backend did not answer in time: images that have not begun fail with it at once. */
   stalled: AbortController;
+  /** Aborted when the time of the call is over: images that are under way fail with it. */
+  late: AbortController;
 }
 
 export interface NumberedImage {
@@ -59,12 +61,13 @@ async function relayAndDetect(
   work: CallWork,
   { seq, image }: NumberedImage,
 ): Promise<{ outcome: ImageOutcome; processorMs?: number }> {
-  const { claim, scene, signal, stalled } = work;
+  const { claim, scene, signal, stalled, late } = work;
+  const ending = AbortSignal.any([signal, late.signal]);
   const { sha256, bytes, contentType } = image;
   const objectKey = pictureKey(claim.taskId, seq);
   const relayFailed = new AbortController();
   const relay = deps.store
-    .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal })
+    .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal: ending })
     .then(() => crashPoint('images.picture_stored'));
   const detection = deps.inference.detect({
     owner: claim.subject,
@@ -72,7 +75,7 @@ async function relayAndDetect(
     minScore: scene.lower_bound,
     picture: { stream: image.read(), bytes },
     contentType,
-    signal: AbortSignal.any([signal, relayFailed.signal]),
+    signal: AbortSignal.any([ending, relayFailed.signal]),
   });
   const noteStall = (error: unknown) => {
     if (isStall(error)) stalled.abort(error);

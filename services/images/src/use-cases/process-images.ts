@@ -1,4 +1,5 @@
 import { createGate } from '@vision/shared/async/gate';
+import { fail } from '@vision/shared/errors';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
@@ -11,20 +12,34 @@ export interface ImagesInput {
   claim: Claim;
   scene: SceneEntry;
   images: ReceivedImage[];
+  /** When the work has to be over, by `performance.now()`. */
+  deadline: number;
   /** Ends the work on all images; its reason is thrown. */
   signal: AbortSignal;
 }
 
 /**
- * Relays and detects the images of one call, some at a time; every image has its own outcome.
+ * Relays and detects the images of one call, some at a time; every image has its own outcome. Images for which there
+ * is no time fail: the gateway counts the calls of a subject only for so long, and the work has to be over by then.
  * @throws AppError OP-TASK-BREAKER-OPEN when the backend is not asked at all.
  */
-export async function processImages(deps: ProcessDeps, { images, ...call }: ImagesInput): Promise<ProcessedImage[]> {
-  const work: CallWork = { ...call, stalled: new AbortController() };
+export async function processImages(
+  deps: ProcessDeps,
+  { images, deadline, ...call }: ImagesInput,
+): Promise<ProcessedImage[]> {
+  const work: CallWork = { ...call, stalled: new AbortController(), late: new AbortController() };
+  const timers = limitTime(deps, work, deadline - performance.now());
+  try {
+    return await processAll(deps, work, images);
+  } finally {
+    timers.forEach(clearTimeout);
+  }
+}
+
+async function processAll(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ProcessedImage[]> {
   const tried = await tryBackend(deps, work, images);
   const callGate = createGate({ concurrency: deps.settings.imagesPerCallAtOnce });
-  const turn = { owner: work.claim.subject };
-  const process = (numbered: NumberedImage) => deps.imageGate.run(() => processImage(deps, work, numbered), turn);
+  const process = (numbered: NumberedImage) => inTurn(deps, work, () => processImage(deps, work, numbered));
   const settled = await Promise.allSettled(
     images.slice(tried.length).map((image, index) => callGate.run(() => process({ seq: tried.length + index, image }))),
   );
@@ -37,19 +52,35 @@ export async function processImages(deps: ProcessDeps, { images, ...call }: Imag
  * is decided. Where the image of another call is the one let through, this call is refused as a whole.
  */
 async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ProcessedImage[]> {
-  const { inference, imageGate } = deps;
-  const turn = { owner: work.claim.subject };
+  const { inference } = deps;
   const processed: ProcessedImage[] = [];
   for (const [seq, image] of images.entries()) {
     const state = inference.breakerState('detect');
     if (state === 'closed' || (state === 'open' && seq > 0)) break;
-    const one = await imageGate.run(() => {
+    const one = await inTurn(deps, work, () => {
       if (seq === 0) inference.assertAccepting('detect');
       return processImage(deps, work, { seq, image });
-    }, turn);
+    });
     processed.push(one);
   }
   return processed;
+}
+
+/** Begins no image that the backend might not answer in time, and ends those under way when the time is over. */
+function limitTime({ settings }: ProcessDeps, work: CallWork, leftMs: number): NodeJS.Timeout[] {
+  const end = (what: AbortController) => what.abort(fail.upstreamDown('image_call_out_of_time'));
+  return [setTimeout(end, leftMs - settings.detectMs, work.stalled), setTimeout(end, leftMs, work.late)];
+}
+
+/** Waits for a place among the images of all calls. What is aborted meanwhile is begun at once, and fails at once. */
+async function inTurn<T>({ imageGate }: ProcessDeps, work: CallWork, begin: () => Promise<T>): Promise<T> {
+  const ended = AbortSignal.any([work.signal, work.stalled.signal]);
+  try {
+    return await imageGate.run(begin, { owner: work.claim.subject, signal: ended });
+  } catch (error) {
+    if (error !== ended.reason) throw error;
+    return begin();
+  }
 }
 
 function valueOf<T>(result: PromiseSettledResult<T>): T {

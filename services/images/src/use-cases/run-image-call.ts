@@ -20,6 +20,8 @@ export interface Work {
   images: ReceivedImage[];
   scene: SceneEntry;
   dailyLimit: number;
+  /** When the work on the images has to be over, by `performance.now()`. */
+  deadline: number;
 }
 
 /**

@@ -35,8 +35,9 @@ export const configSchema = z.object({
   FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
   ...retentionConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
-  FRAME_PATIENCE_MS: millis(60_000).describe(
-    'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so',
+  FRAME_PATIENCE_MS: millis(40_000).describe(
+    'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so. Shorter ' +
+      'than RESULTS_GRACE_MS of tasks, so that this alarm is the only one for a hole',
   ),
   END_CHECK_MS: millis(1_000).describe('Pause between two looks for end marks whose frames are overdue'),
   END_PATIENCE_MS: millis(900_000).describe(

@@ -35,6 +35,26 @@ test('frames without an end mark are told once their task has ended, until the m
   await until(async () => (await gauge()) === 0);
 });
 
+test('a task of which nothing arrived although frames were published is told', async () => {
+  const [torn, empty] = [newTaskId(), newTaskId()];
+  const facts = { version: 3, status: 'stopped', ended_at: new Date().toISOString() } as const;
+  await results.tell(snapshot(empty, 'subject-a', { ...facts, frames_published: 0 }));
+  await results.tell(snapshot(torn, 'subject-a', { ...facts, frames_published: 7 }));
+  await until(async () => (await named(torn)).length === 1);
+  expect(await named(torn)).toMatchObject([{ details: { published: 7, counted: 0, frames: 0, end_mark: false } }]);
+  expect(await named(empty)).toEqual([]);
+});
+
+test('a task whose backend lost the job has no end mark and needs none', async () => {
+  const [lost, torn] = [newTaskId(), newTaskId()];
+  const facts = { version: 3, status: 'failed', ended_at: new Date().toISOString() } as const;
+  await results.deliver([frame(lost, 0), frame(torn, 0)]);
+  await results.tell(snapshot(lost, 'subject-a', { ...facts, frames_published: 0 }));
+  await results.tell(snapshot(torn, 'subject-a', { ...facts, frames_published: 1 }));
+  await until(async () => (await named(torn)).length === 1);
+  expect(await named(lost)).toEqual([]);
+});
+
 test('frames that are gone are told; tasks in order are not', async () => {
   const [task, healthy] = [newTaskId(), newTaskId()];
   await results.deliver([frame(healthy, 0), frame(healthy, 1), mark(healthy, { frames_published: 2 })]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testMetrics } from '@vision/shared/testing/metrics';
@@ -162,6 +163,22 @@ test('frames that never come raise an alarm when the patience is over, and the t
   expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 2 }]);
   await judge();
   expect(await alarms('holes')).toBe(before + 1);
+});
+
+test('end marks that cannot be judged keep those behind them from nothing', async () => {
+  const task = newTaskId();
+  const pending = { pending_end: mark(task, published(1, 0, 0)), pending_until: new Date(0) };
+  // None of these ids holds the day that its frames would be counted in.
+  const stuck = Array.from({ length: 45 }, () => ({ task_id: randomUUID(), ...pending }));
+  await database.db('ingests').insert(stuck);
+  try {
+    await store(frame(task, 0), mark(task, published(2, 0, 1)));
+    await expect(judge()).rejects.toThrow('is no id of this system');
+    expect(await announced(task)).toMatchObject([{ attempt: 1, frames_stored: 1 }]);
+  } finally {
+    const ids = stuck.map(({ task_id }) => task_id);
+    await database.db('ingests').whereIn('task_id', ids).delete();
+  }
 });
 
 test('a count that an earlier release did not keep is no hole', async () => {

@@ -62,6 +62,12 @@ const resultsCompleted = (task_id: string, status: 'stopped' | 'succeeded' | 'fa
     },
   ]);
 
+/** What the others were last told of the task. */
+const lastTold = async (id: string) => {
+  const told = world.database.db('outbox').where({ key: id }).orderBy('id', 'desc');
+  return (await told.first<{ payload: object }>('payload')).payload;
+};
+
 test('a job that ends ends its task when its frames can be read, not before', async () => {
   const subject = randomUUID();
   const id = await create(subject);
@@ -71,6 +77,7 @@ test('a job that ends ends its task when its frames can be read, not before', as
   expect(await statusOf(id, subject)).toBe('running');
   await resultsCompleted(id, 'succeeded');
   await becomes(id, subject, 'succeeded');
+  expect(await lastTold(id)).toMatchObject({ status: 'succeeded', frames_published: 5 });
 });
 
 test('the end mark of an earlier attempt does not end a task whose job went on', async () => {
@@ -186,12 +193,15 @@ test('a stop of a job whose submission is unknown, yet was accepted, stops the t
 test('one job that vanishes fails its task after a while', async () => {
   const subject = randomUUID();
   const id = await create(subject);
+  publish(id, 5);
   await until(async () => (await storedTasks(world, { task_id: id }))[0]?.job_seen_at);
   world.backend.jobs.delete(id);
   const begun = Date.now();
   await becomes(id, subject, 'failed');
   expect(Date.now() - begun).toBeGreaterThan(500);
   expect(await world.quota.used(subject)).toBe(1);
+  // Nobody will send an end mark for what it published, so nobody may wait for one.
+  expect(await lastTold(id)).toMatchObject({ status: 'failed', frames_published: 0 });
 });
 
 test('a job that is missing at a backend that is not well has not vanished', async () => {

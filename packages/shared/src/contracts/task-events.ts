@@ -36,6 +36,11 @@ const taskSnapshot = z.object({
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   ended_at: z.iso.datetime().optional(),
+  frames_published: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Of a task that has ended: frames that the backend published; 0 when it never said that the job ended'),
   result_expires_at: z.iso.datetime(),
 });
 

@@ -3,6 +3,8 @@ import type { Window } from '@vision/shared/audit/differences';
 
 export interface EndedTask {
   taskId: string;
+  /** As the backend says; null when an earlier release told of the end. */
+  published: number | null;
   /** As counted when they were stored. */
   stored: number;
   /** As they are there. */
@@ -20,19 +22,21 @@ export async function endedTasks(db: Knex, { from, to }: Window): Promise<string
 }
 
 /**
- * Tasks of these that have ended and have frames without an end mark, or other frames than were counted. Counting reads
- * the index of one task in one partition.
+ * Tasks of these that have ended and whose frames, stored or only published, have no end mark, or are others than were
+ * counted. Counting reads the index of one task in one partition.
  */
 export async function incomplete(db: Knex, tasks: { taskId: string; day: string }[]): Promise<EndedTask[]> {
   if (tasks.length === 0) return [];
   const { rows } = await db.raw<{ rows: EndedTask[] }>(
-    `select asked."taskId", i.stored, counted.frames, i.end_status is not null as "hasEndMark"
+    `select asked."taskId", v.frames_published as published, coalesce(i.stored, 0) as stored, counted.frames,
+            i.end_status is not null as "hasEndMark"
        from json_to_recordset(:tasks::json) as asked ("taskId" uuid, day date)
        join task_views as v on v.task_id = asked."taskId" and v.ended_at is not null and v.status <> 'refunded'
-       join ingests as i on i.task_id = asked."taskId"
+       left join ingests as i on i.task_id = asked."taskId"
        cross join lateral (
          select count(*) as frames from frames as f where f.task_id = asked."taskId" and f.day = asked.day) as counted
-      where counted.frames <> i.stored or (i.end_status is null and i.stored > 0)`,
+      where counted.frames <> coalesce(i.stored, 0)
+         or (i.end_status is null and coalesce(v.frames_published, i.stored, 0) > 0)`,
     { tasks: JSON.stringify(tasks) },
   );
   return rows;

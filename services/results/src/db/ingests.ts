@@ -36,14 +36,25 @@ export async function findIngests(db: Knex, taskIds: string[]): Promise<Ingest[]
   return db<Ingest>('ingests').whereIn('task_id', taskIds).select(COLUMNS);
 }
 
-/** Tasks whose end mark has waited long enough for its frames, longest first. */
-export async function findOverdueEnds(db: Knex, limit: number): Promise<string[]> {
-  const rows = await db('ingests')
+/** A task whose end mark has waited long enough for its frames. */
+export interface OverdueEnd {
+  task_id: string;
+  /** As the database writes it, whose instants are finer than a `Date`. */
+  pending_until: string;
+}
+
+/** Tasks with overdue end marks, those that have waited longest first, beginning after `after`. */
+export async function findOverdueEnds(
+  db: Knex,
+  { limit, after }: { limit: number; after?: OverdueEnd | undefined },
+): Promise<OverdueEnd[]> {
+  const query = db('ingests')
     .whereRaw('pending_until <= now()')
-    .orderBy('pending_until')
+    .orderBy(['pending_until', 'task_id'])
     .limit(limit)
-    .select<{ task_id: string }[]>('task_id');
-  return rows.map(({ task_id: taskId }) => taskId);
+    .select<OverdueEnd[]>('task_id', db.raw('pending_until::text as pending_until'));
+  if (after) query.whereRaw('(pending_until, task_id) > (?::timestamptz, ?)', [after.pending_until, after.task_id]);
+  return query;
 }
 
 /** An end mark that comes to wait now waits for `patienceMs`. */

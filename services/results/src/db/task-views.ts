@@ -5,14 +5,17 @@ import type { ReadableTask, TaskView } from '../domain/task-view.ts';
 export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
   await db.raw(
     `insert into task_views as known
-            (task_id, version, subject, status, lower_bound, default_min_score, ended_at, result_expires_at)
-     values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :result_expires_at)
+            (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
+             result_expires_at)
+     values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
+             :result_expires_at)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
-            ended_at = excluded.ended_at, result_expires_at = excluded.result_expires_at
+            ended_at = excluded.ended_at, frames_published = excluded.frames_published,
+            result_expires_at = excluded.result_expires_at
       where known.version < excluded.version`,
-    { ...view, ended_at: view.ended_at ?? null },
+    { ...view, ended_at: view.ended_at ?? null, frames_published: view.frames_published ?? null },
   );
 }
 

@@ -9,6 +9,8 @@ export interface TaskView {
   lower_bound: number;
   default_min_score: number;
   ended_at?: string | undefined;
+  /** Frames that the backend says it published, once the task has ended. */
+  frames_published?: number | undefined;
   result_expires_at: string;
 }
 

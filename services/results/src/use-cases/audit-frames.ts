@@ -31,7 +31,7 @@ export function auditFrames({ db, settings }: Pick<Deps, 'db' | 'settings'>): Au
   };
 }
 
-const toFound = ({ taskId, stored, frames, hasEndMark }: EndedTask): Found => ({
+const toFound = ({ taskId, published, stored, frames, hasEndMark }: EndedTask): Found => ({
   id: taskId,
-  details: { task_id: taskId, counted: stored, frames, end_mark: hasEndMark },
+  details: { task_id: taskId, published, counted: stored, frames, end_mark: hasEndMark },
 });

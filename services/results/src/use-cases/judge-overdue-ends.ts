@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { countAttempt } from '../db/frames.ts';
 import { findIngest, findOverdueEnds, lockIngests, saveIngests } from '../db/ingests.ts';
+import type { OverdueEnd } from '../db/ingests.ts';
 import { isComplete, withEnd } from '../domain/plan-storing.ts';
 import type { Ingest } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
@@ -10,25 +11,42 @@ import type { Deps } from './deps.ts';
 
 type JudgeDeps = Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeRelay'>;
 
-const AT_ONCE = 20;
+const PAGE = 20;
 
 /**
  * Brings end marks into force whose patience is over. What is stored is counted anew first, because the running count
- * may be too small after an upgrade; frames that are really missing raise an alarm. Returns how many marks there were.
+ * may be too small after an upgrade; frames that are really missing raise an alarm. Each round looks at all of them,
+ * so marks that cannot be judged keep no other waiting. Returns how many came into force.
  */
 export async function judgeOverdueEnds(deps: JudgeDeps): Promise<number> {
-  const overdue = await findOverdueEnds(deps.db, AT_ONCE);
   const failures: unknown[] = [];
-  for (const taskId of overdue) await judge(deps, taskId).catch((error: unknown) => failures.push(error));
-  if (overdue.length > 0) deps.wakeRelay();
+  let judged = 0;
+  for await (const { task_id: taskId } of overdueEnds(deps.db)) {
+    try {
+      if (await judge(deps, taskId)) judged += 1;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (judged > 0) deps.wakeRelay();
   // The poller reports it and comes again; the other marks did not have to wait for that.
   if (failures.length > 0) throw failures[0];
-  return overdue.length;
+  return judged;
 }
 
-async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Promise<void> {
+async function* overdueEnds(db: Knex): AsyncGenerator<OverdueEnd> {
+  let after: OverdueEnd | undefined;
+  do {
+    const page = await findOverdueEnds(db, { limit: PAGE, after });
+    yield* page;
+    after = page.length === PAGE ? page.at(-1) : undefined;
+  } while (after);
+}
+
+/** Returns whether the end mark came into force. */
+async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Promise<boolean> {
   const seen = await findIngest(db, taskId);
-  if (!seen?.pending_end) return;
+  if (!seen?.pending_end) return false;
   // Counted outside the lock, which the frames of other tasks would wait for as well.
   const counted = await inTransaction(db, (tx) => recount(tx, seen));
   const judged = await inTransaction(db, async (tx) => {
@@ -40,9 +58,10 @@ async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Prom
     await announceEnd(tx, ended, end);
     return { ended, end };
   });
-  if (!judged) return;
+  if (!judged) return false;
   signals.resultsCompleted(taskId, judged.ended.stored);
   if (!isComplete(judged.ended, judged.end)) signals.framesMissing(taskId, judged.end, judged.ended.attempt_stored);
+  return true;
 }
 
 type AttemptCount = Pick<Ingest, 'attempt' | 'attempt_stored' | 'attempt_first' | 'attempt_last'>;

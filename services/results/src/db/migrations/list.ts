@@ -6,6 +6,7 @@ import { positionsMigration } from '@vision/shared/messaging/positions';
 import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';
+import { framesPublished } from './0005-frames-published.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -16,4 +17,5 @@ export const migrations: Migration[] = [
   auditMigration,
   viewChanges,
   viewChangesIndex,
+  framesPublished,
 ];

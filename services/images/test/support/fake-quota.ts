@@ -12,6 +12,8 @@ interface Reservation {
   open: boolean;
 }
 
+type What = 'reserve' | 'settlement' | 'refund' | 'usage';
+
 export type Fault = 'none' | 'lose' | 'refuse' | 'reject';
 
 export interface FakeQuota {
@@ -25,9 +27,9 @@ export interface FakeQuota {
   readonly videoKeys: Set<string>;
   /**
    * What happens to a request before it is answered: `refuse` drops it, `lose` works on it and drops the answer,
-   * `reject` answers that the request is not valid.
+   * `reject` answers that the request is not valid. `id` is that of the reservation.
    */
-  fault: (what: 'reserve' | 'settlement' | 'refund' | 'usage') => Fault | Promise<Fault>;
+  fault: (what: What, id: string) => Fault | Promise<Fault>;
   close: () => Promise<void>;
 }
 
@@ -59,9 +61,14 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
   const url = new URL(req.url ?? '/', fake.url);
   const chunks: Buffer[] = [];
   for await (const chunk of req) chunks.push(chunk as Buffer);
-  const [, , , , id = '', action = 'reserve'] = url.pathname.split('/').map(decodeURIComponent);
-  const what = url.pathname.endsWith('/usage') ? 'usage' : (action as 'reserve' | 'settlement' | 'refund');
-  const fault = await fake.fault(what);
+  const asked = whatIsAsked(url.pathname);
+  if (!asked) {
+    // The audit asks beside the calls which reservations are open.
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items: [] }));
+    return;
+  }
+  const { what, id } = asked;
+  const fault = await fake.fault(what, id);
   if (fault === 'refuse') {
     res.destroy();
     return;
@@ -79,8 +86,16 @@ async function answer(fake: FakeQuota, req: IncomingMessage, res: ServerResponse
   else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
 }
 
+/** Undefined for what is no question about one reservation or about usage. */
+function whatIsAsked(path: string): { what: What; id: string } | undefined {
+  if (path === '/internal/v1/usage') return { what: 'usage', id: '' };
+  const match = /^\/internal\/v1\/reservations\/([^/]+)(?:\/(settlement|refund))?$/.exec(path);
+  const [, id, action = 'reserve'] = match ?? [];
+  return id === undefined ? undefined : { what: action as What, id: decodeURIComponent(id) };
+}
+
 interface Question {
-  what: string;
+  what: What;
   id: string;
   body: unknown;
   limit: number;

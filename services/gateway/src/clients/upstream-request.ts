@@ -1,0 +1,121 @@
+import http from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { requestHeaders } from './forward-headers.ts';
+
+interface UpstreamOptions {
+  url: string;
+  /** Replaces what the client sent as its authorization. */
+  token: string;
+  agent: Agent;
+  connectTimeoutMs: number;
+}
+
+/** What the request tells of itself; a failure may be told after an answer, and more than once. */
+interface UpstreamEvents {
+  answered: (answer: IncomingMessage) => void;
+  failed: (reason: string, cause?: unknown) => void;
+  /** Bytes of the body went on. */
+  progressed: () => void;
+}
+
+/** The request of a client as it goes on to a service: the head at once, the body as it comes. */
+export class UpstreamRequest {
+  readonly #req: IncomingMessage;
+  readonly #options: UpstreamOptions;
+  readonly #events: UpstreamEvents;
+  readonly #hasBody: boolean;
+  #request: ClientRequest | undefined;
+  #hasAnswer = false;
+  #hasLeft = false;
+
+  constructor(req: IncomingMessage, options: UpstreamOptions, events: UpstreamEvents) {
+    this.#req = req;
+    this.#options = options;
+    this.#events = events;
+    this.#hasBody = hasBody(req);
+  }
+
+  /** Whether the service has all of it. */
+  get isSent(): boolean {
+    return this.#request?.writableEnded === true;
+  }
+
+  send(): void {
+    this.#send(true);
+  }
+
+  /** Ends the request and the upload into it. */
+  leave(): void {
+    this.#hasLeft = true;
+    this.#req.off('data', this.#events.progressed);
+    if (this.#request) {
+      this.#req.unpipe(this.#request);
+      this.#request.destroy();
+    }
+  }
+
+  #send(mayRepeat: boolean): void {
+    const { url, agent } = this.#options;
+    const request = http.request(url, { method: this.#req.method, agent, headers: this.#headers() });
+    this.#request = request;
+    this.#watchConnect(request);
+    request.once('response', (answer) => {
+      this.#hasAnswer = true;
+      this.#events.answered(answer);
+    });
+    request.on('error', (error) => {
+      if (request !== this.#request) return;
+      // An idle connection may be closed by the service just as it is used; without a body the request can go again.
+      const wasStale = request.reusedSocket && isReset(error);
+      if (mayRepeat && wasStale && !this.#hasBody && !this.#hasAnswer && !this.#hasLeft) this.#send(false);
+      else this.#events.failed('connection_lost', error);
+    });
+    this.#sendBody(request);
+  }
+
+  #sendBody(request: ClientRequest): void {
+    if (!this.#hasBody) {
+      request.end();
+      return;
+    }
+    // The head is sent at once, so that the service can refuse it before the first byte of the body.
+    request.flushHeaders();
+    // A client that waits for `100 Continue` gets it when the service sends it; our listener then begins to
+    // read the body.
+    if (this.#req.headers.expect === undefined) this.#pipe(request);
+    else request.once('continue', () => this.#pipe(request));
+  }
+
+  #pipe(request: ClientRequest): void {
+    if (this.#hasLeft) return;
+    this.#req.on('data', this.#events.progressed);
+    this.#req.pipe(request);
+  }
+
+  #headers(): OutgoingHttpHeaders {
+    const headers = requestHeaders(this.#req.rawHeaders);
+    if (!this.#hasBody) delete headers['content-length'];
+    else if (this.#req.headers.expect !== undefined) headers['expect'] = '100-continue';
+    const requestId = this.#req.headers['x-request-id'];
+    return { ...headers, 'x-request-id': requestId, authorization: `Bearer ${this.#options.token}` };
+  }
+
+  #watchConnect(request: ClientRequest): void {
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => this.#events.failed('connect_timeout'), this.#options.connectTimeoutMs);
+      const clear = () => clearTimeout(timer);
+      socket.once('connect', clear).once('close', clear);
+    });
+  }
+}
+
+function hasBody({ method, headers }: IncomingMessage): boolean {
+  // A body on GET or HEAD has no meaning and would reach the next hop without framing.
+  if (method === 'GET' || method === 'HEAD') return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function isReset(error: Error & { code?: unknown }): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
+}

@@ -8,7 +8,12 @@ import type { TestResults } from './support.ts';
 const metrics = testMetrics();
 let results: TestResults;
 beforeAll(async () => {
-  results = await startResults({ AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '400' });
+  results = await startResults({
+    AUDIT_INTERVAL_MS: '100',
+    AUDIT_AGE_MS: '400',
+    FRAME_PATIENCE_MS: '200',
+    END_CHECK_MS: '50',
+  });
 }, 60_000);
 afterAll(() => results.stop(), 60_000);
 
@@ -65,4 +70,40 @@ test('frames that are gone are told; tasks in order are not', async () => {
   await until(async () => (await named(task)).length === 1);
   expect(await named(task)).toMatchObject([{ details: { counted: 2, frames: 1, end_mark: true } }]);
   expect(await named(healthy)).toEqual([]);
+});
+
+test('frames that the end mark speaks of and that never came are told, although what is stored was counted rightly', async () => {
+  const task = newTaskId();
+  const attemptFrames = { count: 3, first_seq: 0, last_seq: 2 };
+  await results.deliver([frame(task, 0), frame(task, 1), mark(task, { attempt_frames: attemptFrames })]);
+  await ended(task);
+  await until(async () => (await named(task)).length === 1);
+  expect(await named(task)).toMatchObject([
+    {
+      details: {
+        counted: 2,
+        frames: 2,
+        last_attempt: { count: 2, first: 0, last: 1 },
+        marked: { count: 3, first: 0, last: 2 },
+      },
+    },
+  ]);
+  await results.deliver([frame(task, 2)]);
+  await until(async () => (await named(task)).length === 0);
+});
+
+test('of a task with two attempts the end mark is compared with the frames of its own attempt', async () => {
+  const [whole, torn] = [newTaskId(), newTaskId()];
+  for (const task of [whole, torn]) {
+    const own = { count: 2, first_seq: 2, last_seq: 3 };
+    const second = [2, 3].map((seq) => frame(task, seq, { attempt: 2 }));
+    await results.deliver([frame(task, 0), frame(task, 1), ...second, mark(task, { attempt: 2, attempt_frames: own })]);
+  }
+  // The count of the task is right; the frame that its last attempt ended with is not there.
+  await results.database.db('frames').where({ task_id: torn, seq: 3 }).update({ attempt: 1 });
+  await ended(whole);
+  await ended(torn);
+  await until(async () => (await named(torn)).length === 1);
+  expect(await named(torn)).toMatchObject([{ details: { frames: 4, last_attempt: { count: 1, first: 2, last: 2 } } }]);
+  expect(await named(whole)).toEqual([]);
 });

@@ -1,6 +1,13 @@
 import type { Knex } from 'knex';
 import type { Window } from '@vision/shared/audit/differences';
 
+/** Frames of one attempt, by their numbers. */
+export interface AttemptFrames {
+  count: number;
+  first: number | null;
+  last: number | null;
+}
+
 export interface EndedTask {
   taskId: string;
   /** As the backend says; null when an earlier release told of the end. */
@@ -10,6 +17,10 @@ export interface EndedTask {
   /** As they are there. */
   frames: number;
   hasEndMark: boolean;
+  /** Those of the last attempt, as they are there. */
+  attempt: AttemptFrames;
+  /** Those of the last attempt, as its end mark says. */
+  marked: AttemptFrames | null;
 }
 
 /** Tasks whose view was changed in this time and says that they have ended. */
@@ -22,21 +33,29 @@ export async function endedTasks(db: Knex, { from, to }: Window): Promise<string
 }
 
 /**
- * Tasks of these that have ended and whose frames, stored or only published, have no end mark, or are others than were
- * counted. Counting reads the index of one task in one partition.
+ * Tasks of these that have ended and whose frames, stored or only published, have no end mark, are others than were
+ * counted, or are not those that the end mark speaks of. Counting reads the frames of one task in one partition.
  */
 export async function incomplete(db: Knex, tasks: { taskId: string; day: string }[]): Promise<EndedTask[]> {
   if (tasks.length === 0) return [];
   const { rows } = await db.raw<{ rows: EndedTask[] }>(
     `select asked."taskId", v.frames_published as published, coalesce(i.stored, 0) as stored, counted.frames,
-            i.end_status is not null as "hasEndMark"
+            i.end_status is not null as "hasEndMark",
+            json_build_object('count', counted.count, 'first', counted.first, 'last', counted.last) as attempt,
+            case when i.end_frames is not null
+                 then json_build_object('count', mark.count, 'first', mark.first_seq, 'last', mark.last_seq) end as marked
        from json_to_recordset(:tasks::json) as asked ("taskId" uuid, day date)
        join task_views as v on v.task_id = asked."taskId" and v.ended_at is not null and v.status <> 'refunded'
        left join ingests as i on i.task_id = asked."taskId"
        cross join lateral (
-         select count(*) as frames from frames as f where f.task_id = asked."taskId" and f.day = asked.day) as counted
+         select count(*) as frames, count(*) filter (where f.attempt = i.attempt) as count,
+                min(f.seq) filter (where f.attempt = i.attempt) as first,
+                max(f.seq) filter (where f.attempt = i.attempt) as last
+           from frames as f where f.task_id = asked."taskId" and f.day = asked.day) as counted
+       cross join lateral jsonb_to_record(coalesce(i.end_frames, '{}')) as mark (count int, first_seq int, last_seq int)
       where counted.frames <> coalesce(i.stored, 0)
-         or (i.end_status is null and coalesce(v.frames_published, i.stored, 0) > 0)`,
+         or (i.end_status is null and coalesce(v.frames_published, i.stored, 0) > 0)
+         or (mark.count > 0 and (counted.count < mark.count or counted.first > mark.first_seq or counted.last < mark.last_seq))`,
     { tasks: JSON.stringify(tasks) },
   );
   return rows;

@@ -13,6 +13,7 @@ const COLUMNS: (keyof Ingest)[] = [
   'attempt_last',
   'pending_end',
   'end_status',
+  'end_frames',
 ];
 
 /**
@@ -62,7 +63,8 @@ export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[], patie
   await tx.raw(
     `update ingests as i
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
-            late_position = n.late_position, end_status = n.end_status, attempt_stored = n.attempt_stored,
+            late_position = n.late_position, end_status = n.end_status, end_frames = n.end_frames,
+            attempt_stored = n.attempt_stored,
             attempt_first = n.attempt_first, attempt_last = n.attempt_last, pending_end = n.pending_end,
             pending_until = case when n.pending_end is null then null
                                  when i.attempt = n.attempt and i.pending_until is not null then i.pending_until

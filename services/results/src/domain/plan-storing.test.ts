@@ -16,6 +16,7 @@ const nothing: Ingest = {
   attempt_last: null,
   pending_end: null,
   end_status: null,
+  end_frames: null,
 };
 const frame = (seq: number, attempt = 1): FrameMessage => ({
   kind: 'frame',

@@ -24,6 +24,8 @@ export interface Ingest {
   pending_end: JobEndedData | null;
   /** The end mark in force. */
   end_status: JobEndedData['status'] | null;
+  /** The frames that it speaks of; null when it does not say. */
+  end_frames: JobEndedData['attempt_frames'] | null;
 }
 
 export interface FrameRow {
@@ -100,6 +102,7 @@ const nothingOfAttempt = {
   attempt_last: null,
   pending_end: null,
   end_status: null,
+  end_frames: null,
 };
 
 /** What a task is after its messages were stored. */
@@ -146,6 +149,7 @@ export const withEnd = (ingest: Ingest, end: JobEndedData): Ingest => ({
   ...ingest,
   pending_end: null,
   end_status: end.status,
+  end_frames: end.attempt_frames ?? null,
 });
 
 /** Whether the frames that an end mark speaks of are stored. A mark that does not say how many is believed at once. */

@@ -10,7 +10,10 @@ const KIND = 'stored_frames';
 // Longer than any transaction takes, so no view changes behind the mark.
 const LAG_MS = 30_000;
 
-/** Stored frames of tasks that have ended against their count and their end mark; each task once, after its end. */
+/**
+ * Stored frames of tasks that have ended against their count and what their end mark speaks of; each task once, after
+ * its end.
+ */
 export function auditFrames({ db, settings }: Pick<Deps, 'db' | 'settings'>): Audit {
   const differing = async (taskIds: string[]) => {
     const tasks = taskIds.flatMap((taskId) => {
@@ -31,7 +34,15 @@ export function auditFrames({ db, settings }: Pick<Deps, 'db' | 'settings'>): Au
   };
 }
 
-const toFound = ({ taskId, published, stored, frames, hasEndMark }: EndedTask): Found => ({
+const toFound = ({ taskId, published, stored, frames, hasEndMark, attempt, marked }: EndedTask): Found => ({
   id: taskId,
-  details: { task_id: taskId, published, counted: stored, frames, end_mark: hasEndMark },
+  details: {
+    task_id: taskId,
+    published,
+    counted: stored,
+    frames,
+    end_mark: hasEndMark,
+    last_attempt: attempt,
+    marked,
+  },
 });

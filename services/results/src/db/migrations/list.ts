@@ -7,6 +7,7 @@ import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';
 import { framesPublished } from './0005-frames-published.ts';
+import { endFrames } from './0006-end-frames.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -18,4 +19,5 @@ export const migrations: Migration[] = [
   viewChanges,
   viewChangesIndex,
   framesPublished,
+  endFrames,
 ];

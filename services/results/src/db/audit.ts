@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Window } from '@vision/shared/audit/differences';
 
 /** Frames of one attempt, by their numbers. */
-export interface AttemptFrames {
+interface AttemptFrames {
   count: number;
   first: number | null;
   last: number | null;

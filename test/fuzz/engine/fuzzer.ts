@@ -38,6 +38,7 @@ export interface FuzzOptions {
 }
 
 const SLOW_MS = 50;
+const REST_AFTER_MS = 100;
 const MAX_FINDINGS = 10;
 /** Of buffers of this thread, which its limit of memory does not count. */
 const MAX_BUFFER_BYTES = 1 << 30;
@@ -62,8 +63,6 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     const { bytes } = choose(kept, random.below);
     const rounds = 1 + random.below(64);
     for (let round = 0; round < rounds; round += 1) keep(await trial.run(mutate(bytes, sources)));
-    // The watcher and timers of the target get their turn.
-    if (trial.isDueToYield()) await new Promise((done) => setImmediate(done));
   }
   const minimal = await cover(kept, trial);
   return { ...trial.summary(), corpus: minimal };
@@ -81,7 +80,7 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
   const findings = new Map<string, Finding>();
   const started = performance.now();
   let inputs = 0;
-  let yieldedAt = started;
+  let restedAt = started;
   let latest: Buffer = Buffer.of();
 
   const time = async (input: Buffer): Promise<number> => {
@@ -94,7 +93,15 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
     const known = findings.get(keyOf(error));
     if (!known || known.input.length > input.length) findings.set(keyOf(error), { error, input });
   };
+  /** The watcher, timers and what the target put off get their turn. */
+  const rest = async () => {
+    await new Promise((done) => setImmediate(done));
+    if (holdsTooMuch()) note(latest, 'fills the memory with buffers');
+    restedAt = performance.now();
+  };
+  const isDueToRest = () => performance.now() - restedAt > REST_AFTER_MS;
   const run = async (input: Buffer): Promise<Tried> => {
+    if (isDueToRest()) await rest();
     feedback.edges.fill(0, 0, feedback.edgeCount);
     inputs += 1;
     latest = input;
@@ -115,6 +122,7 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
     run,
     seen,
     edgesOf: async (input: Buffer): Promise<number[]> => {
+      if (isDueToRest()) await rest();
       feedback.edges.fill(0, 0, feedback.edgeCount);
       onInput(input);
       await time(input).catch(() => undefined);
@@ -122,12 +130,6 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
     },
     get findings() {
       return [...findings.values()];
-    },
-    isDueToYield: () => {
-      const isDue = performance.now() - yieldedAt > 100;
-      if (isDue) yieldedAt = performance.now();
-      if (isDue && holdsTooMuch()) note(latest, 'fills the memory with buffers');
-      return isDue;
     },
     summary: () => ({
       inputs,

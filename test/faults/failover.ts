@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { computeDifferences, differencesTold, nameOf } from './differences.ts';
 import { frameInvariants } from './invariants/frames.ts';
 import { underLoad } from './load.ts';
 import { FAILOVER } from './nemesis/fault.ts';
@@ -38,11 +39,26 @@ export async function checkFilledAgain(
   lasting: (check: () => Promise<string[]> | string[]) => Promise<string[]>,
 ): Promise<Verdict[]> {
   const stored = frameInvariants.filter(({ id }) => id === 'I8');
-  return Promise.all(
-    stored.map(async ({ check }) => ({
-      id: 'lost',
-      says: 'After a failover that lost commits every frame that the broker took is stored again',
-      breaches: await lasting(() => check(state)),
-    })),
-  );
+  const filled = stored.map(async ({ check }) => ({
+    id: 'lost',
+    says: 'After a failover that lost commits every frame that the broker took is stored again',
+    breaches: await lasting(() => check(state)),
+  }));
+  return Promise.all([...filled, checkTold(state, lasting)]);
+}
+
+/** Whatever else the lost commits have put apart stays so until someone looks at it, so it has to be told. */
+async function checkTold(
+  state: State,
+  lasting: (check: () => Promise<string[]>) => Promise<string[]>,
+): Promise<Verdict> {
+  const seen = new Set<string>();
+  const breaches = await lasting(async () => {
+    const differences = (await computeDifferences(state)).map(nameOf);
+    for (const name of differences) seen.add(name);
+    const told = new Set(differencesTold(state).map(nameOf));
+    return differences.filter((name) => !told.has(name));
+  });
+  const says = `What a failover that lost commits leaves different is told by the audits (${seen.size} differences)`;
+  return { id: 'told', says, breaches };
 }

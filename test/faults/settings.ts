@@ -11,6 +11,11 @@ export const hastened = {
   RECOVERY_INTERVAL_MS: '1000',
   RECONCILE_MS: '500',
   RESULTS_GRACE_MS: '5000',
+  FRAME_PATIENCE_MS: '3000',
+  AUDIT_INTERVAL_MS: '1000',
+  AUDIT_AGE_MS: '5000',
+  // So that the audit of stored videos looks at them before they are swept.
+  BODY_TOTAL_MS: '20000',
   VANISH_MS: '10000',
   SWEEP_INTERVAL_MS: '5000',
   RETENTION_INTERVAL_MS: '5000',

@@ -42,8 +42,11 @@ export interface Workload {
   stop: (caller: Caller, taskId: string) => Promise<Answer | undefined>;
 }
 
-/** Live streams that the real workers have at most: with more, the workload stops the oldest before it asks again. */
-const REAL_STREAMS = 5;
+/**
+ * Live streams at most: with more, the workload stops the oldest before it asks again. Real workers have few places;
+ * without a limit for the others a long run would do nothing but store their frames.
+ */
+const LIVE_STREAMS: Partial<Record<Kind, number>> = { 'real stream': 5, stream: 15 };
 
 const mp4 = Buffer.concat([
   Buffer.from([0, 0, 0, 24]),
@@ -93,7 +96,7 @@ export async function createWorkload(world: World, random: () => number): Promis
       return answer;
     },
   };
-  const live: Create[] = [];
+  const live = new Map<Kind, Create[]>();
 
   async function create(): Promise<void> {
     const kind = pick(random, kinds);
@@ -106,13 +109,14 @@ export async function createWorkload(world: World, random: () => number): Promis
       streamUrl: withCanary(kind === 'real stream' ? pick(random, world.streams.live).url : world.streams.probed),
     };
     workload.creates.push(made);
-    if (kind === 'real stream') await makeRoom();
+    await makeRoom(kind);
     await workload.repeat(made);
-    if (kind === 'real stream' && taskIdOf(made)) live.push(made);
+    if (LIVE_STREAMS[kind] !== undefined && taskIdOf(made)) live.set(kind, [...(live.get(kind) ?? []), made]);
   }
 
-  async function makeRoom(): Promise<void> {
-    const oldest = live.length >= REAL_STREAMS ? live.shift() : undefined;
+  async function makeRoom(kind: Kind): Promise<void> {
+    const own = live.get(kind) ?? [];
+    const oldest = own.length >= (LIVE_STREAMS[kind] ?? Infinity) ? own.shift() : undefined;
     const id = oldest && taskIdOf(oldest);
     if (id) await workload.stop(oldest.caller, id);
   }

@@ -49,6 +49,16 @@ export const endingFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'End marks that cannot be judged keep those behind them waiting',
+    file: 'services/results/src/use-cases/judge-overdue-ends.ts',
+    find: 'after = page.length === PAGE ? page.at(-1) : undefined;',
+    replace: 'after = page.length < 0 ? page.at(-1) : undefined;',
+    caughtBy: {
+      file: 'services/results/test/store-frames.test.ts',
+      test: 'end marks that cannot be judged keep those behind them from nothing',
+    },
+  },
+  {
     says: 'A task ends by the end mark of any attempt',
     file: 'services/tasks/src/domain/job-progress.ts',
     find: 'return resultsCompletedAt !== null && (resultsAttempt ?? Infinity) >= (attempt ?? 0);',

@@ -1,10 +1,14 @@
 import type { DeliberateFault } from './deliberate-fault.ts';
+import { auditFaults } from './audits.ts';
 import { endingFaults } from './endings.ts';
 import { frameFaults } from './frames.ts';
+import { neighbourFaults } from './neighbours.ts';
 
 export const deliberateFaults: DeliberateFault[] = [
   ...frameFaults,
   ...endingFaults,
+  ...auditFaults,
+  ...neighbourFaults,
   {
     says: 'A reserve that was refused after a try without an answer is not refunded',
     file: 'packages/shared/src/quota-client.ts',

@@ -10,6 +10,8 @@ import { systemFaults } from './system-faults.ts';
 /** Every fault that may strike at any time; the names appear in the report. */
 export const faults: Fault[] = [...processFaults, ...storeFaults, ...backendFaults, ...systemFaults];
 
+export const names = faults.map(({ name }) => name);
+
 /** A fault that struck, by the clock of this process. */
 export interface Strike {
   name: string;
@@ -19,20 +21,28 @@ export interface Strike {
   notes: string[];
 }
 
+/** How often each of these faults struck. */
+export function timesOf(names: readonly string[], strikes: readonly Strike[]): Map<string, number> {
+  const times = new Map(names.map((name) => [name, 0]));
+  for (const { name } of strikes) times.set(name, (times.get(name) ?? 0) + 1);
+  return times;
+}
+
 /**
- * Lets faults strike until `isOver`, several at once, as the seed says. Each is drawn once before any is drawn again;
- * one that met nobody is drawn again at the end of the round. Returns those that struck.
+ * Lets faults strike until `isOver`, several at once, as the seed says. Each is drawn once before any is drawn again,
+ * those that struck seldom before the others; one that met nobody is drawn again at the end of the round. Returns those
+ * that struck.
  */
 export async function breakThings(
   world: World,
-  options: { seed: number; atOnce: number; isOver: () => boolean },
+  options: { seed: number; atOnce: number; isOver: (strikes: readonly Strike[]) => boolean },
 ): Promise<Strike[]> {
   const strikes: Strike[] = [];
   const held = new Set<string>();
-  const bag = createBag(seeded(options.seed), held);
+  const bag = createBag(seeded(options.seed), { held, strikes });
   const lanes = Array.from({ length: options.atOnce }, async (_, lane) => {
     const random = seeded(options.seed * 31 + lane);
-    while (!options.isOver()) {
+    while (!options.isOver(strikes)) {
       const fault = bag.draw();
       if (fault && !(await strike(world, { fault, random, held, strikes }))) bag.putBack(fault);
       await delay(200 + random() * 500);
@@ -75,13 +85,17 @@ interface Bag {
 /** Tries for a fault that meets nobody, in each round. */
 const TRIES = 4;
 
-function createBag(random: () => number, held: ReadonlySet<string>): Bag {
+function createBag(
+  random: () => number,
+  { held, strikes }: { held: ReadonlySet<string>; strikes: readonly Strike[] },
+): Bag {
   let left: Fault[] = [];
   const misses = new Map<Fault, number>();
   return {
     draw: () => {
       if (left.length === 0) {
-        left = shuffled(faults, random);
+        const times = timesOf(names, strikes);
+        left = shuffled(faults, random).sort((a, b) => (times.get(a.name) ?? 0) - (times.get(b.name) ?? 0));
         misses.clear();
       }
       const index = left.findIndex(({ holds }) => !holds.some((one) => held.has(one)));

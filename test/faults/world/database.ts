@@ -56,6 +56,8 @@ export async function createDatabase(settings: Settings, secrets: Secrets, rando
     failOver: async (lagMs) => {
       replication.set({ kind: 'black_hole' });
       await delay(lagMs);
+      // A connection whose first bytes are swallowed would keep a server that shuts down for its minute of patience.
+      replication.set({ kind: 'refuse' });
       kill('SIGQUIT');
       await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 40_000 });
       [primary, standby] = [standby, primary];

@@ -67,9 +67,9 @@ const TABLE = 'schema_migrations';
 async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): Promise<void> {
   const session = await openSession(db);
   try {
-    const deadline = Date.now() + waitMs;
+    const deadline = performance.now() + waitMs;
     while (!(await tryLock(session, 'schema-migrations'))) {
-      if (Date.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
+      if (performance.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
       await delay(100);
     }
     // Whoever holds the advisory lock is alone, so a set flag in knex' own lock table can only be left from

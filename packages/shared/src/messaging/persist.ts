@@ -70,10 +70,10 @@ const HEARTBEAT_MS = 3_000;
 const HANDLER_LIMIT_MS = 120_000;
 
 async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise<void>): Promise<void> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const timer = setInterval(() => {
     // A rebalance seen here shows again at the next regular heartbeat, after the work is done.
-    if (Date.now() - startedAt < HANDLER_LIMIT_MS) heartbeat().catch(() => undefined);
+    if (performance.now() - startedAt < HANDLER_LIMIT_MS) heartbeat().catch(() => undefined);
   }, HEARTBEAT_MS);
   try {
     await work();

@@ -59,8 +59,8 @@ export function createRelay(options: RelayOptions): Relay {
       gauges.set(rows);
       await producer.publishTraced(rows.map(toTraced));
       await markPublished(session, rows);
-      if (Date.now() >= nextCleanUp) {
-        nextCleanUp = Date.now() + Math.min(60_000, keepPublishedMs);
+      if (performance.now() >= nextCleanUp) {
+        nextCleanUp = performance.now() + Math.min(60_000, keepPublishedMs);
         await deletePublished(session, keepPublishedMs);
       }
       return rows.length;
@@ -170,7 +170,7 @@ function watchOutbox() {
   let rows: WaitingRow[] | undefined;
   let readAt = 0;
   const observeAge = (result: { observe: (value: number) => void }) => {
-    if (rows) result.observe(rows[0] ? (rows[0].waited_ms + Date.now() - readAt) / 1000 : 0);
+    if (rows) result.observe(rows[0] ? (rows[0].waited_ms + performance.now() - readAt) / 1000 : 0);
   };
   const observeWaiting = (result: { observe: (value: number) => void }) => {
     if (rows) result.observe(rows.length);
@@ -180,7 +180,7 @@ function watchOutbox() {
   return {
     set: (seen: WaitingRow[] | undefined) => {
       rows = seen;
-      readAt = Date.now();
+      readAt = performance.now();
     },
     stop: () => {
       age.removeCallback(observeAge);

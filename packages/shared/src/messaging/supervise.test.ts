@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { createLogger } from '../logger.ts';
 import { consumerSignals } from './consumer-signals.ts';
@@ -40,7 +40,8 @@ function harness() {
     maxCrashes: 3,
   });
   const crash = (payload: Crash) => void events.emit('consumer.crash', { payload });
-  return { supervisor, fatal, crash, mayRestart: (error: Error) => restartOnFailure(error) };
+  const fetch = () => void events.emit('consumer.fetch_start');
+  return { supervisor, fatal, crash, fetch, mayRestart: (error: Error) => restartOnFailure(error) };
 }
 
 const named = (name: string, cause?: Error) => Object.assign(new Error(name, { cause }), { name });
@@ -94,4 +95,25 @@ test('a stop without a start ends at once', async () => {
   const { supervisor } = harness();
   await supervisor.stop();
   expect(supervisor.isRunning()).toBe(false);
+});
+
+test('a consumer is silent by the time that passed, not by a clock that is stepped', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  try {
+    const { supervisor, fatal, fetch } = harness();
+    supervisor.start();
+    await supervisor.joined;
+    jest.setSystemTime(Date.now() + 3_600_000);
+    jest.advanceTimersByTime(60_000);
+    expect(fatal).toEqual([]);
+    fetch();
+    jest.setSystemTime(Date.now() - 7_200_000);
+    jest.advanceTimersByTime(270_000);
+    expect(fatal).toEqual([]);
+    jest.advanceTimersByTime(60_000);
+    expect(fatal).toMatchObject([{ message: 'the consumer has been silent for five minutes' }]);
+    await supervisor.stop();
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -48,7 +48,7 @@ export interface Supervisor {
 export function createSupervisor(options: SuperviseOptions): Supervisor {
   const { kafka, groupId, signals, places } = options;
   const stop = new AbortController();
-  const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: Date.now() };
+  const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: performance.now() };
   const fatal = (error: Error) => {
     if (!state.alive || stop.signal.aborted) return;
     state.alive = false;
@@ -149,7 +149,7 @@ async function startForever(
   state: { started: boolean; lastSignAt: number },
 ): Promise<boolean> {
   for (let failures = 1; !signal.aborted; failures += 1) {
-    state.lastSignAt = Date.now();
+    state.lastSignAt = performance.now();
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
@@ -174,7 +174,7 @@ const SILENT_MS = 5 * 60_000;
  */
 function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error: Error) => void): NodeJS.Timeout {
   const sign = () => {
-    state.lastSignAt = Date.now();
+    state.lastSignAt = performance.now();
   };
   consumer.on('consumer.fetch_start', sign);
   consumer.on('consumer.heartbeat', sign);
@@ -182,7 +182,8 @@ function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error:
   consumer.on('consumer.rebalancing', sign);
   consumer.on('consumer.network.request', sign);
   return setInterval(() => {
-    if (Date.now() - state.lastSignAt > SILENT_MS) fatal(new Error('the consumer has been silent for five minutes'));
+    if (performance.now() - state.lastSignAt > SILENT_MS)
+      fatal(new Error('the consumer has been silent for five minutes'));
   }, 30_000).unref();
 }
 

@@ -71,7 +71,7 @@ export async function claimKey(
 ): Promise<Claimed | Replay> {
   const claim = { subject: caller.subject, key: idempotencyKey.key, taskId: draft.taskId, owner: randomUUID() };
   const terms = { fingerprint: deps.box.digest(meaning, LABEL), leaseMs: deps.settings.leaseMs };
-  const deadline = Date.now() + deps.settings.keyWaitMs;
+  const deadline = performance.now() + deps.settings.keyWaitMs;
   for (let isAccepted = opened.key === 'new'; ; isAccepted = false) {
     const holder = await takeKey(deps, claim, terms);
     if (holder === 'taken') {
@@ -83,7 +83,7 @@ export async function claimKey(
     assertSameMeaning(deps, holder, meaning);
     const task = holder.done ? await namedTask(deps, holder) : undefined;
     if (task && task.status !== 'submitting') return { outcome: 'replayed', task };
-    if (Date.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');
+    if (performance.now() >= deadline) throw fail.sysUnavailable('first_request_still_running');
     await delay(POLL_MS);
   }
 }

@@ -30,7 +30,7 @@ export async function stopTask(
   if (isEnded(asked.status)) throw fail.notStoppable(asked.status);
   crashPoint('tasks.stop.stored');
   // The wait for the backend's answer to the stop counts as part of this.
-  const deadline = Date.now() + deps.settings.stopWaitMs;
+  const deadline = performance.now() + deps.settings.stopWaitMs;
   if (task.status !== 'stopping') await tellBackend(deps, asked);
   crashPoint('tasks.stop.sent');
   deps.wakeReconciler();
@@ -65,7 +65,7 @@ async function tellBackend({ db, inference, logger }: StopDeps, { taskId }: Publ
 async function untilEnded(deps: StopDeps, task: PublicTask, deadline: number): Promise<PublicTask> {
   for (;;) {
     const current = await currentOr(deps, task);
-    if (isEnded(current.status) || Date.now() >= deadline) return current;
+    if (isEnded(current.status) || performance.now() >= deadline) return current;
     await delay(POLL_MS);
   }
 }

@@ -1,0 +1,95 @@
+import type { DeliberateFault } from './deliberate-fault.ts';
+
+/** What the audits compare; one fault for each kind of difference, and for each side from which it can be missed. */
+export const auditFaults: DeliberateFault[] = [
+  {
+    says: 'An audit takes every counter for right',
+    file: 'services/quota/src/db/audit.ts',
+    find: 'where coalesce(q.used, 0) <> coalesce(q.folded, 0) + coalesce(sums.charged, 0)',
+    replace: 'where false',
+    caughtBy: {
+      file: 'services/quota/test/audit.test.ts',
+      test: 'a counter that was changed by hand is told, shown and gone after a repair',
+    },
+  },
+  {
+    says: 'An audit takes every open reservation for held',
+    file: 'packages/shared/src/audit/audit-reservations.ts',
+    find: 'return open.filter((one) => !held.has(one.reservation_id)).map(toFound);',
+    replace: 'return open.filter(() => held.size < 0).map(toFound);',
+    caughtBy: {
+      file: 'services/tasks/test/audit.test.ts',
+      test: 'units that are held for nothing are told and shown until they are given back',
+    },
+  },
+  {
+    says: 'An audit takes the units of an image call at work for held by nobody',
+    file: 'services/images/src/background.ts',
+    find: 'findHeld: (ids) => findHeld(deps.db, ids)',
+    replace: 'findHeld: async (ids) => (await findHeld(deps.db, ids)).slice(ids.length)',
+    caughtBy: {
+      file: 'services/images/test/audit.test.ts',
+      test: 'units that no image call holds are shown until they are given back; those of a call at work are not',
+    },
+  },
+  {
+    says: 'An audit looks for no job without a worker',
+    file: 'services/inference/src/use-cases/audit-jobs.ts',
+    find: '      await noteDifferences(db, KIND, unattended.map(toFound));\n',
+    replace: '      await noteDifferences(db, KIND, unattended.slice(PAGE).map(toFound));\n',
+    caughtBy: {
+      file: 'services/inference/test/audit.test.ts',
+      test: 'jobs that no worker holds are told and shown until one takes them',
+    },
+  },
+  {
+    says: 'An audit does not count the stored frames of a task',
+    file: 'services/results/src/db/audit.ts',
+    find: 'where counted.frames <> coalesce(i.stored, 0)',
+    replace: 'where false',
+    caughtBy: {
+      file: 'services/results/test/audit.test.ts',
+      test: 'frames that are gone are told; tasks in order are not',
+    },
+  },
+  {
+    says: 'An audit does not notice a task of which nothing arrived',
+    file: 'services/results/src/db/audit.ts',
+    find: 'coalesce(v.frames_published, i.stored, 0) > 0',
+    replace: 'i.stored > 0',
+    caughtBy: {
+      file: 'services/results/test/audit.test.ts',
+      test: 'a task of which nothing arrived although frames were published is told',
+    },
+  },
+  {
+    says: 'An end mark is awaited although the backend lost the job',
+    file: 'services/tasks/src/db/move-task.ts',
+    find: 'return endedAt === null ? 0 : (framesPublished ?? 0);',
+    replace: 'return endedAt === undefined ? 0 : (framesPublished ?? 0);',
+    caughtBy: {
+      file: 'services/tasks/test/reconcile.test.ts',
+      test: 'one job that vanishes fails its task after a while',
+    },
+  },
+  {
+    says: 'An audit does not look whether the video of a task is there',
+    file: 'services/tasks/src/use-cases/audit-videos.ts',
+    find: 'if (!(await store.stat(objectKey)))',
+    replace: `if (objectKey === '')`,
+    caughtBy: {
+      file: 'services/tasks/test/audit.test.ts',
+      test: 'a task whose video is gone is told and shown',
+    },
+  },
+  {
+    says: 'An audit passes over stored videos that no task has',
+    file: 'services/tasks/src/use-cases/audit-videos.ts',
+    find: '(await withoutTask(db, keys)).map(',
+    replace: '(await withoutTask(db, keys)).slice(keys.length).map(',
+    caughtBy: {
+      file: 'services/tasks/test/audit.test.ts',
+      test: 'a stored video that no task has is told and shown until it is removed',
+    },
+  },
+];

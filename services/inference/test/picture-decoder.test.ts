@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import sharp from 'sharp';
 import { ImageRefusedError } from '../src/domain/image-error.ts';
 import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
 import type { PictureDecoder } from '../src/pictures/create-picture-decoder.ts';
+import { startPictureProcess } from '../src/pictures/picture-process.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { manyScans } from './support/pictures.ts';
@@ -41,6 +42,20 @@ test('a picture comes back scaled, with its own size beside it', async () => {
   expect(original).toEqual({ width: 64, height: 32 });
   expect(image).toMatchObject({ width: 4, height: 2 });
   expect(Math.abs((image.data[0] ?? 0) - 200)).toBeLessThan(12);
+});
+
+test('a picture whose size the decoder reads in another way than it was judged by is refused before it is unpacked', async () => {
+  const bytes = await plain(64, 32).jpeg().toBuffer();
+  const process = startPictureProcess(sandbox, { cpuMs: 1_000, waitMs: 30_000 });
+  try {
+    const fit = jest.fn(small);
+    await expect(process.decode(bytes, { width: 16, height: 16 }, fit)).rejects.toThrow('not_decodable');
+    expect(fit).not.toHaveBeenCalled();
+    const { original } = await process.decode(bytes, { width: 32, height: 64 }, fit);
+    expect(original).toEqual({ width: 64, height: 32 });
+  } finally {
+    process.kill();
+  }
 });
 
 test('a picture that costs too much ends its own process and no other picture', async () => {

@@ -1,54 +1,58 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { ImageRefusedError } from './image-error.ts';
-import { MAX_SCANS } from './picture-limits.ts';
+import { MAX_CHUNKS, MAX_SCANS } from './picture-limits.ts';
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
+
 /** Frame headers C0 to CF but for the tables C4 and CC and the reserved C8. */
 const isFrameHeader = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-/** Markers without a length: TEM, RST0 to RST7, SOI. */
-const standsAlone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
+/** Markers without a length: TEM and the reserved ones beside it, RST0 to RST7, SOI. */
+const standsAlone = (marker: number) => marker < 0xc0 || isRestart(marker) || marker === 0xd8;
 
 /**
- * Size of a JPEG by its one frame header (ITU-T T.81, annex B), after counting its scans.
- * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, or no frame at all.
+ * Size of a JPEG by its one frame header (ITU-T T.81, annex B), after counting its scans. Markers are found the way
+ * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another picture than is judged.
+ * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, too many markers, or no frame
+ * at all.
  */
 export function judgeJpeg(bytes: Buffer): ImageSize {
   let size: ImageSize | undefined;
   let scans = 0;
-  for (let at = 2; at < bytes.length;) {
-    const marker = bytes[at + 1];
-    if (bytes[at] !== 0xff || marker === undefined) break;
-    // Any number of FF may stand before a marker.
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
+  let markers = 0;
+  for (let at = nextMarker(bytes, 2, false); at < bytes.length; markers += 1) {
+    const marker = bytes[at] ?? END_OF_IMAGE;
     if (marker === END_OF_IMAGE) break;
-    if (standsAlone(marker)) {
-      at += 2;
-      continue;
-    }
-    if (at + 4 > bytes.length) break;
-    const end = at + 2 + bytes.readUInt16BE(at + 2);
-    if (isFrameHeader(marker)) {
-      if (size || at + 9 > bytes.length) throw new ImageRefusedError('not_decodable');
-      size = { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
-    }
     if (marker === START_OF_SCAN) scans += 1;
-    if (scans > MAX_SCANS) throw new ImageRefusedError('not_decodable');
-    at = marker === START_OF_SCAN ? endOfScan(bytes, end) : end;
+    if (scans > MAX_SCANS || markers >= MAX_CHUNKS) throw new ImageRefusedError('not_decodable');
+    if (isFrameHeader(marker)) {
+      if (size || at + 8 > bytes.length) throw new ImageRefusedError('not_decodable');
+      size = { height: bytes.readUInt16BE(at + 4), width: bytes.readUInt16BE(at + 6) };
+    }
+    const end = standsAlone(marker) ? at + 1 : endOfSegment(bytes, at + 1);
+    at = nextMarker(bytes, end, marker === START_OF_SCAN);
   }
   if (!size) throw new ImageRefusedError('not_decodable');
   return size;
 }
 
-/** Where the next marker begins that is neither a stuffed FF 00 nor a restart. */
-function endOfScan(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1];
-    if (next === undefined) break;
-    if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;
+/** The length at the beginning of a segment counts itself. */
+function endOfSegment(bytes: Buffer, at: number): number {
+  return at + 2 > bytes.length ? bytes.length : at + bytes.readUInt16BE(at);
+}
+
+/**
+ * Where the code of the next marker stands; the length of the picture when there is none. FF 00 is a byte of data, any
+ * number of FF may stand before a code, and restarts belong to a scan. One pass, because all 8 MiB may look like
+ * markers.
+ */
+function nextMarker(bytes: Buffer, from: number, isInScan: boolean): number {
+  let isAfterFf = false;
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (isAfterFf && byte !== 0xff && byte !== 0 && !(isInScan && isRestart(byte))) return at;
+    isAfterFf = byte === 0xff;
   }
   return bytes.length;
 }

@@ -74,6 +74,16 @@ test.each<[string, Buffer, object]>([
     jpeg(frame(64, 48), ...Array<Buffer>(100).fill(scan)),
     { type: 'jpeg', width: 64, height: 48 },
   ],
+  [
+    'a JPEG in front of which another one is hidden behind a stuffed byte',
+    jpeg(Buffer.from([0xff, 0x00, 0x00, 0x19]), frame(640, 480), scan, Buffer.from([0xff, 0xd9]), frame(9, 9), scan),
+    { type: 'jpeg', width: 640, height: 480 },
+  ],
+  [
+    'a JPEG with bytes that belong nowhere',
+    jpeg(Buffer.from([0xff, 0]), frame(64, 48), Buffer.from([7]), scan),
+    { type: 'jpeg', width: 64, height: 48 },
+  ],
   ['a PNG', png(header(640, 480), chunk('IDAT', Buffer.alloc(9))), { type: 'png', width: 640, height: 480 }],
   [
     'an extended WebP',
@@ -93,6 +103,21 @@ test.each<[string, Buffer, string]>([
   ['an empty file', Buffer.alloc(0), 'not_an_image'],
   ['a GIF', Buffer.from('GIF89a0000000000'), 'not_an_image'],
   ['a JPEG with 101 scans', jpeg(frame(64, 48), ...Array<Buffer>(101).fill(scan)), 'not_decodable'],
+  [
+    'a JPEG with 101 scans behind a stray byte',
+    jpeg(frame(64, 48), Buffer.of(0), ...Array<Buffer>(101).fill(scan)),
+    'not_decodable',
+  ],
+  [
+    'a JPEG with 101 scans behind a reserved marker in a scan',
+    jpeg(frame(64, 48), scan, Buffer.from([0xff, 0x02, 0xff, 0xff]), ...Array<Buffer>(100).fill(scan)),
+    'not_decodable',
+  ],
+  [
+    'a JPEG of 5,000 segments',
+    jpeg(frame(64, 48), ...Array<Buffer>(5_000).fill(segment(0xe0, Buffer.of()))),
+    'not_decodable',
+  ],
   ['a JPEG with two frames', jpeg(frame(64, 48), frame(64, 48), scan), 'not_decodable'],
   ['a JPEG without a frame', jpeg(scan), 'not_decodable'],
   ['a JPEG whose height comes later', jpeg(frame(64, 0), scan), 'not_decodable'],
@@ -135,3 +160,20 @@ test('whatever the bytes, the answer is a size within the limits or a refusal', 
     { numRuns: 2_000 },
   );
 });
+
+test('a JPEG of 8 MiB of fill bytes is judged in about the time of one look at each byte', () => {
+  const bytes = jpeg(frame(64, 48), scan, Buffer.alloc(8 * 1024 * 1024, 0xff));
+  const looking = leastCpuMs(() => bytes.reduce((count, byte) => count + (byte === 0xff ? 1 : 0), 0));
+  // A walk from marker to marker took many times as long, in which the service did nothing else.
+  expect(leastCpuMs(() => refusalOf(bytes)) / looking).toBeLessThan(3);
+});
+
+function leastCpuMs(work: () => void): number {
+  const runs = Array.from({ length: 4 }, () => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  });
+  return Math.min(...runs);
+}

@@ -4,7 +4,10 @@ export const MAX_PIXELS = 50_000_000;
 export const MAX_SIDE = 16_383;
 /** Encoders write a progressive JPEG in about ten scans; each one is work for the whole picture. */
 export const MAX_SCANS = 100;
-/** Chunks of a PNG or WebP. Encoders write blocks of 8 KiB and more, which makes a thousand of the largest file. */
+/**
+ * Chunks of a PNG or WebP, markers of a JPEG. Encoders write blocks of 8 KiB and more, which makes a thousand of the
+ * largest file.
+ */
 export const MAX_CHUNKS = 4_096;
 /** Frames of an animation, of which only the first one counts. */
 export const MAX_FRAMES = 500;

@@ -1,8 +1,6 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import { judgePicture } from '../domain/judge-picture.ts';
-import { ImageRefusedError } from '../domain/image-error.ts';
-import { MAX_PIXELS } from '../domain/picture-limits.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { createGate, mostForOne } from '@vision/shared/async/gate';
 import type { Turn } from '@vision/shared/async/gate';
@@ -75,16 +73,13 @@ export function createPictureDecoder({ sandbox, processes, limits, onLost }: Pic
     },
     decode: async (bytes, fit, turn) => {
       if (!sandbox.canRun) throw fail.upstreamDown('sandbox_unavailable');
-      const { width, height } = judgePicture(bytes);
+      const judged = judgePicture(bytes);
       const decode = () =>
         all.run(async () => {
-          const { original, pixels, cpuMs } = await inProcess((decoder) => decoder.decode(bytes, fit));
-          if (original.width * original.height > MAX_PIXELS) {
-            throw new ImageRefusedError('too_many_pixels', undefined, cpuMs);
-          }
+          const { original, pixels, cpuMs } = await inProcess((decoder) => decoder.decode(bytes, judged, fit));
           return { original, image: { ...fit(original), data: pixels }, cpuMs };
         }, turn);
-      return width * height > LARGE_PIXELS ? large.run(decode, turn) : decode();
+      return judged.width * judged.height > LARGE_PIXELS ? large.run(decode, turn) : decode();
     },
     stop: () => {
       for (const decoder of running) decoder.kill();

@@ -29,10 +29,11 @@ interface ScaledPicture {
 /** A process that decodes one picture at a time. */
 export interface PictureProcess {
   /**
+   * @param judged the size that the limits were held against, before orientation; the decoder has to find the same
    * @throws ImageRefusedError when the picture is at fault, which includes costing too much and ending the process;
    * AppError `decoder_lost` when the process had gone before it got the picture.
    */
-  decode(bytes: Uint8Array, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
+  decode(bytes: Uint8Array, judged: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
   readonly isAlive: boolean;
   kill(): void;
 }
@@ -71,11 +72,11 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
   );
   const channel = openChannel(child, limits.cpuMs);
   return {
-    decode: async (bytes, fit) => {
+    decode: async (bytes, judged, fit) => {
       if (!channel.isOpen()) throw fail.upstreamDown('decoder_lost');
       const late = setTimeout(channel.kill, limits.waitMs);
       try {
-        const original = sizeOf(await channel.ask(kinds.picture, bytes));
+        const original = sizeOf(await channel.ask(kinds.picture, bytes), judged);
         const scaled = fit(original);
         const { payload } = await channel.ask(kinds.scaleTo, sizePayload(scaled));
         const cpuMs = channel.spentMs();
@@ -144,10 +145,13 @@ function openChannel(child: ChildProcess, mostMs: number) {
   };
 }
 
-function sizeOf({ kind, payload }: Frame): ImageSize {
+/** A picture that the decoder reads in another way than the judge did has passed no limit. */
+function sizeOf({ kind, payload }: Frame, judged: ImageSize): ImageSize {
   if (kind !== kinds.size) throw new ImageRefusedError('not_decodable');
   const { width, height } = readSize(payload);
-  if (width < 1 || height < 1) throw new ImageRefusedError('not_decodable');
+  const isUpright = width === judged.width && height === judged.height;
+  const isTurned = width === judged.height && height === judged.width;
+  if (!isUpright && !isTurned) throw new ImageRefusedError('not_decodable');
   return { width, height };
 }
 

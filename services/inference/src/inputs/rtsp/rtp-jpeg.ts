@@ -95,9 +95,10 @@ function readTables(rest: Buffer): { tables: Buffer[]; scan: Buffer } | undefine
  * Where the scan ends: at the first marker that does not belong into one. So no second header comes in with the data.
  */
 function scanLength(scan: Buffer): number {
-  for (let at = scan.indexOf(0xff); at >= 0; at = scan.indexOf(0xff, at + 1)) {
-    const next = scan[at + 1] ?? 0xd9;
-    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at;
+  for (let at = 1; at < scan.length; at += 1) {
+    const byte = scan[at] ?? 0;
+    // One pass over plain bytes: a sender may make all of them look like markers.
+    if (scan[at - 1] === 0xff && byte !== 0 && byte !== 0xff && (byte < 0xd0 || byte > 0xd7)) return at - 1;
   }
-  return scan.length;
+  return scan.at(-1) === 0xff ? scan.length - 1 : scan.length;
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BodyTooLargeError, readBody } from '@vision/shared/http/read-body';
 import { credentialsOf } from '@vision/shared/net/stream-url';
 import { SNIFF_BYTES, sniffContainer } from './container-format.ts';
-import { readPlaylist } from './hls-playlist.ts';
+import { pauseBeforeReload, readPlaylist } from './hls-playlist.ts';
 import type { HlsPlaylist, HlsSegment } from './hls-playlist.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
 import { createPace } from './pace.ts';
@@ -76,6 +76,7 @@ type Fetch = (uri: string, maxBytes: number) => Promise<Buffer>;
 /** The pieces in order, until the playlist is complete or the source fails. */
 async function* readPieces({ source, uri, first, signal, state }: Reading): AsyncGenerator<Buffer, void> {
   let playlist = first;
+  let readingMs = 0;
   let loadedAt = performance.now();
   let next = playlist.isComplete ? 0 : (playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0);
   let initUri: string | undefined;
@@ -94,11 +95,10 @@ async function* readPieces({ source, uri, first, signal, state }: Reading): Asyn
         next = segment.number + 1;
       }
       if (playlist.isComplete) break;
-      // RFC 8216, 6.3.4: the target duration from the last load on, half of it when nothing was new.
-      const pauseMs = playlist.targetMs / (fresh.length > 0 ? 1 : 2);
+      const pauseMs = pauseBeforeReload({ targetMs: playlist.targetMs, isNew: fresh.length > 0, readingMs });
       await delay(Math.max(0, loadedAt + pauseMs - performance.now()), undefined, { signal });
       loadedAt = performance.now();
-      playlist = await reload(source, uri, signal);
+      ({ playlist, readingMs } = await reload(source, uri, signal));
       const last = playlist.segments.at(-1)?.number ?? 0;
       // The server restarted its numbering.
       if (last < next - 1) next = playlist.segments.at(-JOIN_BEFORE_END)?.number ?? 0;
@@ -109,12 +109,18 @@ async function* readPieces({ source, uri, first, signal, state }: Reading): Asyn
   }
 }
 
-async function reload(source: Fetch, uri: string, signal: AbortSignal): Promise<MediaPlaylist> {
+async function reload(
+  source: Fetch,
+  uri: string,
+  signal: AbortSignal,
+): Promise<{ playlist: MediaPlaylist; readingMs: number }> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const playlist = readPlaylist((await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8'), uri);
+      const text = (await source(uri, MAX_PLAYLIST_BYTES)).toString('utf8');
+      const startedAt = performance.now();
+      const playlist = readPlaylist(text, uri);
       if (playlist.kind === 'variants') throw new SourceError('unreadable');
-      return playlist;
+      return { playlist, readingMs: performance.now() - startedAt };
     } catch (error) {
       if (tries >= RELOAD_TRIES) throw error;
       await delay(1000, undefined, { signal });

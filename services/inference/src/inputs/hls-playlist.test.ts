@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { parseStreamUrl } from '@vision/shared/net/stream-url';
-import { readPlaylist } from './hls-playlist.ts';
+import { pauseBeforeReload, readPlaylist } from './hls-playlist.ts';
 
 const policy = createAddressPolicy();
 const BASE = 'http://camera.example.org/live/list.m3u8?token=1';
@@ -52,3 +52,32 @@ test.each(['', '#EXTM3U\n', '#EXTM3U\n#EXTINF:2,\na.ts\n'])(
     expect(() => readPlaylist(text, BASE)).toThrow('unreadable');
   },
 );
+
+const repeated = (count: number, line: string) =>
+  `#EXTM3U\n#EXT-X-TARGETDURATION:2\n${line.repeat(count)}#EXTINF:2,\na.ts\n`;
+
+test('a playlist of more lines than a day of pieces has is not read', () => {
+  expect(() => readPlaylist(repeated(20_000, '#EXT-X-START:TIME-OFFSET=1\n'), BASE)).toThrow('unreadable');
+  expect(readPlaylist(repeated(9_000, '#EXTINF:2,\nb.ts\n'), BASE)).toMatchObject({ kind: 'segments' });
+});
+
+test.each([
+  '#EXT-X-START:TIME-OFFSET=1\n',
+  '#EXT-X-SKIP:SKIPPED-SEGMENTS=1\n',
+  '#EXT-X-DATERANGE:ID="a"\n',
+  '#EXT-X-PROGRAM-DATE-TIME:2026-01-01T00:00:00Z\n',
+  '#EXT-X-DEFINE:NAME="a",VALUE="b"\n',
+  '# a remark\n',
+  ' \n',
+])('a line that tells nothing about pieces (%j) is left out, however often it stands there', (line) => {
+  expect(readPlaylist(repeated(3, line), BASE)).toEqual(readPlaylist(repeated(0, ''), BASE));
+});
+
+test('a playlist is loaded again after the time it names, half of it when nothing was new', () => {
+  expect(pauseBeforeReload({ targetMs: 2_000, isNew: true, readingMs: 1 })).toBe(2_000);
+  expect(pauseBeforeReload({ targetMs: 2_000, isNew: false, readingMs: 1 })).toBe(1_000);
+});
+
+test('a playlist that takes long to read is read rarely', () => {
+  expect(pauseBeforeReload({ targetMs: 1_000, isNew: false, readingMs: 300 })).toBe(6_000);
+});

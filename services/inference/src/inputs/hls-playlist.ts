@@ -28,6 +28,12 @@ const WIDTH = 1280;
 
 const LONGEST_S = 60;
 
+/** Ten thousand pieces: sixteen hours of six seconds each. */
+const MAX_LINES = 20_000;
+// The library spends as long on a line that tells us nothing as on a piece.
+const MEANT =
+  /^(?!#)|^#(?:EXTM3U|EXTINF|EXT-X-(?:VERSION|TARGETDURATION|MEDIA-SEQUENCE|ENDLIST|KEY|MAP|BYTERANGE|STREAM-INF))\b/;
+
 /**
  * Reads an HTTP Live Streaming playlist (RFC 8216). Of several variants the largest up to 1280 pixels is chosen.
  *
@@ -64,9 +70,22 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
   };
 }
 
+/** A playlist is read in this process, where all jobs are: reading one takes at most this part of the time. */
+const READING_SHARE = 0.05;
+
+/**
+ * How long after a playlist was loaded it is loaded again (RFC 8216, 6.3.4): the target duration, half of it when
+ * nothing was new, and longer for one that took long to read.
+ */
+export function pauseBeforeReload(last: { targetMs: number; isNew: boolean; readingMs: number }): number {
+  return Math.max(last.targetMs / (last.isNew ? 1 : 2), last.readingMs / READING_SHARE);
+}
+
 function parse(text: string): hls.types.MasterPlaylist | hls.types.MediaPlaylist {
+  const lines = text.split(/\r\n|\r|\n/, MAX_LINES + 1);
+  if (lines.length > MAX_LINES) throw new SourceError('unreadable');
   try {
-    return hls.parse(text);
+    return hls.parse(lines.filter((line) => MEANT.test(line.trim())).join('\n'));
   } catch {
     throw new SourceError('unreadable');
   }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createApp } from '@vision/shared/http/app';
 import { healthListener } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -10,6 +10,7 @@ import { apiDocs } from './http/api-docs.ts';
 import { answerMalformed } from './http/answer-malformed.ts';
 import { admit } from './http/authenticate.ts';
 import { admitOperator } from './http/authenticate-operator.ts';
+import { oneAtATime } from './http/one-at-a-time.ts';
 import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
 import { publicRoutes } from './http/routes.ts';
 import { watchConnections } from './http/watch-connections.ts';
@@ -41,8 +42,8 @@ export function createServers(config: Config, deps: Deps): Servers {
     before: [accessLog(signals), refuseAmbiguousHead, oddHeadersRefused],
   });
   const outside = { host, requireHostHeader: false, headTimeoutMs: config.HEAD_TIMEOUT_MS };
-  const publicServer = createHttpServer(publicApp, { ...outside, port: config.PORT });
-  const adminServer = createHttpServer(adminApp, { ...outside, port: config.ADMIN_PORT });
+  const publicServer = createHttpServer(inTurn(publicApp, 'public', signals), { ...outside, port: config.PORT });
+  const adminServer = createHttpServer(inTurn(adminApp, 'admin', signals), { ...outside, port: config.ADMIN_PORT });
   guard(publicServer.server, 'public', { config, deps });
   guard(adminServer.server, 'admin', { config, deps });
   const ready = () => watch.maintenance() !== undefined;
@@ -53,8 +54,17 @@ export function createServers(config: Config, deps: Deps): Servers {
   };
 }
 
+type Listener = 'public' | 'admin';
+
+function inTurn(listener: RequestListener, name: Listener, signals: Deps['signals']): RequestListener {
+  return oneAtATime(listener, (socket) => {
+    signals.connectionCut(name, 'too_many_pipelined');
+    socket.resetAndDestroy();
+  });
+}
+
 /** What holds for every listener that strangers may reach. */
-function guard(server: Server, name: 'public' | 'admin', { config, deps }: { config: Config; deps: Deps }): void {
+function guard(server: Server, name: Listener, { config, deps }: { config: Config; deps: Deps }): void {
   answerMalformed(server);
   watchConnections(server, {
     perClient: config.MAX_CONNECTIONS_PER_CLIENT,

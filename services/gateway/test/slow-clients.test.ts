@@ -168,6 +168,41 @@ test('a head that does not arrive ends its connection, and silence from the star
   expect(cuts('head_timeout')).toBe(2);
 });
 
+test('requests that are sent behind one another are worked on one at a time and answered in order', async () => {
+  const most = { now: 0, seen: 0 };
+  gateway.upstream.answer = (req, res) => {
+    most.now += 1;
+    most.seen = Math.max(most.seen, most.now);
+    req.resume();
+    setTimeout(() => {
+      most.now -= 1;
+      res.writeHead(200, { 'content-length': '6' }).end(req.url?.slice(-6));
+    }, 20);
+  };
+  const ask = (at: number) =>
+    head('GET', `/v1/vision/tasks?limit=${10 + at}`).join('\r\n') + (at === 29 ? '\r\nConnection: close' : '');
+  const client = await wire(gateway.url);
+  client.socket.write(Array.from({ length: 30 }, (_, at) => `${ask(at)}\r\n\r\n`).join(''));
+  const answered = [...(await client.ended).matchAll(/imit=(\d\d)|mit=(\d\d)/g)].map(([text]) => text.slice(-2));
+  expect(answered).toEqual(Array.from({ length: 30 }, (_, at) => String(10 + at)));
+  expect(most.seen).toBe(1);
+});
+
+test('who sends a thousand requests without waiting for an answer loses the connection, and nothing else is worked on', async () => {
+  const before = cuts('too_many_pipelined');
+  let finish = () => undefined as unknown;
+  gateway.upstream.answer = (req, res) => {
+    req.resume();
+    finish = () => res.writeHead(200, { 'content-length': '0' }).end();
+  };
+  const client = await wire(gateway.url);
+  client.socket.write(`${head('GET', '/v1/vision/tasks').join('\r\n')}\r\n\r\n`.repeat(1_000));
+  await client.ended;
+  expect(cuts('too_many_pipelined')).toBe(before + 1);
+  finish();
+  expect(gateway.upstream.seen.length).toBeLessThanOrEqual(1);
+});
+
 test('one address has so many connections and no more; those of a trusted proxy are not counted', async () => {
   const { url } = await limited({ MAX_CONNECTIONS_PER_CLIENT: '3' });
   const kept = [await wire(url), await wire(url), await wire(url)];

@@ -62,7 +62,7 @@ export const slow: AttackGroup = {
         const line = rawRequest('GET /docs/swagger-ui-bundle.js HTTP/1.1', ['Host: x']);
         const ends = Array.from({ length: 40 }, async () => {
           const socket = await openRaw({ from: '127.99.0.5' });
-          socket.pause().write(line.repeat(40));
+          socket.pause().write(line.repeat(30));
           // A side that does not read learns of the end when it writes.
           const isCut = async () => {
             if (!socket.destroyed) socket.write(line);
@@ -89,6 +89,25 @@ export const slow: AttackGroup = {
         const other = await (await target.caller()).get('/v1/vision/tasks');
         sockets.forEach((socket) => socket.destroy());
         return `${seen.split(', ').toReversed().join(', ')}; from elsewhere ${said(other)}`;
+      },
+    },
+    {
+      name: '20 connections with a thousand requests each that wait for no answer',
+      expected: '20 × cut; an honest request meanwhile 200, within its time',
+      withinMs: 20_000,
+      attempt: async (target) => {
+        const [{ key }, honest] = [await target.caller(), await target.caller()];
+        const requests = rawRequest('GET /v1/vision/tasks HTTP/1.1', ['Host: x', `Authorization: Bearer ${key}`]);
+        const ends = Array.from({ length: 20 }, async () => {
+          const socket = await openRaw({ from: '127.99.0.8' });
+          const heard = saidOn(socket);
+          socket.write(requests.repeat(1_000));
+          return (await heard).includes('left open') ? 'left open' : 'cut';
+        });
+        const from = performance.now();
+        const other = said(await honest.get('/v1/vision/tasks'));
+        const time = performance.now() - from < 3_000 ? 'within its time' : 'late';
+        return `${counted(await Promise.all(ends))}; an honest request meanwhile ${other}, ${time}`;
       },
     },
     {

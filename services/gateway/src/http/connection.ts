@@ -5,7 +5,13 @@ import type { Pace, PaceLimits } from '../domain/pace.ts';
 
 /** Why a connection was ended before its client wanted. */
 export type CutReason =
-  'slow_upload' | 'slow_reader' | 'body_timeout' | 'answer_timeout' | 'head_timeout' | 'too_many_connections';
+  | 'slow_upload'
+  | 'slow_reader'
+  | 'body_timeout'
+  | 'answer_timeout'
+  | 'head_timeout'
+  | 'too_many_connections'
+  | 'too_many_pipelined';
 
 export interface ConnectionLimits extends PaceLimits {
   /** Longest time for the body of a request. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clockMigration, databaseNow } from '../src/db/clock.ts';
 import { createDb } from '../src/db/knex.ts';
+import { leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { asUnavailable } from '../src/unavailable.ts';
@@ -24,7 +25,7 @@ const schema: Migration = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([schema, clockMigration], { poolMax: 4 });
+  database = await createTestDatabase([schema, clockMigration, leaseWatchMigration], { poolMax: 4 });
 });
 afterAll(() => database.drop());
 
@@ -144,4 +145,31 @@ test('workers that claim at the same time never get the same row, and a lost lea
   const lease = { table: 'jobs', key: 'id', leaseMs: 60_000 };
   expect(await renewLease(db, lease, { id: again?.id ?? '', attempt: 1 })).toBe(false);
   expect(await renewLease(db, lease, { id: again?.id ?? '', attempt: 2 })).toBe(true);
+});
+
+test('leases are taken over while signs of life come, and after a gap in them not for one lease', async () => {
+  const { db } = database;
+  const mayTakeOver = async () => {
+    const { rows } = await db.raw<{ rows: { allowed: boolean }[] }>('select may_take_over() as allowed');
+    return rows[0]?.allowed;
+  };
+  const signWasLeft = (secondsAgo: number) =>
+    db.raw(
+      `update lease_watch set seen_at = now() - make_interval(secs => :ago), take_over_from = '-infinity',
+              valid_until = now() - make_interval(secs => :ago) + interval '20 seconds'`,
+      { ago: secondsAgo },
+    );
+  await signWasLeft(19);
+  expect(await leaveSign(db, 60_000)).toBe(false);
+  expect(await mayTakeOver()).toBe(true);
+  await signWasLeft(21);
+  expect(await mayTakeOver()).toBe(false);
+  expect(await leaveSign(db, 60_000)).toBe(true);
+  expect(await leaveSign(db, 60_000)).toBe(false);
+  expect(await mayTakeOver()).toBe(false);
+  await db.raw(`update lease_watch set take_over_from = take_over_from - interval '1 minute'`);
+  expect(await mayTakeOver()).toBe(true);
+  // The clock of the database was stepped back, or another server took its place.
+  await signWasLeft(-3600);
+  expect(await leaveSign(db, 60_000)).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { auditReservations } from '@vision/shared/audit/audit-reservations';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
+import { createLeaseWatch } from '@vision/shared/db/lease-watch';
 import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
@@ -28,6 +29,7 @@ export interface BackgroundParts {
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
   const pollers = [
+    createLeaseWatch({ db: deps.db, logger, leaseMs: config.LEASE_MS }),
     createPoller({
       name: 'recovery',
       intervalMs: config.RECOVERY_INTERVAL_MS,

@@ -1,6 +1,7 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
+import { createLeaseWatch } from '@vision/shared/db/lease-watch';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -58,6 +59,7 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
+  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS });
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
@@ -78,7 +80,7 @@ export function createBackground(
     audits: auditsOf(deps),
     config,
   });
-  const pollers = [reconciler, readability, recovery, retention, census, auditor];
+  const pollers = [reconciler, readability, leaseWatch, recovery, retention, census, auditor];
   return {
     start: () => {
       relay.start();

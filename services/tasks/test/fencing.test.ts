@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { until } from '@vision/shared/testing/until';
 import { moveTask, TaskMovedError } from '../src/db/move-task.ts';
-import { insertKey } from '../src/db/idempotency-keys.ts';
+import { findKey, insertKey } from '../src/db/idempotency-keys.ts';
 import { findVideoTask, insertDraft } from '../src/db/tasks.ts';
 import { freePort } from '@vision/shared/testing/ports';
 import { startProcess, untilReady } from '@vision/shared/testing/service-process';
@@ -55,6 +55,8 @@ test('a key whose request died is taken over: its draft moves to undoing, with a
     const { taskId, subject } = await newDraft();
     const claim = { subject, key: taskId, taskId, owner: randomUUID() };
     await insertKey(db, claim, { fingerprint: 'of a request that died', leaseMs: 0 });
+    // No replica ran before this one, so for one lease it takes nothing over.
+    await until(async () => (await findKey(db, claim))?.is_dead);
     expect((await tasks.create({ subject, key: taskId })).status).toBe(201);
     expect(await db('tasks').where({ task_id: taskId }).first()).toMatchObject({ status: 'undoing', attempt: 2 });
     expect(await db('task_moves').where({ task_id: taskId })).toMatchObject([

@@ -31,7 +31,7 @@ const TABLE = 'idempotency_keys';
 export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHolder | undefined> {
   const { rows } = await db.raw<{ rows: KeyHolder[] }>(
     `select k.task_id as "taskId", k.fingerprint, k.state,
-            k.state <> 'done' and k.lease_until <= now() as "isDead"
+            k.state <> 'done' and k.lease_until <= now() and (select may_take_over()) as "isDead"
        from idempotency_keys k
       where k.subject = :subject and k.key = :key
         and (k.expires_at is null or k.expires_at > vision_now())`,
@@ -65,8 +65,8 @@ export async function claimDead(
   db: Knex,
   { leaseMs, limit, taskId }: { leaseMs: number; limit: number; taskId?: string },
 ): Promise<Claim[]> {
-  const where =
-    taskId === undefined ? db.raw(`due.state <> 'done'`) : db.raw(`due.state <> 'done' and due.task_id = ?`, [taskId]);
+  const unfinishedDue = `due.state <> 'done' and (select may_take_over())`;
+  const where = taskId === undefined ? db.raw(unfinishedDue) : db.raw(`${unfinishedDue} and due.task_id = ?`, [taskId]);
   const rows = await claimDue<KeyRow>(db, { table: TABLE, key: 'task_id', leaseMs, limit, where });
   return rows.map(toClaim);
 }

@@ -16,8 +16,8 @@ export async function claimDeadDrafts(
   const statuses = [...hiddenStatuses];
   const where =
     subject === undefined
-      ? db.raw('due.status = any(?)', [statuses])
-      : db.raw('due.status = any(?) and due.subject = ?', [statuses, subject]);
+      ? db.raw('due.status = any(?) and (select may_take_over())', [statuses])
+      : db.raw('due.status = any(?) and due.subject = ? and (select may_take_over())', [statuses, subject]);
   const rows = await claimDue<TaskRow>(db, { table: TASKS, key: 'task_id', leaseMs, limit, where });
   return rows.map(toTask);
 }

@@ -39,7 +39,7 @@ export async function findKey(
   lock: '' | 'for update' = '',
 ): Promise<KeyRow | undefined> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select *, not done and lease_until <= now() as is_dead
+    `select *, not done and lease_until <= now() and (select may_take_over()) as is_dead
        from idempotency_keys where subject = :subject and key = :key ${lock}`,
     { subject, key },
   );

@@ -1,7 +1,14 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
+import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { imageCalls } from './0001-image-calls.ts';
 
-export const migrations: Migration[] = [imageCalls, outboxMigration, clockMigration, auditMigration];
+export const migrations: Migration[] = [
+  imageCalls,
+  outboxMigration,
+  clockMigration,
+  auditMigration,
+  leaseWatchMigration,
+];

@@ -1,5 +1,6 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
+import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { positionsMigration } from '@vision/shared/messaging/positions';
@@ -17,4 +18,5 @@ export const migrations: Migration[] = [
   attemptsOfJobs,
   auditMigration,
   submissionsByTime,
+  leaseWatchMigration,
 ];

@@ -1,0 +1,77 @@
+import type { Knex } from 'knex';
+import { createPoller } from '../async/poller.ts';
+import type { Poller } from '../async/poller.ts';
+import type { Logger } from '../logger.ts';
+import type { Migration } from './migrate.ts';
+
+/**
+ * What keeps living holders of leases through an outage of their database: nobody can renew a lease while it is away,
+ * so a lease that has run out says nothing of its holder then. Every process that takes leases over leaves a sign of
+ * life in `lease_watch`. A gap in these signs was an outage for all of them; after it nothing is taken over for one
+ * lease, in which holders renew. Who is cut off alone leaves no gap, because the others go on.
+ *
+ * SQL that takes something over says `lease_until <= now() and (select may_take_over())`.
+ */
+export const leaseWatchMigration: Migration = {
+  name: 'shared-lease-watch',
+  up: async (db) => {
+    await db.raw(`
+      create table if not exists lease_watch (
+        only_row boolean primary key default true check (only_row),
+        seen_at timestamptz not null,
+        valid_until timestamptz not null,
+        take_over_from timestamptz not null
+      )`);
+    await db.raw(`
+      insert into lease_watch (seen_at, valid_until, take_over_from) values (now(), now(), now()) on conflict do nothing`);
+    await db.raw(`
+      create or replace function may_take_over() returns boolean language sql stable as $$
+        select exists (select from lease_watch where now() between take_over_from and valid_until)
+      $$`);
+  },
+  down: async (db) => {
+    await db.raw('drop function if exists may_take_over()');
+    await db.raw('drop table if exists lease_watch');
+  },
+};
+
+export interface LeaseWatchOptions {
+  db: Knex;
+  logger: Logger;
+  /** How long leases last that are renewed every third of it. */
+  leaseMs: number;
+}
+
+/** Leaves the signs of life of this process. Without it leases are taken over by nobody. */
+export function createLeaseWatch({ db, logger, leaseMs }: LeaseWatchOptions): Poller {
+  const intervalMs = leaseMs / 10;
+  return createPoller({
+    name: 'lease-watch',
+    intervalMs,
+    maxBackoffMs: intervalMs,
+    logger,
+    run: async () => {
+      if (await leaveSign(db, leaseMs)) logger.info({ leaseMs }, 'nothing is taken over for one lease, after a gap');
+      return 0;
+    },
+  });
+}
+
+/**
+ * Gaps below a third of a lease do not count: a holder renews at least once between such an outage and the end of its
+ * lease.
+ * @returns whether there was a gap
+ */
+export async function leaveSign(db: Knex, leaseMs: number): Promise<boolean> {
+  // The clock is read while the row is locked: another process may have left its sign a moment ago.
+  const { rows } = await db.raw<{ rows: { is_gap: boolean }[] }>(
+    `update lease_watch
+        set take_over_from = case when clock_timestamp() between seen_at and seen_at + make_interval(secs => :gapS)
+                                  then take_over_from else clock_timestamp() + make_interval(secs => :leaseS) end,
+            seen_at = clock_timestamp(),
+            valid_until = clock_timestamp() + make_interval(secs => :gapS)
+      returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as is_gap`,
+    { leaseS: leaseMs / 1000, gapS: leaseMs / 3000 },
+  );
+  return rows[0]?.is_gap === true;
+}

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
+import { until } from '@vision/shared/testing/until';
+import { detected } from './support/fake-inference.ts';
+import { files, picture } from './support/form.ts';
+import { createWorld, startReplica } from './support/start-images.ts';
+import type { World } from './support/start-images.ts';
+
+const env = { LEASE_MS: '1200', RECOVERY_INTERVAL_MS: '100' };
+
+let world: World;
+beforeAll(async () => {
+  world = await createWorld();
+});
+afterAll(() => world.close());
+
+test('an image call outlives an outage of the database that is longer than its lease', async () => {
+  const { hostname, port } = new URL(world.database.url);
+  const proxy = await startFaultProxy({ host: hostname, port: Number(port || 5432) });
+  const url = new URL(world.database.url);
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
+  const gate = Promise.withResolvers<void>();
+  world.inference.answer = () => gate.promise.then(() => detected());
+  const key = randomUUID();
+  const isLeaseOver = async () =>
+    (await world.database.db('idempotency_keys').where({ key }).whereRaw('lease_until <= now()')).length === 1;
+  const holder = await startReplica(world, { ...env, DATABASE_URL: url.href });
+  const call = holder.detect(files(picture('through')), { key });
+  await until(() => world.inference.seen.includes('through'));
+  proxy.set({ kind: 'reset' });
+  await until(isLeaseOver);
+  // The first to be back is a replica that knows nothing of the outage: it looks for dead calls at once, and gets a
+  // repeat of the call.
+  const other = await startReplica(world, env);
+  const repeat = other.detect(files(picture('through')), { key });
+  try {
+    proxy.set({ kind: 'none' });
+    await until(async () => !(await isLeaseOver()));
+    gate.resolve();
+    const [first, second] = await Promise.all([call, repeat]);
+    expect(first.status).toBe(201);
+    expect(second).toEqual({ status: 200, body: { ...first.body, replayed: true } });
+    expect(world.quota.used()).toBe(1);
+  } finally {
+    await other.stop();
+    await holder.stop();
+    await proxy.close();
+  }
+}, 60_000);

@@ -80,7 +80,7 @@ async function serve(db: Knex, taskId: string) {
     (work) => inTransaction(db, work),
   );
   await db.raw('analyze frames');
-  const taskOwners = { find: () => Promise.resolve(undefined) };
+  const taskOwners = { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) };
   const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec([KEY]) });
   const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });

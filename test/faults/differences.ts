@@ -16,6 +16,7 @@ export async function computeDifferences(state: State): Promise<Difference[]> {
     jobsWithoutWorker(state),
     frames(state),
     videos(state),
+    framesOfNobody(state),
   ]);
   return found.flat();
 }
@@ -88,6 +89,16 @@ async function frames({ stores }: State): Promise<Difference[]> {
     return ingest ? ingest.stored !== ingest.frames || (published > 0 && !ingest.marked) : published > 0;
   });
   return differs.map(named('stored_frames'));
+}
+
+async function framesOfNobody({ stores }: State): Promise<Difference[]> {
+  const unended = await stores.query<{ id: string }>(
+    'results',
+    'select task_id as id from ingests where end_status is null',
+  );
+  const tasks = await stores.query<{ id: string }>('tasks', 'select task_id as id from tasks');
+  const known = new Set(tasks.map(({ id }) => id));
+  return unended.filter(({ id }) => !known.has(id)).map(named('frames_without_task'));
 }
 
 async function videos({ stores }: State): Promise<Difference[]> {

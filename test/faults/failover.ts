@@ -59,6 +59,14 @@ async function checkTold(
     const told = new Set(differencesTold(state).map(nameOf));
     return differences.filter((name) => !told.has(name));
   });
+  await stopJobsOfNobody(state);
   const says = `What a failover that lost commits leaves different is told by the audits (${seen.size} differences)`;
   return { id: 'told', says, breaches };
+}
+
+/** As the operator would, who was told of them: they would run on for ever. */
+async function stopJobsOfNobody({ world, stores }: State): Promise<void> {
+  const tasks = await stores.query<{ id: string }>('tasks', 'select task_id as id from tasks');
+  const known = new Set(tasks.map(({ id }) => id));
+  for (const jobId of world.scripted.jobs.keys()) if (!known.has(jobId)) world.scripted.end(jobId, 'stopped');
 }

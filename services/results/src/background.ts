@@ -11,6 +11,7 @@ import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { auditFrames } from './use-cases/audit-frames.ts';
+import { auditUnknownTasks } from './use-cases/audit-unknown-tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -73,7 +74,7 @@ export function createBackground(
   const auditor = createAuditor({
     db: deps.db,
     logger: kafka.logger,
-    audits: [auditFrames(deps)],
+    audits: [auditFrames(deps), auditUnknownTasks(deps)],
     config,
   });
   return {

@@ -107,3 +107,18 @@ test('of a task with two attempts the end mark is compared with the frames of it
   expect(await named(torn)).toMatchObject([{ details: { frames: 4, last_attempt: { count: 1, first: 2, last: 2 } } }]);
   expect(await named(whole)).toEqual([]);
 });
+
+test('frames of a job whose task does not exist are told until its end mark comes', async () => {
+  const [lost, known] = [newTaskId(), newTaskId()];
+  results.tasks.answers.set('/internal/v1/known-tasks', { status: 200, body: { task_ids: [known] } });
+  await results.deliver([frame(lost, 0), frame(known, 0)]);
+  const both = results.database.db('ingests').whereIn('task_id', [lost, known]);
+  await both.clone().update({ ask_at: new Date(0) });
+  await until(async () => (await named(lost)).length === 1);
+  expect(await named(lost)).toMatchObject([{ kind: 'frames_without_task', details: { task_id: lost } }]);
+  expect(await named(known)).toEqual([]);
+  // Neither is asked about again at once.
+  expect(await both.clone().whereRaw('ask_at < now()')).toEqual([]);
+  await results.deliver([mark(lost, { frames_published: 1 })]);
+  await until(async () => (await named(lost)).length === 0);
+});

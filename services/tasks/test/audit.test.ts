@@ -87,3 +87,11 @@ test('a stored video that no task has is told and shown until it is removed', as
   await world.s3.client.removeObject(world.s3.bucket, key);
   await until(async () => (await named(key)).length === 0);
 });
+
+test('results learns which ids are tasks, of whatever subject, and no one else does', async () => {
+  const [id, nobody] = [(await tasks.create({ subject: randomUUID() })).body.task_id, uuidv7()];
+  const ask = (issuer: 'results' | 'gateway') =>
+    tasks.call('POST', '/internal/v1/known-tasks', { issuer, body: { task_ids: [id, nobody] } });
+  expect(await ask('results')).toMatchObject({ status: 200, body: { task_ids: [id] } });
+  expect((await ask('gateway')).status).toBe(403);
+});

@@ -63,6 +63,16 @@ export const auditFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'An audit asks nobody about frames of a task that is not there',
+    file: 'services/results/src/use-cases/audit-unknown-tasks.ts',
+    find: 'return taskIds.filter((id) => !known.has(id)).map(',
+    replace: 'return taskIds.filter(() => known.size < 0).map(',
+    caughtBy: {
+      file: 'services/results/test/audit.test.ts',
+      test: 'frames of a job whose task does not exist are told until its end mark comes',
+    },
+  },
+  {
     says: 'An end mark is awaited although the backend lost the job',
     file: 'services/tasks/src/db/move-task.ts',
     find: 'return endedAt === null ? 0 : (framesPublished ?? 0);',

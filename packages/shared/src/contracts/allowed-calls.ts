@@ -23,7 +23,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'runTaskRetention',
       'listTaskDifferences',
     ],
-    results: ['getInternalTask'],
+    results: ['getInternalTask', 'findKnownTasks'],
   },
   images: {
     gateway: ['createImageDetection', 'runImageRetention', 'listImageDifferences'],

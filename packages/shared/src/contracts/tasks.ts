@@ -80,4 +80,12 @@ export const verifyInternalTask = defineQuestion({
   refusals: ['not_found', 'conflict'],
 });
 
+/** Which of these ids are tasks, whoever owns them? Asked about jobs whose frames arrive. */
+export const findKnownTasks = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/known-tasks',
+  body: z.object({ task_ids: z.array(z.uuid()).max(200) }),
+  reply: z.object({ task_ids: z.array(z.uuid()) }).meta({ id: 'KnownTasks' }),
+});
+
 export type InternalTask = z.infer<typeof internalTask>;

@@ -1,5 +1,5 @@
 import { getImageCall } from '@vision/shared/contracts/images';
-import { getInternalTask } from '@vision/shared/contracts/tasks';
+import { findKnownTasks, getInternalTask } from '@vision/shared/contracts/tasks';
 import { asAppError } from '@vision/shared/errors';
 import type { ServiceClient } from '@vision/shared/http/service-client';
 import type { TaskView } from '../domain/task-view.ts';
@@ -7,7 +7,12 @@ import type { TaskView } from '../domain/task-view.ts';
 export interface TaskOwners {
   /** Whose is this id? The video task, `image` for an image call, undefined when it is none of this subject's. */
   find: (subject: string, taskId: string) => Promise<TaskView | 'image' | undefined>;
+  /** Which of these ids are video tasks, of whatever subject. */
+  findKnown: (taskIds: string[]) => Promise<string[]>;
 }
+
+/** Subject of questions that are asked for no subject. */
+const AUDITOR = 'auditor';
 
 /** Asks tasks first and then images, one after the other whatever the first says about video. */
 export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): TaskOwners {
@@ -22,6 +27,8 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
       const call = await unlessUnknown(images.ask(getImageCall, asking));
       return call ? 'image' : undefined;
     },
+    findKnown: async (taskIds) =>
+      (await tasks.ask(findKnownTasks, { subject: AUDITOR, body: { task_ids: taskIds } })).task_ids,
   };
 }
 

@@ -60,3 +60,25 @@ export async function incomplete(db: Knex, tasks: { taskId: string; day: string 
   );
   return rows;
 }
+
+/**
+ * Gives tasks with frames and without an end mark whose turn it is, and sets when each is asked about again: after as
+ * long as it is old, an hour at most.
+ */
+export async function claimUnended(db: Knex, limit: number): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `update ingests as i
+        set ask_at = now() + least(interval '1 hour', greatest(interval '1 minute', now() - i.created_at))
+      where i.task_id in (
+        select task_id from ingests where end_status is null and ask_at <= now()
+         order by ask_at limit :limit for update skip locked)
+      returning i.task_id as id`,
+    { limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Those of these tasks that have frames and no end mark. */
+export async function findUnended(db: Knex, taskIds: string[]): Promise<string[]> {
+  return db('ingests').whereIn('task_id', taskIds).whereNull('end_status').pluck<string[]>('task_id');
+}

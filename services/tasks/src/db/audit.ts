@@ -14,6 +14,11 @@ export async function findHeld(db: Knex, reservationIds: string[]): Promise<stri
     .pluck<string[]>('reservation_id');
 }
 
+/** Those of these ids that are tasks, in whatever state. */
+export async function withTask(db: Knex, taskIds: string[]): Promise<string[]> {
+  return db(TASKS).whereIn('task_id', taskIds).pluck<string[]>('task_id');
+}
+
 export interface StoredVideo {
   taskId: string;
   objectKey: string;

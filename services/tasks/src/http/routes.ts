@@ -4,6 +4,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
+import { findKnownTasksRoute } from './find-known-tasks.ts';
 import { getTaskRoute } from './get-task.ts';
 import { getInternalTaskRoute, listResolvingTasksRoute, verifyTaskRoute } from './internal-tasks.ts';
 import { listTasksRoute } from './list-tasks.ts';
@@ -19,6 +20,7 @@ export const routes = (deps: Deps): Route[] => [
   listResolvingTasksRoute(deps),
   getInternalTaskRoute(deps),
   verifyTaskRoute(deps),
+  findKnownTasksRoute(deps),
   runRetentionRoute(deps),
   listDifferencesRoute('listTaskDifferences', {
     db: deps.db,

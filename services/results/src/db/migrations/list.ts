@@ -8,6 +8,7 @@ import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';
 import { framesPublished } from './0005-frames-published.ts';
 import { endFrames } from './0006-end-frames.ts';
+import { askAboutTasks, askAboutTasksIndex } from './0007-ask-about-tasks.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -20,4 +21,6 @@ export const migrations: Migration[] = [
   viewChangesIndex,
   framesPublished,
   endFrames,
+  askAboutTasks,
+  askAboutTasksIndex,
 ];

@@ -1,0 +1,16 @@
+import { findKnownTasks as question } from '@vision/shared/contracts/tasks';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { findKnownTasks } from '../use-cases/find-known-tasks.ts';
+
+export const findKnownTasksRoute = (deps: Pick<Deps, 'db'>) =>
+  route(
+    {
+      ...question,
+      operation: 'findKnownTasks',
+      summary: 'Which of these ids are tasks, of whatever subject',
+      audience: 'internal',
+      responses: { 200: { description: 'Those that are', schema: question.reply } },
+    },
+    async ({ body }) => ({ status: 200, body: { task_ids: await findKnownTasks(deps, body.task_ids) } }),
+  );

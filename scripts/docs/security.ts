@@ -74,11 +74,11 @@ function fuzzSection({ day, minutes, parsers, apis }: FuzzRun): string[] {
         `| ${cell(target)} | ${inputs} | ${edgesHit} of ${edges} | ${findings} |`,
     ),
     '',
-    '| API | operations | requests | 5xx | answers not as documented |',
-    '| --- | --- | --- | --- | --- |',
+    '| API | operations | requests | 5xx | answers not as documented | inner hits |',
+    '| --- | --- | --- | --- | --- | --- |',
     ...apis.map(
-      ({ api, operations, requests, serverErrors, findings }) =>
-        `| ${api} | ${operations} | ${requests} | ${serverErrors} | ${findings} |`,
+      ({ api, operations, requests, serverErrors, findings, innerHits }) =>
+        `| ${api} | ${operations} | ${requests} | ${serverErrors} | ${findings} | ${innerHits} |`,
     ),
     '',
   ];

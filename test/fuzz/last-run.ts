@@ -27,6 +27,8 @@ export interface ApiFigures {
   serverErrors: number;
   /** Other answers that are not as the document says. */
   findings: number;
+  /** Connections to an address that streams may not come from. */
+  innerHits: number;
 }
 
 const file = join(import.meta.dirname, 'last-run.json');

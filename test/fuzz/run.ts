@@ -42,8 +42,8 @@ function tell(ofParsers: readonly ParserFigures[], ofApis: readonly ApiFigures[]
   const inputs = ofParsers.reduce((sum, figures) => sum + figures.inputs, 0);
   const requests = ofApis.reduce((sum, figures) => sum + figures.requests, 0);
   const dirty = [...ofParsers, ...ofApis].filter((figures) => {
-    const serverErrors = 'serverErrors' in figures ? figures.serverErrors : 0;
-    return figures.findings + serverErrors > 0;
+    const ofApi = 'serverErrors' in figures ? figures.serverErrors + figures.innerHits : 0;
+    return figures.findings + ofApi > 0;
   });
   console.log(
     `fuzz       ${inputs} inputs and ${requests} requests; findings in ${dirty.length} of ${ofParsers.length + ofApis.length}`,

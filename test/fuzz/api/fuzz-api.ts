@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { openInner } from '../../attacks/inner.ts';
+import type { Inner } from '../../attacks/inner.ts';
 import { Caller, admin, system } from '../../support/system.ts';
 import { KEPT, readCorpus } from '../corpus.ts';
 import type { ApiFigures } from '../last-run.ts';
@@ -13,6 +15,11 @@ export interface ApiOptions {
   seconds: number;
   seed: number;
   localDir: string;
+}
+
+interface OpenOptions extends ApiOptions {
+  streamUrl: string;
+  inner: Inner;
 }
 
 const documents = join(import.meta.dirname, '../../../docs/openapi');
@@ -29,18 +36,20 @@ const UNLIMITED = {
 
 /** Lets schemathesis ask the running system, first as a tenant, then as the operator, who may turn any switch. */
 export async function fuzzApis(options: ApiOptions): Promise<ApiFigures[]> {
-  const stream = await serveStream();
+  const inner = await openInner();
+  const stream = await serveStream(inner);
   try {
     await leaveMaintenance();
     const caller = await Caller.create(UNLIMITED);
     const seconds = options.seconds / 2;
-    const open = { ...options, seconds, streamUrl: stream.url };
+    const open = { ...options, seconds, streamUrl: stream.url, inner };
     const asTenant = await fuzzApi('public', { url: system.baseUrl, token: caller.key }, open);
     const asOperator = await fuzzApi('admin', { url: system.adminUrl, token: system.adminToken }, open);
     return [asTenant, asOperator];
   } finally {
     await leaveMaintenance();
     stream.close();
+    inner.close();
   }
 }
 
@@ -50,11 +59,14 @@ async function leaveMaintenance(): Promise<void> {
   if (status !== 200) throw new Error(`maintenance does not end: ${status} ${text}`);
 }
 
-/** A recording that is sent at once and ends: what reads it is soon over. */
-async function serveStream() {
+/** A recording that is sent at once and ends: what reads it is soon over. `?away` leads to the inner address. */
+async function serveStream(inner: Inner) {
   const video = readCorpus(KEPT, 'mp4').find(({ name }) => name === 'plain')?.bytes;
   if (!video) throw new Error('corpus/mp4/plain is missing');
-  const server = createServer((_req, res) => res.writeHead(200, { 'content-type': 'video/mp4' }).end(video));
+  const server = createServer(({ url }, res) => {
+    if (url?.includes('?away')) res.writeHead(302, { location: inner.url('http') }).end();
+    else res.writeHead(200, { 'content-type': 'video/mp4' }).end(video);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -64,33 +76,45 @@ async function serveStream() {
 async function fuzzApi(
   api: ApiFigures['api'],
   { url, token }: { url: string; token: string },
-  options: ApiOptions & { streamUrl: string },
+  options: OpenOptions,
 ): Promise<ApiFigures> {
   mkdirSync(options.localDir, { recursive: true });
+  const { inner } = options;
+  const hitsBefore = inner.hits();
   const report = join(options.localDir, `${api}.json`);
   const args = ['--config-file', join(import.meta.dirname, 'schemathesis.toml'), 'run', join(documents, `${api}.json`)];
   args.push('--url', url, '--header', `Authorization: Bearer ${token}`, '--checks', 'all', '--no-color');
   args.push('--max-time', String(Math.max(1, Math.round(options.seconds))), '--seed', String(options.seed));
   args.push('--warnings', 'off', '--report-json-path', report);
-  const hooks = join(import.meta.dirname, 'hooks.py');
-  const child = spawn(options.program, args, {
+  const { exitCode, said } = await runSchemathesis(args, options);
+  const figures = { ...readFigures(api, report), innerHits: inner.hits() - hitsBefore };
+  const { operations, requests, serverErrors, findings, innerHits } = figures;
+  const found = `${serverErrors} server errors, ${findings} other findings, ${innerHits} inner hits`;
+  console.log(`fuzz       ${`${api} API`.padEnd(16)} ${requests} requests to ${operations} operations, ${found}`);
+  if (exitCode !== 0) {
+    console.log(said);
+    if (serverErrors + findings === 0) figures.findings = 1;
+  }
+  return figures;
+}
+
+async function runSchemathesis(args: readonly string[], { program, localDir, streamUrl, inner }: OpenOptions) {
+  const child = spawn(program, args, {
     // In a folder of the run, because the program leaves notes where it is started.
-    cwd: options.localDir,
-    env: { ...process.env, FUZZ_HOOKS: hooks, FUZZ_STREAM_URL: options.streamUrl, PYTHONDONTWRITEBYTECODE: '1' },
+    cwd: localDir,
+    env: {
+      ...process.env,
+      FUZZ_HOOKS: join(import.meta.dirname, 'hooks.py'),
+      FUZZ_STREAM_URL: streamUrl,
+      FUZZ_INNER: `${inner.host}:${inner.port}`,
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const said: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
   const [exitCode] = (await once(child, 'exit')) as [number | null];
-  const figures = readFigures(api, report);
-  const { operations, requests, serverErrors, findings } = figures;
-  const found = `${serverErrors} server errors, ${findings} other findings`;
-  console.log(`fuzz       ${`${api} API`.padEnd(16)} ${requests} requests to ${operations} operations, ${found}`);
-  if (exitCode !== 0) {
-    console.log(Buffer.concat(said).toString());
-    if (serverErrors + findings === 0) figures.findings = 1;
-  }
-  return figures;
+  return { exitCode, said: Buffer.concat(said).toString() };
 }
 
 interface Report {
@@ -100,7 +124,7 @@ interface Report {
   errors: unknown[];
 }
 
-function readFigures(api: ApiFigures['api'], file: string): ApiFigures {
+function readFigures(api: ApiFigures['api'], file: string): Omit<ApiFigures, 'innerHits'> {
   const { operations, test_cases: cases, failures, errors } = JSON.parse(readFileSync(file, 'utf8')) as Report;
   const serverErrors = failures.filter(({ type }) => type === 'ServerError').length;
   return {

@@ -3,6 +3,7 @@
 import itertools
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 import schemathesis
 from hypothesis import strategies as st
@@ -10,6 +11,16 @@ from urllib3.util import connection
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 STREAM_URL = os.environ["FUZZ_STREAM_URL"]
+# Nobody may be led there; fuzz-api.ts counts the connections.
+INNER = os.environ["FUZZ_INNER"]
+INNER_URLS = [
+    "http://{inner}/{text}",
+    "rtsp://{text}@{inner}/",
+    "rtmp://{inner}/{text}/x",
+    "http://[::ffff:{inner_host}]:{inner_port}/{text}",
+    # Its server sends whoever asks so to the inner address.
+    STREAM_URL + "?away={text}",
+]
 
 
 def real(target, *names):
@@ -26,11 +37,22 @@ schemathesis.openapi.media_type("image/webp", real("pictures", "webp"))
 
 @schemathesis.hook
 def map_body(context, body):
-    """A stream that nobody answers for costs seconds, so most addresses are of one that answers at once."""
-    is_stream = isinstance(body, dict) and isinstance(body.get("stream_url"), str)
-    if is_stream and len(body["stream_url"]) % 4 != 3:
+    """A stream that nobody answers for costs seconds, so most addresses are of one that answers at once, or forbidden."""
+    if not isinstance(body, dict) or not isinstance(body.get("stream_url"), str):
+        return body
+    text = body["stream_url"]
+    kind = len(text) % 4
+    if kind < 2:
         body["stream_url"] = STREAM_URL
+    elif kind == 2:
+        body["stream_url"] = inner_url(text)
     return body
+
+
+def inner_url(text):
+    host, port = INNER.split(":")
+    form = INNER_URLS[len(text) // 4 % len(INNER_URLS)]
+    return form.format(inner=INNER, inner_host=host, inner_port=port, text=quote(text, safe="", errors="replace"))
 
 
 # Some requests guess a key, and guesses are throttled by address. So every request comes from an address of its own:

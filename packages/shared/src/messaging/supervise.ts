@@ -116,7 +116,9 @@ function createConsumer(
   return kafka.kafka.consumer({
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
-    sessionTimeout: 45_000,
+    // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
+    // (`persist.ts`), so five of them have to fail in a row; who loses its partitions wrongly does no harm (ADR 39).
+    sessionTimeout: 15_000,
     heartbeatInterval: 3_000,
     rebalanceTimeout: 60_000,
     // A short long poll: leaving, and noticing that others join, takes half a second instead of five.

@@ -202,6 +202,8 @@ test('one job that vanishes fails its task after a while', async () => {
   expect(await world.quota.used(subject)).toBe(1);
   // Nobody will send an end mark for what it published, so nobody may wait for one.
   expect(await lastTold(id)).toMatchObject({ status: 'failed', frames_published: 0 });
+  const asked = await tasks.call('GET', `/internal/v1/tasks/${id}`, { subject, issuer: 'results' });
+  expect(asked.body).toMatchObject({ status: 'failed', frames_published: 0 });
 });
 
 test('a job that is missing at a backend that is not well has not vanished', async () => {

@@ -74,9 +74,9 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An end mark is awaited although the backend lost the job',
-    file: 'services/tasks/src/db/move-task.ts',
-    find: 'return endedAt === null ? 0 : (framesPublished ?? 0);',
-    replace: 'return endedAt === undefined ? 0 : (framesPublished ?? 0);',
+    file: 'services/tasks/src/domain/task.ts',
+    find: 'return job.endedAt === null ? 0 : (job.framesPublished ?? 0);',
+    replace: 'return job.framesPublished ?? 0;',
     caughtBy: {
       file: 'services/tasks/test/reconcile.test.ts',
       test: 'one job that vanishes fails its task after a while',

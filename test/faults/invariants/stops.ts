@@ -10,11 +10,14 @@ interface StopRow {
   ended: Date;
 }
 
-/** Faults during which the backend of a task does not answer, or nobody can hear it: no process can then end a task. */
+/**
+ * Faults during which the backend of a task does not answer, or nobody can hear it: no process can then end a task.
+ * Without Kafka no frame can be read, so a task ends when `RESULTS_GRACE_MS` is over.
+ */
 const silencing = (isReal: boolean) =>
   isReal
     ? /^(inference|jobs|store postgres|store kafka|store s3|process inference|link inference)/
-    : /^(inference|jobs|store postgres)/;
+    : /^(inference|jobs|store postgres|store kafka)/;
 
 const overlaps = ({ from, to }: Strike, row: StopRow) => from <= row.ended.getTime() && to >= row.asked.getTime();
 

@@ -24,6 +24,7 @@ export const internalTask = z
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     ended_at: z.iso.datetime().optional(),
+    frames_published: z.int().min(0).optional().describe('As in the event of its end'),
     result_expires_at: z.iso.datetime(),
   })
   .meta({ id: 'TaskRecord', description: 'A task as services and operators see it' });

@@ -4,8 +4,8 @@ import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
 import { appendEvent } from '@vision/shared/messaging/outbox';
 import { after } from '../domain/moves.ts';
 import type { Change, StatusAfter } from '../domain/moves.ts';
-import { isEnded, isPublic } from '../domain/task.ts';
-import type { JobFacts, PublicTask, Task, TaskIn } from '../domain/task.ts';
+import { framesToExpect, isEnded, isPublic } from '../domain/task.ts';
+import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
@@ -136,12 +136,7 @@ function toSnapshot(task: PublicTask): TaskSnapshot {
     created_at: task.createdAt.toISOString(),
     updated_at: task.updatedAt.toISOString(),
     ended_at: task.endedAt?.toISOString(),
-    frames_published: task.endedAt === null ? undefined : framesToExpect(task.job),
+    frames_published: framesToExpect(task),
     result_expires_at: task.resultExpiresAt.toISOString(),
   };
-}
-
-/** A job that its backend lost sends no end mark, so nobody may wait for one. */
-function framesToExpect({ endedAt, framesPublished }: JobFacts): number {
-  return endedAt === null ? 0 : (framesPublished ?? 0);
 }

@@ -121,3 +121,12 @@ export const reservationIdOf = (taskId: string, attempt: number): string => `${t
 export function longestRunEnds(task: Pick<Task, 'resultExpiresAt'>): Date {
   return new Date(task.resultExpiresAt.getTime() - DAY_MS);
 }
+
+/**
+ * Frames that an end mark has to speak of, once the task has ended: a job that its backend lost sends no mark, so
+ * nobody may wait for one.
+ */
+export function framesToExpect({ endedAt, job }: Task): number | undefined {
+  if (endedAt === null) return undefined;
+  return job.endedAt === null ? 0 : (job.framesPublished ?? 0);
+}

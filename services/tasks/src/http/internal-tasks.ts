@@ -2,6 +2,7 @@ import { getInternalTask, listResolvingTasks, verifyInternalTask } from '@vision
 import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
+import { framesToExpect } from '../domain/task.ts';
 import type { VisibleTask } from '../domain/task.ts';
 import { agesOf } from '../use-cases/ages-of.ts';
 import type { AgedTask } from '../use-cases/ages-of.ts';
@@ -86,7 +87,7 @@ function internalView({ task, ageS }: AgedTask): InternalTask {
 
 type VideoFacts = Pick<
   InternalTask,
-  'attempt' | 'lower_bound' | 'default_min_score' | 'source' | 'reason' | 'job_seen' | 'ended_at'
+  'attempt' | 'lower_bound' | 'default_min_score' | 'source' | 'reason' | 'job_seen' | 'ended_at' | 'frames_published'
 >;
 
 function factsOf(task: VisibleTask): VideoFacts {
@@ -108,5 +109,6 @@ function factsOf(task: VisibleTask): VideoFacts {
     reason: task.reason ?? undefined,
     job_seen: task.job.seenAt !== null,
     ended_at: task.endedAt?.toISOString(),
+    frames_published: framesToExpect(task),
   };
 }

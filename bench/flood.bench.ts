@@ -1,109 +1,172 @@
+import { cpus } from 'node:os';
 import { Caller, example, form, scene } from '../test/support/system.ts';
-import { expensivePictures } from './expensive-pictures.ts';
-import { quantile, timed } from './figures.ts';
+import { expensivePictures, expensiveOrdinaryPictures } from './expensive-pictures.ts';
+import { median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'flood';
 
 const WARM_UP = 30;
-/** Phases without and with the flood take turns, so that other work on the machine falls on both. */
-const ROUNDS = 2;
-const SAMPLES_A_ROUND = 50;
-/** As many calls at once as the limits of a subject allow, each as full as it may be. */
+/** Quiet phases stand between the floods, so that other work on the machine falls on both. */
+const QUIET_SAMPLES = 30;
+const FLOODED_SAMPLES = 60;
+/** A phase under a flood ends after this time with the samples it has. */
+const PHASE_MS = 30_000;
+const FLOOD_FIRST_MS = 3_000;
+/** As many calls at once as the limits of a subject allow. */
 const CALLS = 20;
-const PICTURES = 10;
-const FLOOD_FIRST_MS = 4_000;
+const LOOK_MS = 3_000;
+/** Share of the processors that other work may take before the start. */
+const MOST_BUSY = 0.2;
+/** How much slower the slow samples of the quiet phases may be, and how far the phases may lie apart. */
+const MOST_SPREAD = 2.5;
+const MOST_APART = 1.5;
 
 interface Picture {
   bytes: Uint8Array<ArrayBuffer>;
   type: string;
 }
 
+interface Flood {
+  name: string;
+  /** What each tenant sends, in every call. */
+  tenants: Picture[][];
+}
+
 /**
- * What one tenant's flood of pictures does to the single pictures of another: the 95th percentile under the flood over
- * that without one, in the same run. A tenant that is refused for the processor time it took is followed by a new one,
- * so the flood never ends.
+ * What floods of pictures do to the single pictures of another tenant: the 95th percentile under the flood over that
+ * of the quiet phases of the same run. A tenant that is refused for the processor time it took is followed by a new
+ * one, so a flood never ends. FLOOD=text takes those with this in their names;
+ * ANYWAY=1 measures on a machine that is not quiet as well.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
+  const wanted = process.env['FLOOD'];
+  await refuseBusyMachine();
   const honest = await tenant();
   const street = { bytes: new Uint8Array(await example('street.jpg')), type: 'image/jpeg' };
-  for (let index = 0; index < WARM_UP; index += 1) await detect(honest, [street]);
-  const floods = [{ name: 'ordinary pictures', ...street }, ...(await expensivePictures())];
-  const figures: Figure[] = [];
-  for (const flood of floods) {
-    const alone: number[] = [];
-    const flooded: number[] = [];
-    let calls = 0;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      alone.push(...(await phase(`${flood.name}, round ${round + 1}: alone`, () => samples(honest, street))));
-      const flooding = await during(flood, () =>
-        phase(`${flood.name}, round ${round + 1}: under the flood`, () => samples(honest, street)),
-      );
-      flooded.push(...flooding.value);
-      calls += flooding.calls;
-    }
-    const p95 = { alone: quantile(alone, 0.95), flooded: quantile(flooded, 0.95) };
-    figures.push(
-      {
-        name: `${flood.name}: p95 under the flood over p95 alone`,
-        value: p95.flooded / p95.alone,
+  for (let index = 0; index < WARM_UP; index += 1) await detect(honest, street);
+  const sample = (count: number) => samples(count, () => detect(honest, street));
+  const quiet = [await phase('quiet', () => sample(QUIET_SAMPLES))];
+  const flooded: { name: string; taken: number[] }[] = [];
+  for (const flood of await floods(street)) {
+    if (wanted !== undefined && !flood.name.includes(wanted)) continue;
+    const { value: taken, statuses } = await during(flood, () => phase(flood.name, () => sample(FLOODED_SAMPLES)));
+    const answers = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
+    process.stdout.write(`    calls of the flood: ${answers.join(', ')}\n`);
+    flooded.push({ name: flood.name, taken });
+    quiet.push(await phase('quiet', () => sample(QUIET_SAMPLES)));
+    refuseDisturbance(quiet);
+  }
+  const alone = quantile(quiet.flat(), 0.95);
+  return {
+    figures: [
+      { name: 'p95 without a flood', value: alone, unit: 'ms' },
+      ...flooded.map((flood) => ({
+        name: `${flood.name}: p95 over that`,
+        value: quantile(flood.taken, 0.95) / alone,
         unit: 'ratio',
         target: '≤ 3',
-      },
-      { name: `${flood.name}: p95 alone`, value: p95.alone, unit: 'ms' },
-      { name: `${flood.name}: calls of the flood`, value: calls, unit: 'answered' },
-    );
-  }
-  return { figures };
+      })),
+    ],
+  };
+}
+
+/** Calls of expensive pictures hold one each: those under way when the flood ends have to be waited for. */
+async function floods(street: Picture): Promise<Flood[]> {
+  const ordinary = await expensiveOrdinaryPictures();
+  const expensive = await expensivePictures();
+  const everything = [Array.from({ length: 10 }, () => street), ordinary, ...expensive.slice(0, 2).map((one) => [one])];
+  return [
+    { name: 'ordinary pictures, ten a call', tenants: [Array.from({ length: 10 }, () => street)] },
+    { name: 'ordinary pictures, one a call', tenants: [[street]] },
+    { name: 'the most expensive ordinary pictures', tenants: [ordinary] },
+    ...expensive.map((picture) => ({ name: picture.name, tenants: [[picture]] })),
+    { name: 'four tenants with all of these', tenants: everything },
+  ];
 }
 
 const tenant = () => Caller.create({ images_per_day: 1_000_000, image_calls: CALLS });
 
-/** Prints a phase as it ends: a run takes long, and one that is broken off has then shown something. */
+/** Prints a phase as it ends: a run takes minutes, and one that is broken off has then shown something. */
 async function phase(what: string, work: () => Promise<number[]>): Promise<number[]> {
   const taken = await work();
-  const [p50, p95] = [quantile(taken, 0.5), quantile(taken, 0.95)].map((ms) => ms.toFixed(0));
-  process.stdout.write(`  ${what}: p50 ${p50} ms, p95 ${p95} ms\n`);
+  const [p50, p95] = [median(taken), quantile(taken, 0.95)].map((ms) => ms.toFixed(0));
+  process.stdout.write(`  ${what}: p50 ${p50} ms, p95 ${p95} ms, ${taken.length} pictures\n`);
   return taken;
 }
 
-async function samples(caller: Caller, picture: Picture): Promise<number[]> {
+async function samples(count: number, work: () => Promise<void>): Promise<number[]> {
   const taken: number[] = [];
-  for (let index = 0; index < SAMPLES_A_ROUND; index += 1) taken.push(await timed(() => detect(caller, [picture])));
+  const until = performance.now() + PHASE_MS;
+  while (taken.length < count && performance.now() < until) taken.push(await timed(work));
   return taken;
 }
 
-async function during<T>(picture: Picture, work: () => Promise<T>): Promise<{ value: T; calls: number }> {
+async function during<T>(
+  flood: Flood,
+  work: () => Promise<T>,
+): Promise<{ value: T; statuses: Record<number, number> }> {
   let isOver = false;
-  let calls = 0;
-  let attacker = await tenant();
-  const flood = async () => {
-    while (!isOver) {
-      const current = attacker;
-      const status = await send(
-        current,
-        Array.from({ length: PICTURES }, () => picture),
-      );
-      calls += 1;
-      if (status === 429 && current === attacker) attacker = await tenant();
-    }
+  const statuses: Record<number, number> = {};
+  const attack = (pictures: Picture[]) => {
+    let attacker = tenant();
+    return Array.from({ length: CALLS }, async () => {
+      while (!isOver) {
+        const current = attacker;
+        const status = await send(await current, pictures);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (status === 429 && current === attacker) attacker = tenant();
+      }
+    });
   };
-  const floods = Array.from({ length: CALLS }, () => flood());
+  const attacks = flood.tenants.flatMap(attack);
   await new Promise((resolve) => setTimeout(resolve, FLOOD_FIRST_MS));
   try {
-    return { value: await work(), calls };
+    return { value: await work(), statuses: { ...statuses } };
   } finally {
     isOver = true;
-    await Promise.all(floods);
+    await Promise.all(attacks);
   }
 }
 
-async function detect(caller: Caller, pictures: Picture[]): Promise<void> {
-  const status = await send(caller, pictures);
+async function detect(caller: Caller, picture: Picture): Promise<void> {
+  const status = await send(caller, [picture]);
   if (status !== 201) throw new Error(`image call: ${status}`);
 }
 
 async function send(caller: Caller, pictures: Picture[]): Promise<number> {
   const files = pictures.map(({ bytes, type }, index) => ({ name: 'files', value: bytes, type, filename: `${index}` }));
   return (await caller.detect(form(scene('person_vehicle'), ...files))).status;
+}
+
+/** @throws when other work takes the processors: the figures would be its own. */
+async function refuseBusyMachine(): Promise<void> {
+  const before = processorTimes();
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  const after = processorTimes();
+  const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
+  const share = `${Math.round(busy * 100)} % of the processors are busy before the start`;
+  process.stdout.write(`  ${share}\n`);
+  if (busy > MOST_BUSY) refuse(`${share}, ${MOST_BUSY * 100} % at most: other work runs on this machine`);
+}
+
+function processorTimes(): { idle: number; all: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((one) => Object.values(one))) };
+}
+
+/** @throws when the quiet phases were not quiet. */
+function refuseDisturbance(quiet: number[][]): void {
+  const all = quiet.flat();
+  const spread = quantile(all, 0.95) / median(all);
+  if (spread > MOST_SPREAD) refuse(`p95 is ${spread.toFixed(1)} times p50 without a flood, ${MOST_SPREAD} at most`);
+  const middles = quiet.map(median);
+  const apart = Math.max(...middles) / Math.min(...middles);
+  if (apart > MOST_APART) refuse(`the quiet phases lie ${apart.toFixed(1)} times apart, ${MOST_APART} at most`);
+}
+
+function refuse(why: string): void {
+  if (process.env['ANYWAY'] !== '1') throw new Error(`${why}. ANYWAY=1 measures all the same`);
+  process.stdout.write(`  not quiet: ${why}\n`);
 }

@@ -1,4 +1,4 @@
-import { createGate, mostForOne } from '@vision/shared/async/gate';
+import { createGate } from '@vision/shared/async/gate';
 import { createDb } from '@vision/shared/db/knex';
 import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
@@ -38,8 +38,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
     db,
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
-    callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, perOwner: mostForOne(config.MAX_CALLS) }),
-    imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, perOwner: mostForOne(config.IMAGES_AT_ONCE) }),
+    callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
+    imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
     wakeRelay: relay.wake,
     settings: settingsOf(config),
   };

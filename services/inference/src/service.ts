@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { createGate, mostForOne } from '@vision/shared/async/gate';
+import { createGate } from '@vision/shared/async/gate';
 import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { healthListener } from '@vision/shared/http/health';
@@ -32,8 +32,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   signals.sandboxChosen(config.SANDBOX, sandbox.wall);
   const pictures = createPictureDecoder({
     sandbox,
-    // One more than a single one, so that one owner of expensive pictures leaves a process to others.
-    processes: Math.max(2, threads),
+    atOnce: threads,
     limits: { cpuMs: config.PICTURE_CPU_MS, waitMs: config.PICTURE_WAIT_MS },
     onLost: signals.pictureDecoderLost,
   });
@@ -50,7 +49,9 @@ export async function createService(config: Config, { logger }: ServiceContext):
     detectors,
     pictures,
     sandbox,
-    ...createPictureGates(threads, config.DETECT_QUEUE),
+    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other.
+    detectionGate: createGate({ concurrency: threads }),
+    requestGate: createGate({ concurrency: 2 * threads + config.DETECT_QUEUE, queue: 0, leavesRoom: true }),
     pictureAnswerMs: config.DETECT_ANSWER_MS,
   };
   const videoConfig = completeVideoConfig(config);
@@ -85,16 +86,6 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
       { name: 'sandbox', timeoutMs: 1_000, stop: async () => sandbox.close() },
     ],
-  };
-}
-
-function createPictureGates(threads: number, queue: number): Pick<PictureDeps, 'requestGate' | 'detectionGate'> {
-  // One picture is decoded while another is detected; more at once would only share the same cores.
-  const picturesAtOnce = 2 * threads;
-  const requestsAtOnce = picturesAtOnce + queue;
-  return {
-    requestGate: createGate({ concurrency: requestsAtOnce, queue: 0, perOwner: mostForOne(requestsAtOnce) }),
-    detectionGate: createGate({ concurrency: picturesAtOnce, perOwner: mostForOne(picturesAtOnce) }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
 import sharp from 'sharp';
 import { ImageRefusedError } from '../src/domain/image-error.ts';
 import { createPictureDecoder } from '../src/pictures/create-picture-decoder.ts';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   sandbox = await createSandbox('require');
   decoder = createPictureDecoder({
     sandbox,
-    processes: 2,
+    atOnce: 2,
     limits: { cpuMs: 1_000, waitMs: 30_000 },
     onLost: () => (lost += 1),
   });
@@ -83,6 +84,30 @@ test('after every process was lost, pictures are decoded as before', async () =>
   const expensive = await manyScans(85, 4_000);
   await Promise.all([reasonOf(expensive), reasonOf(expensive), reasonOf(expensive)]);
   expect(await reasonOf(await plain(64, 32).png().toBuffer())).toBe('decoded');
+});
+
+test('a lost process is replaced at once, and meanwhile another is ready', async () => {
+  const started: number[] = [];
+  const counted: Sandbox = {
+    ...sandbox,
+    spawn: (program, stdio) => {
+      started.push(program.niceness ?? 0);
+      return sandbox.spawn(program, stdio);
+    },
+  };
+  const limits = { cpuMs: 1_000, waitMs: 30_000 };
+  const own = createPictureDecoder({ sandbox: counted, atOnce: 1, limits, onLost: () => undefined });
+  own.start();
+  try {
+    expect(started).toEqual([0, 0, 5, 5]);
+    await expect(own.decode(await manyScans(85, 4_000), small)).rejects.toMatchObject({ reason: 'not_decodable' });
+    await until(() => started.length === 5);
+    expect(started).toEqual([0, 0, 5, 5, 5]);
+    await own.decode(await plain(4_000, 4_000).png().toBuffer(), small);
+    expect(started).toHaveLength(5);
+  } finally {
+    own.stop();
+  }
 });
 
 test('a picture with more than 100 scans is refused before anything is decoded', async () => {

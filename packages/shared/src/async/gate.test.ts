@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { createGate, GateFullError, mostForOne } from './gate.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createGate, GateFullError } from './gate.ts';
 import type { Gate } from './gate.ts';
 
 test('no more than the given number run at once and the rest follow in order', async () => {
@@ -101,26 +101,71 @@ function held(gate: Gate, owner: string) {
   return { hasBegun: () => hasBegun, end: () => (end.resolve(), done) };
 }
 
-test('owners take turns, however much work one of them has', async () => {
-  const gate = createGate({ concurrency: 1 });
-  const order: string[] = [];
-  const work = (owner: string) => gate.run(async () => void order.push(owner), { owner });
-  await Promise.all([...Array.from({ length: 4 }, () => work('a')), work('b'), work('c'), work('b')]);
-  expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b', 'a']);
+/** Work of so many milliseconds of a clock that stands still otherwise. */
+const lasting = (gate: Gate, owner: string, { ms, order }: { ms: number; order: string[] }) =>
+  gate.run(
+    async () => {
+      order.push(owner);
+      await new Promise(setImmediate);
+      jest.advanceTimersByTime(ms);
+    },
+    { owner },
+  );
+
+describe('owners that wait', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  test('take turns, however much work one of them has', async () => {
+    const gate = createGate({ concurrency: 1 });
+    const order: string[] = [];
+    const owners = ['a', 'a', 'a', 'a', 'b', 'c', 'b'];
+    await Promise.all(owners.map((owner) => lasting(gate, owner, { ms: 10, order })));
+    expect(order.slice(0, 3).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(order.slice(3, 5).toSorted()).toEqual(['a', 'b']);
+  });
+
+  test('share the time of the places: short work comes before the next long work of others', async () => {
+    const gate = createGate({ concurrency: 1 });
+    const order: string[] = [];
+    const long = Array.from({ length: 3 }, () => lasting(gate, 'long', { ms: 100, order }));
+    const short = Array.from({ length: 4 }, () => lasting(gate, 'short', { ms: 10, order }));
+    await Promise.all([...long, ...short]);
+    expect(order).toEqual(['long', 'short', 'short', 'short', 'short', 'long', 'long']);
+  });
+
+  test('gain nothing from having been away', async () => {
+    const gate = createGate({ concurrency: 1 });
+    const order: string[] = [];
+    const busy = Array.from({ length: 8 }, () => lasting(gate, 'busy', { ms: 100, order }));
+    await Promise.all(busy.slice(0, 4));
+    const late = Array.from({ length: 4 }, () => lasting(gate, 'late', { ms: 100, order }));
+    await Promise.all([...busy, ...late]);
+    expect(order.slice(4).join(' ')).toMatch(/^busy late (busy late|late busy)/);
+  });
 });
 
-test('one owner never holds more than its places, and another finds one free', async () => {
-  const gate = createGate({ concurrency: 3, perOwner: 2 });
+test('an owner leaves as many places as it holds, and others share what is left in the same way', async () => {
+  const gate = createGate({ concurrency: 16, leavesRoom: true });
+  const holdersOf = (owner: string) => Array.from({ length: 20 }, () => held(gate, owner));
+  const all = ['a', 'b', 'c', 'd', 'e'].map(holdersOf);
+  const begun = () => all.map((works) => works.filter((work) => work.hasBegun()).length);
+  await new Promise(setImmediate);
+  expect(begun()).toEqual([8, 4, 2, 1, 1]);
+  const newcomer = held(gate, 'f');
+  await all[0]?.[0]?.end();
+  await new Promise(setImmediate);
+  expect(newcomer.hasBegun()).toBe(true);
+  await Promise.all([newcomer, ...all.flat()].map((work) => work.end()));
+  expect(gate.load()).toBe(0);
+});
+
+test('a place that becomes free goes to an owner that may hold one more', async () => {
+  const gate = createGate({ concurrency: 3, leavesRoom: true });
   const [first, second, third] = ['a', 'a', 'a'].map((owner) => held(gate, owner));
-  expect(third?.hasBegun()).toBe(false);
   const other = held(gate, 'b');
   await new Promise(setImmediate);
-  expect([first?.hasBegun(), second?.hasBegun(), third?.hasBegun(), other.hasBegun()]).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ]);
+  expect([first, second, third, other].map((work) => work?.hasBegun())).toEqual([true, true, false, true]);
   await other.end();
   expect(third?.hasBegun()).toBe(false);
   await first?.end();
@@ -130,14 +175,15 @@ test('one owner never holds more than its places, and another finds one free', a
   expect(gate.load()).toBe(0);
 });
 
-test('without a queue an owner at its limit is turned away while others are served', async () => {
-  const gate = createGate({ concurrency: 4, queue: 0, perOwner: mostForOne(4) });
-  const taken = Array.from({ length: 3 }, () => held(gate, 'a'));
+test('without a queue an owner that holds its share is turned away while others are served', async () => {
+  const gate = createGate({ concurrency: 4, queue: 0, leavesRoom: true });
+  const taken = Array.from({ length: 2 }, () => held(gate, 'a'));
   await expect(gate.run(async () => 'one more', { owner: 'a' })).rejects.toBeInstanceOf(GateFullError);
   await expect(gate.run(async () => 'served', { owner: 'b' })).resolves.toBe('served');
   await Promise.all(taken.map(({ end }) => end()));
 });
 
-test('one owner leaves a place to others wherever there is more than one', () => {
-  expect([1, 2, 3, 4, 16].map(mostForOne)).toEqual([1, 1, 2, 3, 12]);
+test('the only place of a gate is given to anybody', async () => {
+  const gate = createGate({ concurrency: 1, leavesRoom: true });
+  expect(await gate.run(async () => 'done', { owner: 'a' })).toBe('done');
 });

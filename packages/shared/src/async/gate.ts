@@ -8,20 +8,24 @@ export interface GateOptions {
   concurrency: number;
   /** Pieces of work that may wait for a place; any number when left out. */
   queue?: number;
-  /** Places that the work for one owner may hold; all of them when left out. */
-  perOwner?: number;
+  /**
+   * Gives an owner a further place only while more are free than it holds. One owner ends up with half of the places,
+   * two with a third each, and so on: some are left for whoever comes next, whatever the others' work takes.
+   */
+  leavesRoom?: boolean;
 }
 
 /** On whose behalf work waits, and what ends the wait. */
 export interface Turn {
   signal?: AbortSignal | undefined;
-  /** Owners take turns, however much work each of them has. Work without an owner is not limited by `perOwner`. */
+  /** Owners share the places, however much work each of them has. Work without an owner takes any free place. */
   owner?: string | undefined;
 }
 
 export interface Gate {
   /**
-   * Runs `work` when a place is free: owner by owner, and first come first served for each of them.
+   * Runs `work` when a place is free. Of the owners that wait, the one comes next that held places for the least time;
+   * whoever was away has no credit from it. For one owner it is first come first served.
    * @throws GateFullError at once when the queue is full; the signal's reason when it fires before the work began.
    */
   run: <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>;
@@ -36,11 +40,12 @@ export function createGate(options: GateOptions): Gate {
   const line = new Line(options);
   const inside = new Set<Promise<unknown>>();
   const pass = async <T>(work: () => Promise<T>, turn: Turn): Promise<T> => {
-    await line.enter(turn);
+    const share = await line.enter(turn);
+    const from = performance.now();
     try {
       return await work();
     } finally {
-      line.leave(turn.owner);
+      line.leave(share, performance.now() - from);
     }
   };
   return {
@@ -60,82 +65,104 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-/** The most that one owner may hold of some places: others find one free, or soon, whatever the owner's work takes. */
-export const mostForOne = (places: number): number => Math.max(1, Math.floor(places * 0.75));
+/** What one owner has of a gate. */
+interface Share {
+  owner: string | undefined;
+  running: number;
+  /** Admits one that waits. */
+  waiting: (() => void)[];
+  /** Time for which its work held places, begun where the others stood when it came. */
+  usedMs: number;
+}
 
-type Owner = string | undefined;
+/** Owners that are away are remembered for as long as others had less; beyond so many they are forgotten. */
+const MOST_REMEMBERED = 1_000;
 
-/** The places of a gate and whoever waits for one. While a place is free, all who wait hold what they may hold. */
+/** The places of a gate and whoever waits for one: all who wait hold what they may hold. */
 class Line {
   readonly #options: Required<GateOptions>;
+  readonly #shares = new Map<string | undefined, Share>();
   #running = 0;
-  readonly #runningOf = new Map<Owner, number>();
-  /** In the order in which the owners have their turn. */
-  readonly #waiting = new Map<Owner, (() => void)[]>();
-  #waitingInAll = 0;
+  #waiting = 0;
+  /** What the owner had used that was admitted last: all that waited then had used as much at least. */
+  #usedMs = 0;
 
-  constructor({ concurrency, queue = Infinity, perOwner = Infinity }: GateOptions) {
-    this.#options = { concurrency, queue, perOwner };
+  constructor({ concurrency, queue = Infinity, leavesRoom = false }: GateOptions) {
+    this.#options = { concurrency, queue, leavesRoom };
   }
 
-  async enter({ signal, owner }: Turn): Promise<void> {
+  async enter({ signal, owner }: Turn): Promise<Share> {
     signal?.throwIfAborted();
-    if (this.#running < this.#options.concurrency && this.#hasRoom(owner)) {
-      this.#take(owner);
-      return;
+    const share = this.#shareOf(owner);
+    if (this.#hasRoom(share)) {
+      this.#take(share);
+      return share;
     }
-    if (this.#waitingInAll >= this.#options.queue) {
-      throw new GateFullError(`${this.#running} running, ${this.#waitingInAll} waiting`);
+    if (this.#waiting >= this.#options.queue) {
+      throw new GateFullError(`${this.#running} running, ${this.#waiting} waiting`);
     }
     const { promise, resolve: admit, reject } = Promise.withResolvers<void>();
     const giveUp = () => {
       // Whoever was admitted in the same moment has left the queue already and goes on.
-      this.#forget(owner, admit);
+      const at = share.waiting.indexOf(admit);
+      if (at !== -1) this.#waiting -= share.waiting.splice(at, 1).length;
       reject(signal?.reason);
     };
-    this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), admit]);
-    this.#waitingInAll += 1;
+    share.waiting.push(admit);
+    this.#waiting += 1;
     signal?.addEventListener('abort', giveUp, { once: true });
     await promise.finally(() => signal?.removeEventListener('abort', giveUp));
+    return share;
   }
 
-  leave(owner: Owner): void {
+  leave(share: Share, tookMs: number): void {
     this.#running -= 1;
-    const left = (this.#runningOf.get(owner) ?? 1) - 1;
-    if (left === 0) this.#runningOf.delete(owner);
-    else this.#runningOf.set(owner, left);
-    for (const [next, [admit]] of this.#waiting) {
-      if (!admit || !this.#hasRoom(next)) continue;
-      this.#take(next);
-      this.#forget(next, admit);
-      this.#toTheEnd(next);
-      admit();
-      return;
+    share.running -= 1;
+    share.usedMs += tookMs;
+    while (this.#admitNext());
+    this.#forget();
+  }
+
+  #shareOf(owner: string | undefined): Share {
+    const share = this.#shares.get(owner) ?? { owner, running: 0, waiting: [], usedMs: 0 };
+    if (isAway(share)) share.usedMs = Math.max(share.usedMs, this.#usedMs);
+    this.#shares.set(owner, share);
+    return share;
+  }
+
+  /** False when nobody who waits may hold a place more. */
+  #admitNext(): boolean {
+    let next: Share | undefined;
+    for (const share of this.#shares.values()) {
+      if (share.waiting.length === 0 || !this.#hasRoom(share)) continue;
+      if (!next || share.usedMs < next.usedMs) next = share;
+    }
+    const admit = next?.waiting.shift();
+    if (!next || !admit) return false;
+    this.#waiting -= 1;
+    this.#take(next);
+    admit();
+    return true;
+  }
+
+  #hasRoom({ owner, running }: Share): boolean {
+    const free = this.#options.concurrency - this.#running;
+    return free > (this.#options.leavesRoom && owner !== undefined ? running : 0);
+  }
+
+  #take(share: Share): void {
+    this.#usedMs = Math.max(this.#usedMs, share.usedMs);
+    this.#running += 1;
+    share.running += 1;
+  }
+
+  #forget(): void {
+    const isCrowded = this.#shares.size > MOST_REMEMBERED;
+    for (const share of this.#shares.values()) {
+      const isEven = this.#running === 0 || share.usedMs <= this.#usedMs;
+      if (isAway(share) && (isEven || isCrowded)) this.#shares.delete(share.owner);
     }
   }
-
-  #toTheEnd(owner: Owner): void {
-    const rest = this.#waiting.get(owner);
-    if (!rest) return;
-    this.#waiting.delete(owner);
-    this.#waiting.set(owner, rest);
-  }
-
-  #hasRoom(owner: Owner): boolean {
-    return owner === undefined || (this.#runningOf.get(owner) ?? 0) < this.#options.perOwner;
-  }
-
-  #take(owner: Owner): void {
-    this.#running += 1;
-    this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + 1);
-  }
-
-  #forget(owner: Owner, admit: () => void): void {
-    const line = this.#waiting.get(owner) ?? [];
-    const rest = line.filter((other) => other !== admit);
-    if (rest.length === line.length) return;
-    this.#waitingInAll -= 1;
-    if (rest.length > 0) this.#waiting.set(owner, rest);
-    else this.#waiting.delete(owner);
-  }
 }
+
+const isAway = ({ running, waiting }: Share) => running === 0 && waiting.length === 0;

@@ -6,6 +6,8 @@ interface DetectOptions {
   minScore: number;
   /** Labels of the scene; other classes of the model are ignored. */
   labels: readonly string[];
+  /** On whose behalf: owners take turns. */
+  owner?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -15,8 +15,10 @@ export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpe
   return {
     model: `${name}:${spec.version}`,
     fit,
-    detect: async (image, options) =>
-      pool.detect({ detector: name, picture: await scaleTo(image, fit(image)), ...options }),
+    detect: async (image, { minScore, labels, ...turn }) => {
+      const picture = await scaleTo(image, fit(image));
+      return pool.detect({ detector: name, picture, minScore, labels }, turn);
+    },
   };
 }
 

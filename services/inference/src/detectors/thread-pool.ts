@@ -1,4 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { createGate } from '@vision/shared/async/gate';
+import type { Gate, Turn } from '@vision/shared/async/gate';
 import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
@@ -6,7 +8,7 @@ import './without-runtime-telemetry.ts';
 import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /** A picture for a detector. */
-type Task = Omit<ThreadRequest, 'id'> & { signal?: AbortSignal | undefined };
+type Task = Omit<ThreadRequest, 'id'>;
 
 export interface ThreadPoolOptions {
   threads: number;
@@ -16,6 +18,7 @@ export interface ThreadPoolOptions {
 
 interface Pending {
   task: Task;
+  signal: AbortSignal | undefined;
   resolve: (objects: DetectedObject[]) => void;
   reject: (error: unknown) => void;
 }
@@ -39,6 +42,9 @@ export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
   readonly #idle: Thread[] = [];
+  /** As many pictures as there are threads; the others wait, and owners take turns. */
+  readonly #gate: Gate;
+  /** Those that found no thread because it was lost. */
   readonly #queue: Pending[] = [];
   #lastId = 0;
   #stopped = false;
@@ -46,6 +52,7 @@ export class ThreadPool {
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
+    this.#gate = createGate({ concurrency: Math.max(1, options.threads) });
   }
 
   /** Loads the models in every thread. @throws when a model cannot be loaded. */
@@ -58,11 +65,15 @@ export class ThreadPool {
     return this.#threads.size;
   }
 
-  /** Runs on the next free thread, first come first served. @throws AppError of kind unavailable. */
-  detect(task: Task): Promise<DetectedObject[]> {
+  /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
+  detect(task: Task, turn: Turn = {}): Promise<DetectedObject[]> {
+    return this.#gate.run(() => this.#detectNow(task, turn.signal), turn);
+  }
+
+  #detectNow(task: Task, signal: AbortSignal | undefined): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
-      this.#queue.push({ task, resolve, reject });
+      this.#queue.push({ task, signal, resolve, reject });
       this.#pump();
     });
   }
@@ -83,16 +94,15 @@ export class ThreadPool {
 
   #pump(): void {
     while (this.#idle.length > 0 && this.#queue.length > 0) {
-      const { task, resolve, reject } = this.#queue.shift() as Pending;
-      const { signal, ...request } = task;
-      if (signal?.aborted) {
-        reject(signal.reason);
+      const pending = this.#queue.shift() as Pending;
+      if (pending.signal?.aborted) {
+        pending.reject(pending.signal.reason);
         continue;
       }
       const thread = this.#idle.shift() as Thread;
       this.#lastId += 1;
-      thread.current = { task, resolve, reject, id: this.#lastId };
-      thread.worker.postMessage({ ...request, id: this.#lastId } satisfies ThreadRequest);
+      thread.current = { ...pending, id: this.#lastId };
+      thread.worker.postMessage({ ...pending.task, id: this.#lastId } satisfies ThreadRequest);
     }
   }
 

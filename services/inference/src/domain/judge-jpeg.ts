@@ -1,5 +1,5 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
 import { ImageRefusedError } from './image-error.ts';
+import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_SCANS } from './picture-limits.ts';
 
 const START_OF_SCAN = 0xda;
@@ -7,34 +7,60 @@ const END_OF_IMAGE = 0xd9;
 
 /** Frame headers C0 to CF but for the tables C4 and CC and the reserved C8. */
 const isFrameHeader = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+/** Milliseconds for a MiB of coefficients: baseline and extended, progressive. */
+const MS_PER_MIB: Partial<Record<number, number>> = { 0xc0: 14, 0xc1: 14, 0xc2: 35 };
+/** Arithmetic coding, and what hardly anybody makes. */
+const ODD_MS_PER_MIB = 140;
+/** Nanoseconds for a pixel in each scan. */
+const PIXEL_NS = 1;
+/** Four inks are converted by tables, in what is left of the picture after scaling. */
+const INKS_MS = 100;
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7;
 /** Markers without a length: TEM and the reserved ones beside it, RST0 to RST7, SOI. */
 const standsAlone = (marker: number) => marker < 0xc0 || isRestart(marker) || marker === 0xd8;
 
 /**
- * Size of a JPEG by its one frame header (ITU-T T.81, annex B), after counting its scans. Markers are found the way
+ * Size and cost of a JPEG by its one frame header (ITU-T T.81, annex B) and its scans. Markers are found the way
  * libjpeg finds them, past any bytes that belong nowhere; otherwise a decoder would see another picture than is judged.
  * @throws ImageRefusedError `not_decodable` for more than one frame, more than 100 scans, too many markers, or no frame
  * at all.
  */
-export function judgeJpeg(bytes: Buffer): ImageSize {
-  let size: ImageSize | undefined;
+export function judgeJpeg(bytes: Buffer): Judgement {
+  let frame: Frame | undefined;
   let scans = 0;
+  let scanBytes = 0;
   let markers = 0;
   for (let at = nextMarker(bytes, 2, false); at < bytes.length; markers += 1) {
     const marker = bytes[at] ?? END_OF_IMAGE;
     if (marker === END_OF_IMAGE) break;
-    if (marker === START_OF_SCAN) scans += 1;
+    const isScan = marker === START_OF_SCAN;
+    if (isScan) scans += 1;
     if (scans > MAX_SCANS || markers >= MAX_CHUNKS) throw new ImageRefusedError('not_decodable');
     if (isFrameHeader(marker)) {
-      if (size || at + 8 > bytes.length) throw new ImageRefusedError('not_decodable');
-      size = { height: bytes.readUInt16BE(at + 4), width: bytes.readUInt16BE(at + 6) };
+      if (frame || at + 8 > bytes.length) throw new ImageRefusedError('not_decodable');
+      const [height, width] = [bytes.readUInt16BE(at + 4), bytes.readUInt16BE(at + 6)];
+      frame = { marker, height, width, components: bytes[at + 8] };
     }
     const end = standsAlone(marker) ? at + 1 : endOfSegment(bytes, at + 1);
-    at = nextMarker(bytes, end, marker === START_OF_SCAN);
+    at = nextMarker(bytes, end, isScan);
+    if (isScan) scanBytes += at - end;
   }
-  if (!size) throw new ImageRefusedError('not_decodable');
-  return size;
+  if (!frame) throw new ImageRefusedError('not_decodable');
+  const { width, height } = frame;
+  return { width, height, expectedMs: expectedMs(frame, scans, scanBytes) };
+}
+
+interface Frame {
+  marker: number;
+  width: number;
+  height: number;
+  components: number | undefined;
+}
+
+function expectedMs({ marker, width, height, components }: Frame, scans: number, scanBytes: number): number {
+  const unpacking = (scanBytes / 2 ** 20) * (MS_PER_MIB[marker] ?? ODD_MS_PER_MIB);
+  const colours = components === 4 ? INKS_MS : 0;
+  return unpacking + colours + (width * height * scans * PIXEL_NS) / 1e6;
 }
 
 /** The length at the beginning of a segment counts itself. */

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { judgePicture } from './judge-picture.ts';
 import { ImageRefusedError } from './image-error.ts';
+import { ORDINARY_MS } from './picture-limits.ts';
 
 const refusalOf = (bytes: Buffer): string => {
   try {
@@ -14,8 +15,8 @@ const refusalOf = (bytes: Buffer): string => {
 
 const segment = (marker: number, data: Buffer) =>
   Buffer.concat([Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 0xff]), data]);
-const frame = (width: number, height: number, marker = 0xc2) => {
-  const data = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
+const frame = (width: number, height: number, marker = 0xc2, components = 1) => {
+  const data = Buffer.from([8, 0, 0, 0, 0, components, 1, 0x11, 0]);
   data.writeUInt16BE(height, 1);
   data.writeUInt16BE(width, 3);
   return segment(marker, data);
@@ -31,8 +32,10 @@ const chunk = (type: string, data: Buffer) => {
   length.writeUInt32BE(data.length);
   return Buffer.concat([length, Buffer.from(type, 'latin1'), data, Buffer.alloc(4)]);
 };
-const header = (width: number, height: number) => {
+const header = (width: number, height: number, { depth = 8, interlace = 0 } = {}) => {
   const data = Buffer.alloc(13);
+  data[8] = depth;
+  data[12] = interlace;
   data.writeUInt32BE(width, 0);
   data.writeUInt32BE(height, 4);
   return chunk('IHDR', data);
@@ -96,7 +99,40 @@ test.each<[string, Buffer, object]>([
     { type: 'webp', width: 640, height: 480 },
   ],
 ])('%s is measured', (_name, bytes, expected) => {
-  expect(judgePicture(bytes)).toEqual(expected);
+  expect(judgePicture(bytes)).toMatchObject(expected);
+});
+
+const MiB = 2 ** 20;
+const scanOf = (bytes: number) => Buffer.concat([scan, Buffer.alloc(bytes)]);
+const [baseline, progressive, arithmetic] = [0xc0, 0xc2, 0xc9];
+
+test.each<[string, Buffer]>([
+  ['a photograph of 12 megapixels', jpeg(frame(4_000, 3_000, baseline), scanOf(4 * MiB))],
+  ['a JPEG with much behind its end', Buffer.concat([jpeg(frame(640, 480), scan), Buffer.alloc(8 * MiB)])],
+  [
+    'a progressive JPEG of 2 megapixels',
+    jpeg(frame(1_920, 1_080, progressive), ...Array<Buffer>(10).fill(scanOf(MiB / 20))),
+  ],
+  ['a screenshot of 3.7 megapixels', png(header(2_560, 1_440))],
+  ['a WebP of 2 megapixels', webp(canvas(1_920, 1_080), part('VP8 ', Buffer.alloc(MiB / 2)))],
+])('%s is ordinary', (_name, bytes) => {
+  expect(judgePicture(bytes).expectedMs).toBeLessThanOrEqual(ORDINARY_MS);
+});
+
+test.each<[string, Buffer]>([
+  ['a JPEG of 8 MiB', jpeg(frame(2_400, 2_400, baseline), scanOf(8 * MiB))],
+  ['a progressive JPEG of 12 megapixels', jpeg(frame(4_000, 3_000, progressive), ...Array<Buffer>(10).fill(scan))],
+  ['a JPEG of 2 megapixels with 60 scans', jpeg(frame(1_920, 1_080, baseline), ...Array<Buffer>(60).fill(scan))],
+  ['an arithmetic JPEG of 1 MiB', jpeg(frame(640, 480, arithmetic), scanOf(MiB))],
+  ['a JPEG of four inks', jpeg(frame(640, 480, baseline, 4), scan)],
+  ['a PNG of 8 megapixels', png(header(3_840, 2_160))],
+  ['an interlaced PNG of 2.3 megapixels', png(header(1_500, 1_500, { interlace: 1 }))],
+  ['a PNG of 16 bits and 2.3 megapixels', png(header(1_500, 1_500, { depth: 16 }))],
+  ['a PNG of 2.3 megapixels with a colour profile', png(header(1_500, 1_500), chunk('iCCP', Buffer.alloc(9)))],
+  ['a WebP of 5 megapixels', webp(canvas(2_500, 2_000), part('VP8 ', Buffer.alloc(30)))],
+  ['a WebP of 2 MiB', webp(canvas(1_920, 1_080), part('VP8 ', Buffer.alloc(2 * MiB)))],
+])('%s is expected to be expensive', (_name, bytes) => {
+  expect(judgePicture(bytes).expectedMs).toBeGreaterThan(ORDINARY_MS);
 });
 
 test.each<[string, Buffer, string]>([

@@ -1,19 +1,22 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
 import { ImageRefusedError } from './image-error.ts';
+import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_PROFILE_BYTES } from './picture-limits.ts';
 
 const SIGNATURE_BYTES = 8;
 /** Length and type before, checksum after the data (PNG specification, section 5.3). */
 const FRAME_BYTES = 12;
 const HEADER_BYTES = 13;
+/** Nanoseconds for a pixel of 8 bits a sample; each of 16 bits, interlacing and a colour profile doubles it. */
+const PIXEL_NS = 25;
 
 /**
- * Size of a PNG by its header, which has to come first and once.
+ * Size and cost of a PNG by its header, which has to come first and once.
  * @throws ImageRefusedError `not_decodable` for a missing or second header, too many chunks, or a colour profile
  * too large.
  */
-export function judgePng(bytes: Buffer): ImageSize {
-  let size: ImageSize | undefined;
+export function judgePng(bytes: Buffer): Judgement {
+  let judged: Judgement | undefined;
+  let hasProfile = false;
   let chunks = 0;
   for (let at = SIGNATURE_BYTES; at + FRAME_BYTES <= bytes.length; chunks += 1) {
     const length = bytes.readUInt32BE(at);
@@ -23,12 +26,21 @@ export function judgePng(bytes: Buffer): ImageSize {
     if (isHeader) {
       if (length !== HEADER_BYTES || at + FRAME_BYTES + length > bytes.length)
         throw new ImageRefusedError('not_decodable');
-      size = { width: bytes.readUInt32BE(at + 8), height: bytes.readUInt32BE(at + 12) };
+      judged = judgeHeader(bytes.subarray(at + 8));
     }
     if (type === 'iCCP' && length > MAX_PROFILE_BYTES) throw new ImageRefusedError('not_decodable');
+    if (type === 'iCCP') hasProfile = true;
     if (type === 'IEND') break;
     at += FRAME_BYTES + length;
   }
-  if (!size) throw new ImageRefusedError('not_decodable');
-  return size;
+  if (!judged) throw new ImageRefusedError('not_decodable');
+  return hasProfile ? { ...judged, expectedMs: 2 * judged.expectedMs } : judged;
+}
+
+function judgeHeader(header: Buffer): Judgement {
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const isDeep = header[8] === 16;
+  const isInterlaced = header[12] !== 0;
+  const pixelNs = PIXEL_NS * (isDeep ? 2 : 1) * (isInterlaced ? 2 : 1);
+  return { width, height, expectedMs: (width * height * pixelNs) / 1e6 };
 }

@@ -1,28 +1,36 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { ImageRefusedError } from './image-error.ts';
+import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_FRAMES } from './picture-limits.ts';
 
 const CONTAINER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
+/** Milliseconds for a MiB of a lossy picture; nanoseconds for a pixel of a lossless one, twice with a profile. */
+const MS_PER_MIB = 70;
+const PIXEL_NS = 25;
 
 /**
- * Size of a WebP by its first chunk (RFC 9649, section 2): simple lossy, simple lossless, or extended, which may hold
- * an animation. A canvas that its frames do not fill still has to be made, so the declared one counts.
+ * Size and cost of a WebP by its first chunk (RFC 9649, section 2): simple lossy, simple lossless, or extended, which
+ * may hold an animation. A canvas that its frames do not fill still has to be made, so the declared one counts.
  * @throws ImageRefusedError `not_decodable`.
  */
-export function judgeWebp(bytes: Buffer): ImageSize {
-  const size = sizeOfFirst(bytes);
+export function judgeWebp(bytes: Buffer): Judgement {
+  const { width, height } = sizeOfFirst(bytes);
+  let hasProfile = false;
   let chunks = 0;
   let frames = 0;
   for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
     chunks += 1;
-    if (bytes.toString('latin1', at, at + 4) === 'ANMF') frames += 1;
+    const type = bytes.toString('latin1', at, at + 4);
+    if (type === 'ANMF') frames += 1;
+    if (type === 'ICCP') hasProfile = true;
     if (chunks > MAX_CHUNKS || frames > MAX_FRAMES) throw new ImageRefusedError('not_decodable');
     const length = bytes.readUInt32LE(at + 4);
     // Chunks are padded to an even length.
     at += CHUNK_HEADER_BYTES + length + (length % 2);
   }
-  return size;
+  const pixelNs = PIXEL_NS * (hasProfile ? 2 : 1);
+  return { width, height, expectedMs: (bytes.length / 2 ** 20) * MS_PER_MIB + (width * height * pixelNs) / 1e6 };
 }
 
 function sizeOfFirst(bytes: Buffer): ImageSize {

@@ -13,3 +13,8 @@ export const MAX_CHUNKS = 4_096;
 export const MAX_FRAMES = 500;
 /** Compressed bytes of a colour profile; deflate may make a thousandfold of them. */
 export const MAX_PROFILE_BYTES = 128 * 1024;
+/**
+ * Processor time up to which a picture is ordinary, milliseconds: photographs of phones and pictures of the web are,
+ * and decoding one takes about as long as detecting on it does.
+ */
+export const ORDINARY_MS = 100;

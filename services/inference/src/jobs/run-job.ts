@@ -71,7 +71,7 @@ async function detect(
   { job, served, signal }: Detecting,
   frame: JobFrame,
 ): Promise<{ frame: JobFrame; objects: DetectedObject[] } | undefined> {
-  const options = { minScore: job.lowerBound, labels: served.scene.labels, signal };
+  const options = { minScore: job.lowerBound, labels: served.scene.labels, owner: job.jobId, signal };
   const started = performance.now();
   try {
     const objects = await retryUntil(() => served.detector.detect(frame.pixels, options), { signal });

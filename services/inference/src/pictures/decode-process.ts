@@ -7,7 +7,7 @@ import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
  * output. Imports only relative modules and sharp: nothing else is readable here. It ends itself when a picture takes
  * more processor time than it may; who started it has a limit of its own should this code be taken over.
  */
-const [cpuMs = 0, lifetimeCpuMs = 0] = process.argv.slice(2).map(Number);
+const [cpuMs = 0] = process.argv.slice(2).map(Number);
 const CHECK_MS = 50;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Ends with this code when a picture costs too much. */
@@ -49,13 +49,16 @@ async function scale(payload: Buffer): Promise<void> {
 
 function finish(kind: number, payload: Buffer): void {
   current = undefined;
+  process.stdout.cork();
   send(kinds.spent, timePayload(cpuNow() - cpuAtStart));
   send(kind, payload);
-  // Ends between two pictures before the limit of the whole process does it in the middle of one.
-  if (cpuNow() > lifetimeCpuMs) process.stdin.destroy();
+  process.stdout.uncork();
 }
 
 function send(kind: number, payload: Buffer): void {
+  // Header and payload go in one piece: each piece wakes the other side.
+  process.stdout.cork();
   process.stdout.write(frameHeader(kind, payload.length));
   process.stdout.write(payload);
+  process.stdout.uncork();
 }

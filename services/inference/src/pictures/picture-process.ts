@@ -35,11 +35,17 @@ export interface PictureProcess {
    */
   decode(bytes: Uint8Array, judged: ImageSize, fit: (original: ImageSize) => ImageSize): Promise<ScaledPicture>;
   readonly isAlive: boolean;
+  /** Whether it was given a picture. */
+  readonly hasWorked: boolean;
+  /** Has decoded as much as one process should. */
+  readonly isWorn: boolean;
+  /** Resolves when it has gone. */
+  readonly ended: Promise<void>;
   kill(): void;
 }
 
-/** The process ends itself after this much processor time in all, between two pictures; the kernel a little later. */
-const LIFETIME_CPU_S = 600;
+/** A process is replaced after this much processor time for its pictures; the kernel ends it at twice as much. */
+const LIFETIME_CPU_S = 300;
 const MEMORY_BYTES = 1024 ** 3;
 /** The largest scaled picture, with room. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -51,28 +57,27 @@ const script = fileURLToPath(new URL(`./decode-process.${extension}`, import.met
 const sources = join(dirname(script), '..');
 const packages = nodeModulesOf(createRequire(import.meta.url).resolve('sharp'));
 
-export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): PictureProcess {
+/** With a `niceness`, 1 to 19, it leaves the processor to others the more, the higher that is. */
+export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, niceness?: number): PictureProcess {
   const child = sandbox.spawn(
     {
       program: process.execPath,
       // No configuration of OpenSSL: its file cannot be read behind the wall, which would end Node. No guard pages of
       // WebAssembly: they reserve more addresses than the process may have.
-      args: [
-        '--openssl-config=/dev/null',
-        '--disable-wasm-trap-handler',
-        script,
-        String(limits.cpuMs),
-        String(LIFETIME_CPU_S * 1000),
-      ],
+      args: ['--openssl-config=/dev/null', '--disable-wasm-trap-handler', script, String(limits.cpuMs)],
       readable: [dirname(process.execPath), packages, sources, join(sources, '../package.json')],
-      cpuSeconds: LIFETIME_CPU_S + 60,
+      cpuSeconds: 2 * LIFETIME_CPU_S,
       memoryBytes: MEMORY_BYTES,
+      niceness,
     },
     ['pipe', 'pipe', 'ignore'],
   );
   const channel = openChannel(child, limits.cpuMs);
+  let hasWorked = false;
+  let totalMs = 0;
   return {
     decode: async (bytes, judged, fit) => {
+      hasWorked = true;
       if (!channel.isOpen()) throw fail.upstreamDown('decoder_lost');
       const late = setTimeout(channel.kill, limits.waitMs);
       try {
@@ -86,11 +91,19 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits): Pi
         return { original, pixels: payload, cpuMs };
       } finally {
         clearTimeout(late);
+        totalMs += channel.spentMs();
       }
     },
     get isAlive() {
       return channel.isOpen();
     },
+    get hasWorked() {
+      return hasWorked;
+    },
+    get isWorn() {
+      return totalMs > LIFETIME_CPU_S * 1000;
+    },
+    ended: channel.closed,
     kill: channel.kill,
   };
 }
@@ -103,8 +116,10 @@ function openChannel(child: ChildProcess, mostMs: number) {
   let spentMs = 0;
   let answer: PromiseWithResolvers<Frame> | undefined;
   let isOpen = true;
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const lose = () => {
     isOpen = false;
+    close();
     answer?.reject(new ImageRefusedError('not_decodable', undefined, mostMs));
   };
   const kill = () => {
@@ -128,12 +143,16 @@ function openChannel(child: ChildProcess, mostMs: number) {
   });
   return {
     isOpen: () => isOpen,
+    closed,
     spentMs: () => spentMs,
     kill,
     ask: async (kind: number, payload: Uint8Array): Promise<Frame> => {
       answer = Promise.withResolvers();
+      // Header and payload go in one piece: each piece wakes the other side.
+      child.stdin?.cork();
       child.stdin?.write(frameHeader(kind, payload.byteLength));
       child.stdin?.write(payload);
+      child.stdin?.uncork();
       try {
         const frame = await answer.promise;
         if (frame.kind !== kinds.refused) return frame;

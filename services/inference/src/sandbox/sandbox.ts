@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ export interface SandboxedProgram {
   cpuSeconds?: number | undefined;
   /** Most memory it may write to, in bytes. */
   memoryBytes?: number | undefined;
+  /** How far it leaves the processor to others, 1 to 19. */
+  niceness?: number | undefined;
 }
 
 export interface Sandbox {
@@ -53,7 +55,7 @@ const ADDRESSES_PER_MEMORY = 3;
 /** Bytes of written files and of core dumps; descriptors; threads of this user altogether. */
 const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
 /** Where the memory of the container or machine runs out, the kernel ends a decoder before the service. */
-const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'] as const;
+const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'];
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
 /** Finds the first wall that works on this machine by running a program behind it. */
@@ -69,7 +71,9 @@ export async function createSandbox(
     canRun,
     spawn: (wanted, stdio) => {
       if (!canRun) throw new SandboxUnavailableError('no wall for decoders on this machine');
-      return spawnBehind(wall, filter, { wanted, stdio });
+      const child = spawnBehind(wall, filter, { wanted, stdio });
+      if (wanted.niceness !== undefined) lowerSession(child, wanted.niceness);
+      return child;
     },
     close: filter.close,
   };
@@ -126,20 +130,28 @@ function spawnBehind(
   filter: Filter,
   { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly ('pipe' | 'ignore')[] },
 ): ChildProcess {
-  const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES } = wanted;
+  const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES, niceness = 0 } = wanted;
   const own = stdio.length >= 3 ? [...stdio] : ['ignore' as const, 'ignore' as const, 'ignore' as const];
   const memory = [`--data=${memoryBytes}`, `--as=${memoryBytes * ADDRESSES_PER_MEMORY}`];
   const limits = [...LIMITS, ...memory, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
   const options = { detached: true, env: ENVIRONMENT };
-  const [first, ...limiter] = LIMITER;
-  const limited = [...limiter, ...limits];
-  if (!wall) return spawn(first, [...limited, program, ...args], { ...options, stdio: own });
+  const limited = [`--adjustment=${niceness}`, ...LIMITER, ...limits];
+  if (!wall) return spawn('nice', [...limited, program, ...args], { ...options, stdio: own });
   const descriptor = filter.open();
   try {
     const before = wall.command({ filter: own.length, readable });
-    return spawn(first, [...limited, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
+    return spawn('nice', [...limited, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Outside of containers the kernel may weigh sessions and not processes; where it does not, there is no such file. */
+function lowerSession({ pid }: ChildProcess, niceness: number): void {
+  try {
+    if (pid !== undefined) writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
+  } catch {
+    // It then shares the processor like any other session.
   }
 }
 

@@ -21,7 +21,6 @@ const BUBBLEWRAP = [
   'bwrap',
   '--unshare-all',
   '--die-with-parent',
-  '--new-session',
   '--clearenv',
   '--setenv',
   'PATH',
@@ -53,7 +52,7 @@ const BUBBLEWRAP = [
 /**
  * Namespaces of its own: no network, no processes of others, no /proc, no file but the system's and the one named.
  * Needs user namespaces, which many container platforms forbid. Without /proc, because mounting it fails under a masked
- * one.
+ * one. In the session that the spawn has begun, whose priority is that of the decoder.
  */
 export const bubblewrap: Wall = {
   name: 'bubblewrap',

@@ -24,7 +24,7 @@ export interface Deps {
   sandbox: Sandbox;
   /** Places for requests with a picture, from the first byte of the body to the answer. */
   requestGate: Gate;
-  /** Pictures of requests that are decoded and detected at once; the others wait, owners take turns. */
+  /** Ordinary pictures from decoding to detections, and expensive ones once they are decoded; owners take turns. */
   detectionGate: Gate;
   /** Longest time until a picture is answered, waiting included. */
   pictureAnswerMs: number;

@@ -2,7 +2,9 @@ import type { Detection } from '@vision/shared/contracts/inference';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError } from '@vision/shared/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
+import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
+import type { DecodedPicture } from '../pictures/create-picture-decoder.ts';
 import type { Deps } from './deps.ts';
 
 export interface DetectImageInput {
@@ -30,13 +32,13 @@ export async function detectImage(
   deps: Pick<Deps, 'detectors' | 'pictures' | 'detectionGate' | 'pictureAnswerMs' | 'signals'>,
   input: DetectImageInput,
 ): Promise<DetectImageOutcome> {
-  const { detectors, detectionGate, signals } = deps;
+  const { detectors, signals } = deps;
   const served = detectors.find(input.sceneCode);
   if (!served) return { kind: 'scene_unknown' };
   const scene = served.scene.scene_code;
   const started = performance.now();
   const { cause, ...outcome } = await withinTime(deps, input, (signal) =>
-    detectionGate.run(() => decodeAndDetect(deps, served, { ...input, signal }), { owner: input.owner, signal }),
+    decodeAndDetect(deps, served, { ...input, signal }),
   );
   signals.imageDetected({ scene, outcome: outcome.kind, durationMs: performance.now() - started });
   if (outcome.kind === 'unavailable') signals.detectorFailed({ scene, reason: outcome.reason, cause });
@@ -65,19 +67,35 @@ async function withinTime(
 }
 
 async function decodeAndDetect(
-  { pictures }: Pick<Deps, 'pictures'>,
-  { scene, detector }: ServedScene,
-  { bytes, minScore, owner, signal }: DetectImageInput,
+  deps: Pick<Deps, 'pictures' | 'detectionGate'>,
+  served: ServedScene,
+  input: DetectImageInput,
 ): Promise<Outcome> {
   try {
-    const { original, image, cpuMs } = await pictures.decode(bytes, (size) => detector.fit(size), { owner, signal });
-    const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, signal };
-    const objects = await detector.detect(image, wanted);
-    return { kind: 'detected', detection: { image: original, objects }, cpuMs };
+    return await inTurn(deps, served, input);
   } catch (error) {
     if (error instanceof ImageRefusedError) return { kind: 'refused', reason: error.reason, cpuMs: error.cpuMs };
     const known = asAppError(error);
     if (known?.kind === 'unavailable') return { kind: 'unavailable', reason: known.reason, cause: known.cause };
     throw error;
   }
+}
+
+/** An expensive picture is decoded before it takes a place: whoever holds one gives it back soon. */
+async function inTurn(
+  { pictures, detectionGate }: Pick<Deps, 'pictures' | 'detectionGate'>,
+  { scene, detector }: ServedScene,
+  { bytes, minScore, owner, signal }: DetectImageInput,
+): Promise<Outcome> {
+  const turn = { owner, signal };
+  const judged = judgePicture(bytes);
+  const decode = () => pictures.decode(bytes, (size) => detector.fit(size), { ...turn, judged });
+  const detect = async ({ original, image, cpuMs }: DecodedPicture): Promise<Outcome> => {
+    const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, ...turn };
+    const objects = await detector.detect(image, wanted);
+    return { kind: 'detected', detection: { image: original, objects }, cpuMs };
+  };
+  if (isOrdinary(judged)) return detectionGate.run(async () => detect(await decode()), turn);
+  const decoded = await decode();
+  return detectionGate.run(() => detect(decoded), turn);
 }

@@ -125,17 +125,16 @@ async function startJobDeps(env: Record<string, string>, log: string[]) {
     intraOpThreads: 1,
     logger,
   });
-  const gate = createGate({ concurrency: 1 });
   const limits = { cpuMs: 5_000, waitMs: 30_000 };
   const shared = {
     logger,
     signals: createSignals(logger),
     detectors,
     // Jobs decode no pictures; its processes are started when the first one comes.
-    pictures: createPictureDecoder({ sandbox, processes: 1, limits, onLost: () => undefined }),
+    pictures: createPictureDecoder({ sandbox, atOnce: 1, limits, onLost: () => undefined }),
     sandbox,
-    requestGate: gate,
-    detectionGate: gate,
+    requestGate: createGate({ concurrency: 1 }),
+    detectionGate: createGate({ concurrency: 1 }),
     pictureAnswerMs: 15_000,
   };
   const { deps, stopClients } = createVideoJobs(config, shared, 1);

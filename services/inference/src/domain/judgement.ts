@@ -1,0 +1,10 @@
+import type { ImageSize } from '@vision/shared/contracts/detection';
+
+/** What the structure of a picture says about it. */
+export interface Judgement extends ImageSize {
+  /**
+   * Processor time that decoding should take, milliseconds: about what the most expensive pictures of this structure
+   * were measured to take. Only the order of magnitude counts.
+   */
+  expectedMs: number;
+}

@@ -135,6 +135,28 @@ test('a reader that follows a running task with resume_cursor sees every frame o
   expect(seen.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
 });
 
+test.each([
+  ['listed when they were stored', false],
+  ['of an earlier release, which listed none', true],
+])('a reader gets late frames that are %s', async (_name, isOfEarlierRelease) => {
+  const { db } = results.database;
+  const taskId = await newTask(0);
+  await results.deliver([frame(taskId, 0), frame(taskId, 5)]);
+  const { resume_cursor: cursor } = await page(taskId);
+  await results.deliver([frame(taskId, 3), frame(taskId, 2)]);
+  await results.deliver([frame(taskId, 6), frame(taskId, 4)]);
+  expect((await db('late_frames').where({ task_id: taskId }).pluck<number[]>('seq')).sort()).toEqual([2, 3, 4]);
+  if (isOfEarlierRelease) {
+    await db('late_frames').where({ task_id: taskId }).delete();
+    await db('ingests').where({ task_id: taskId }).update({ late_listed: 0 });
+    // What is stored from now on is listed, and does not hide the others.
+    await results.deliver([frame(taskId, 1)]);
+  }
+  const next = await page(taskId, { cursor });
+  expect(seqs(next)).toEqual(isOfEarlierRelease ? [1, 2, 3, 4, 6] : [2, 3, 4, 6]);
+  expect(seqs(await page(taskId, { cursor: next.resume_cursor }))).toEqual([]);
+});
+
 test('resume_cursor is empty only when the task has ended, the mark is in force and everything was delivered', async () => {
   const taskId = await newTask(4);
   await results.tell(snapshot(taskId, 'subject-a', ended(2)));

@@ -112,7 +112,29 @@ export async function framesAfter(db: Knex, range: FrameRange, seq: number): Pro
   return result.rows;
 }
 
-/** Frames up to `seq` that were stored after `position`, in the order of storing. */
+/** Notes frames that were stored after frames with larger numbers, so that readers find them without a search. */
+export async function listLateFrames(tx: Knex.Transaction, rows: FrameRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx('late_frames').insert(rows.map(({ taskId, position, seq }) => ({ task_id: taskId, position, seq })));
+}
+
+/** Frames up to `seq` that were stored after `position`, in the order of storing, when all late frames are listed. */
+export async function listedLateFrames(
+  db: Knex,
+  range: FrameRange,
+  { seq, position }: { seq: number; position: number },
+): Promise<StoredFrame[]> {
+  const result = await db.raw<{ rows: StoredFrame[] }>(
+    `select f.seq, f.position, f.frame_time_ms, f.width, f.height, f.objects
+       from late_frames as l join frames as f on f.day = :day and f.task_id = l.task_id and f.seq = l.seq
+      where l.task_id = :taskId and l.position > :position and l.position <= :upToPosition and l.seq <= :seq
+      order by l.position limit :limit`,
+    { ...range, seq, position },
+  );
+  return result.rows;
+}
+
+/** The same among all frames of the task: reads every frame up to `seq`. */
 export async function lateFrames(
   db: Knex,
   range: FrameRange,

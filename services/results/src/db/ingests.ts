@@ -8,6 +8,7 @@ const COLUMNS: (keyof Ingest)[] = [
   'position',
   'max_seq',
   'late_position',
+  'late_listed',
   'attempt_stored',
   'attempt_first',
   'attempt_last',
@@ -63,7 +64,7 @@ export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[], patie
   await tx.raw(
     `update ingests as i
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
-            late_position = n.late_position, end_status = n.end_status, end_frames = n.end_frames,
+            late_position = n.late_position, late_listed = n.late_listed, end_status = n.end_status, end_frames = n.end_frames,
             attempt_stored = n.attempt_stored,
             attempt_first = n.attempt_first, attempt_last = n.attempt_last, pending_end = n.pending_end,
             pending_until = case when n.pending_end is null then null

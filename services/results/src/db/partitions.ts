@@ -55,6 +55,16 @@ export async function deleteIngestsBelow(db: Knex, taskId: string, batch: number
   return result.rowCount;
 }
 
+/** Removes the list of late frames of tasks with smaller ids; returns how many stood in it. */
+export async function deleteLateFramesBelow(db: Knex, taskId: string, batch: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from late_frames where (task_id, position) in (
+       select task_id, position from late_frames where task_id < :taskId order by task_id, position limit :batch)`,
+    { taskId, batch },
+  );
+  return result.rowCount;
+}
+
 /** Removes views whose results expired more than a day ago; returns how many. */
 export async function deleteExpiredViews(db: Knex, batch: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(

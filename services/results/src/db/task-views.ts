@@ -29,6 +29,7 @@ export async function findReadableTask(
             v.result_expires_at <= vision_now() as is_expired,
             coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
             coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
+            coalesce(i.late_listed = i.late_position, true) as is_late_listed,
             i.end_status is not null and v.ended_at is not null as is_complete
        from task_views as v left join ingests as i on i.task_id = v.task_id
       where v.task_id = :taskId and v.subject = :subject`,

@@ -11,6 +11,7 @@ const nothing: Ingest = {
   position: 0,
   max_seq: -1,
   late_position: 0,
+  late_listed: 0,
   attempt_stored: 0,
   attempt_first: null,
   attempt_last: null,

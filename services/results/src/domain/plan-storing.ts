@@ -16,6 +16,8 @@ export interface Ingest {
   max_seq: number;
   /** Last place of a frame that was stored after frames with larger numbers. */
   late_position: number;
+  /** The same when all late frames of the task are listed. */
+  late_listed: number;
   /** Frames of the newest attempt that are stored, and their smallest and largest number. */
   attempt_stored: number;
   attempt_first: number | null;
@@ -108,6 +110,8 @@ const nothingOfAttempt = {
 /** What a task is after its messages were stored. */
 export interface AfterStoring {
   ingest: Ingest;
+  /** Frames that were stored after frames with larger numbers. */
+  late: FrameRow[];
   /** The end mark that came into force. */
   end: JobEndedData | undefined;
   conflicts: FrameConflict[];
@@ -124,11 +128,13 @@ export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStor
     ({ attempt }) => attempt === ingest.attempt,
   );
   const seqs = counted.map(({ seq }) => seq);
+  const latePosition = Math.max(ingest.late_position, ...late.map(({ position }) => position));
   const after: Ingest = {
     ...ingest,
     stored: ingest.stored + newFrames.length + late.length,
     max_seq: newFrames.at(-1)?.seq ?? ingest.max_seq,
-    late_position: Math.max(ingest.late_position, ...late.map(({ position }) => position)),
+    late_position: latePosition,
+    late_listed: ingest.late_listed === ingest.late_position ? latePosition : ingest.late_listed,
     attempt_stored: ingest.attempt_stored + counted.length,
     attempt_first: extreme(Math.min, ingest.attempt_first, seqs),
     attempt_last: extreme(Math.max, ingest.attempt_last, seqs),
@@ -139,9 +145,10 @@ export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStor
     refusedAttempt: attempt,
   }));
   const conflicts = [...plan.conflicts, ...refused];
-  if (!plan.end) return { ingest: after, end: undefined, conflicts };
-  if (!isComplete(after, plan.end)) return { ingest: { ...after, pending_end: plan.end }, end: undefined, conflicts };
-  return { ingest: withEnd(after, plan.end), end: plan.end, conflicts };
+  const stored = { late, conflicts };
+  if (!plan.end) return { ...stored, ingest: after, end: undefined };
+  if (!isComplete(after, plan.end)) return { ...stored, ingest: { ...after, pending_end: plan.end }, end: undefined };
+  return { ...stored, ingest: withEnd(after, plan.end), end: plan.end };
 }
 
 /** The state with this end mark in force. */

@@ -23,6 +23,8 @@ export interface ReadableTask {
   is_long_over: boolean;
   position: number;
   late_position: number;
+  /** All frames that were stored late are listed; some of an earlier release are not. */
+  is_late_listed: boolean;
   /** The task has ended and its end mark is in force: no frame follows. */
   is_complete: boolean;
 }

@@ -1,4 +1,4 @@
-import { framesAfter, lateFrames } from '../db/frames.ts';
+import { framesAfter, lateFrames, listedLateFrames } from '../db/frames.ts';
 import type { StoredFrame } from '../db/frames.ts';
 import { nothingRead } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
@@ -49,7 +49,8 @@ async function readPage(
   if (day === undefined || task.position === 0) return { frames: [], progress: from, hasMore: false };
   const range = { day, taskId, upToPosition: task.position };
   const mayBeLate = from.seq >= 0 && task.late_position > from.position;
-  const late = mayBeLate ? await lateFrames(db, { ...range, limit: limit + 1 }, from) : [];
+  const findLate = task.is_late_listed ? listedLateFrames : lateFrames;
+  const late = mayBeLate ? await findLate(db, { ...range, limit: limit + 1 }, from) : [];
   if (late.length > limit) {
     const frames = late.slice(0, limit);
     return {

@@ -1,7 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { deleteExpiredViews, deleteIngestsBelow, dropPartition, partitionDays, today } from '../db/partitions.ts';
+import {
+  deleteExpiredViews,
+  deleteIngestsBelow,
+  deleteLateFramesBelow,
+  dropPartition,
+  partitionDays,
+  today,
+} from '../db/partitions.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { isExpired } from './keep-partitions.ts';
@@ -32,6 +39,7 @@ export async function runRetention({
     else signals.dropBlocked(day);
   }
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
+  await inBatches(() => deleteLateFramesBelow(db, firstKept, BATCH));
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
   signals.retentionRan(removed);

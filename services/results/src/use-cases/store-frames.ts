@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { EffectTransaction } from '@vision/shared/messaging/progress';
-import { copyFrames, storeDoubtfulFrames } from '../db/frames.ts';
+import { copyFrames, listLateFrames, storeDoubtfulFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import { afterStoring, planStoring } from '../domain/plan-storing.ts';
@@ -83,6 +83,10 @@ async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, pa
   await copyFrames(tx, newFrames);
   const outcomes = await storeDoubtfulFrames(tx, doubtfulFrames);
   const stored = plans.map((plan) => ({ plan, ...afterStoring(plan, outcomes) }));
+  await listLateFrames(
+    tx,
+    stored.flatMap(({ late }) => late),
+  );
   const changed = stored.map(({ ingest }) => ingest);
   await saveIngests(tx, changed, patienceMs);
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);

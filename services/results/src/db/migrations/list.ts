@@ -8,6 +8,7 @@ import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';
 import { framesPublished } from './0005-frames-published.ts';
 import { endFrames } from './0006-end-frames.ts';
+import { lateFramesTable } from './0007-late-frames.ts';
 import { askAboutTasks, askAboutTasksIndex } from './0007-ask-about-tasks.ts';
 
 export const migrations: Migration[] = [
@@ -21,6 +22,7 @@ export const migrations: Migration[] = [
   viewChangesIndex,
   framesPublished,
   endFrames,
+  lateFramesTable,
   askAboutTasks,
   askAboutTasksIndex,
 ];

@@ -89,3 +89,28 @@ test('a create whose commit did not take place is refused and leaves nothing, an
   expect([repeated.status, repeated.body.status]).toEqual([201, 'running']);
   expect(await world.quota.used(scene.subject)).toBe(1);
 }, 60_000);
+
+test('a refusal of the backend is written down although the first commit of it is lost', async () => {
+  const { tasks, proxy } = await startBehindProxy();
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'refuse';
+  proxy.set({ kind: 'lose_commit', probability: 1, mentioning: 'refunded' });
+  const created = await tasks.create({ subject });
+  world.backend.onSubmit = () => 'accept';
+  expect(proxy.hits()).toBe(1);
+  expect([created.status, created.body.status]).toEqual([201, 'refunded']);
+  expect(await world.quota.used(subject)).toBe(0);
+}, 60_000);
+
+test('a create that the backend had no place for is taken back although the first commit of that is lost', async () => {
+  const { tasks, proxy } = await startBehindProxy();
+  const scene = { subject: randomUUID(), key: randomUUID(), limits: { video_tasks_per_day: 1, active_tasks: 1 } };
+  world.backend.onSubmit = () => 'no_capacity';
+  proxy.set({ kind: 'lose_commit', probability: 1, mentioning: 'take_back' });
+  const refused = await tasks.create(scene);
+  world.backend.onSubmit = () => 'accept';
+  expect(proxy.hits()).toBe(1);
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-UPSTREAM-DOWN']);
+  expect((await tasks.create(scene)).status).toBe(201);
+  expect(await world.quota.used(scene.subject)).toBe(1);
+}, 60_000);

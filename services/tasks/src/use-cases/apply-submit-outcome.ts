@@ -10,10 +10,12 @@ import type { SubmitDeps } from './deps.ts';
 import { moveNow } from './move-now.ts';
 import { releaseRefunded } from './release-refunded.ts';
 import { takeBack } from './take-back.ts';
+import { throughOutage } from './through-outage.ts';
 
 /**
  * Writes down what became of a submission. When the reconciler or the recovery wrote first (this process was held up,
- * or the database away), the task is as they say.
+ * or the database away), the task is as they say. That nothing was created only this process knows, so an outage does
+ * not keep it from writing that down: the task would wait for an operator.
  * @throws AppError of the outcome `not_created`, after everything was undone.
  */
 export async function applyOutcome(
@@ -28,13 +30,13 @@ export async function applyOutcome(
       case 'unknown':
         return await record(deps, task, { move: 'lose_track', reason: outcome.reason });
       case 'refused': {
-        const refunded = await record(deps, task, { move: 'refuse', reason: outcome.reason });
+        const refunded = await throughOutage(() => record(deps, task, { move: 'refuse', reason: outcome.reason }));
         crashPoint('tasks.submit.refused');
         await releaseRefunded(deps, refunded);
         return refunded;
       }
       case 'not_created':
-        await takeBack(deps, task);
+        await throughOutage(() => takeBack(deps, task));
         throw outcome.error;
     }
   } catch (error) {

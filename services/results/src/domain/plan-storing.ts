@@ -110,8 +110,6 @@ const nothingOfAttempt = {
 /** What a task is after its messages were stored. */
 export interface AfterStoring {
   ingest: Ingest;
-  /** Frames that were stored after frames with larger numbers. */
-  late: FrameRow[];
   /** The end mark that came into force. */
   end: JobEndedData | undefined;
   conflicts: FrameConflict[];
@@ -145,10 +143,9 @@ export function afterStoring(plan: StoringPlan, outcomes: Doubtful[]): AfterStor
     refusedAttempt: attempt,
   }));
   const conflicts = [...plan.conflicts, ...refused];
-  const stored = { late, conflicts };
-  if (!plan.end) return { ...stored, ingest: after, end: undefined };
-  if (!isComplete(after, plan.end)) return { ...stored, ingest: { ...after, pending_end: plan.end }, end: undefined };
-  return { ...stored, ingest: withEnd(after, plan.end), end: plan.end };
+  if (!plan.end) return { ingest: after, end: undefined, conflicts };
+  if (!isComplete(after, plan.end)) return { ingest: { ...after, pending_end: plan.end }, end: undefined, conflicts };
+  return { ingest: withEnd(after, plan.end), end: plan.end, conflicts };
 }
 
 /** The state with this end mark in force. */

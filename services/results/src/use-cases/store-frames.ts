@@ -4,7 +4,7 @@ import { copyFrames, listLateFrames, storeDoubtfulFrames } from '../db/frames.ts
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import { afterStoring, planStoring } from '../domain/plan-storing.ts';
-import type { AfterStoring, StoringPlan } from '../domain/plan-storing.ts';
+import type { AfterStoring, Doubtful, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
 import type { Deps } from './deps.ts';
@@ -82,13 +82,16 @@ async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, pa
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   await copyFrames(tx, newFrames);
   const outcomes = await storeDoubtfulFrames(tx, doubtfulFrames);
+  await listLateFrames(tx, insertedOf(doubtfulFrames, outcomes));
   const stored = plans.map((plan) => ({ plan, ...afterStoring(plan, outcomes) }));
-  await listLateFrames(
-    tx,
-    stored.flatMap(({ late }) => late),
-  );
   const changed = stored.map(({ ingest }) => ingest);
   await saveIngests(tx, changed, patienceMs);
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return stored;
+}
+
+function insertedOf(frames: FrameRow[], outcomes: Doubtful[]): FrameRow[] {
+  const nameOf = ({ taskId, seq }: Pick<FrameRow, 'taskId' | 'seq'>) => `${taskId}/${seq}`;
+  const inserted = new Set(outcomes.filter(({ outcome }) => outcome === 'inserted').map(nameOf));
+  return frames.filter((frame) => inserted.has(nameOf(frame)));
 }

@@ -1,6 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { ownerHeader } from '@vision/shared/contracts/inference';
+import { createGate } from '@vision/shared/async/gate';
+import { createLogger } from '@vision/shared/logger';
 import sharp from 'sharp';
+import type { ServedScene } from '../src/detectors/detectors.ts';
+import { createSignals } from '../src/signals.ts';
+import type { Deps } from '../src/use-cases/deps.ts';
+import { detectImage } from '../src/use-cases/detect-image.ts';
 import { street } from './support/pictures.ts';
 import { useInference } from './support/service.ts';
 
@@ -38,6 +44,39 @@ test('an ordinary picture is answered while others fill every place with expensi
   expect(answered - before).toBeLessThanOrEqual(2);
   expect(await Promise.all(flood)).toEqual(Array(8).fill(200));
 }, 120_000);
+
+test('expensive pictures that are being decoded hold no place that an ordinary one needs', async () => {
+  const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
+  const decoded = {
+    original: { width: 1, height: 1 },
+    image: { width: 1, height: 1, data: Buffer.alloc(3) },
+    cpuMs: 1,
+  };
+  const detector = { model: 'none', fit: () => decoded.original, detect: async () => [] };
+  const scene = { scene_code: 'any', labels: [], lower_bound: 0 } as unknown as ServedScene['scene'];
+  const deps = {
+    detectors: { find: () => ({ scene, detector }) } as unknown as Deps['detectors'],
+    pictures: {
+      start: () => undefined,
+      stop: () => undefined,
+      decode: async (bytes: Uint8Array) => {
+        if (bytes !== street) await decided;
+        return decoded;
+      },
+    },
+    detectionGate: createGate({ concurrency: 2 }),
+    pictureAnswerMs: 60_000,
+    signals: createSignals(createLogger('inference', 'silent')),
+  };
+  const outcomeOf = async (owner: string, bytes: Buffer) => {
+    const { signal } = new AbortController();
+    return (await detectImage(deps, { sceneCode: 'any', minScore: 0, bytes, owner, signal })).kind;
+  };
+  const flood = ['one', 'other'].flatMap((owner) => [outcomeOf(owner, expensive), outcomeOf(owner, expensive)]);
+  expect(await outcomeOf('honest', street)).toBe('detected');
+  decide();
+  expect(await Promise.all(flood)).toEqual(Array(4).fill('detected'));
+});
 
 test('a picture waits for a turn of each other owner, not for all that they sent', async () => {
   let answered = 0;

@@ -3,15 +3,13 @@ import type { DeliberateFault } from './deliberate-fault.ts';
 /** What services ask of each other, and what becomes of it when one of them is frozen or is somebody else. */
 export const neighbourFaults: DeliberateFault[] = [
   {
-    says: 'Results is asked about each ended task within the round of the reconciler',
-    file: 'services/tasks/src/use-cases/advance-found.ts',
-    find: '    deps.awaitedEnds.add({ task, verdict });\n',
-    replace: `    deps.awaitedEnds.add({ task, verdict });
-    await (deps as unknown as Pick<Deps, 'results'>).results?.countFrames([task.taskId]);
-`,
+    says: 'Results is asked about one ended task at a time',
+    file: 'services/tasks/src/use-cases/end-when-readable.ts',
+    find: 'const BATCH = 100;',
+    replace: 'const BATCH = 1;',
     caughtBy: {
       file: 'services/tasks/test/frozen-neighbours.test.ts',
-      test: 'with 200 ended files and a frozen results, the stop of another task is confirmed within 2 s',
+      test: 'many ended tasks are asked about in few calls, and end when all their frames can be read',
     },
   },
   {

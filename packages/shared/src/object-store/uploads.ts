@@ -157,10 +157,10 @@ export async function abortIncomplete(connection: Connection, prefix: string, be
     );
     for (const { key, uploadId, initiated } of page.uploads) {
       if (begunBefore && initiated >= begunBefore) continue;
-      await exchange(connection, {}, (client) =>
-        client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)),
+      const wasThere = await exchange(connection, {}, (client) =>
+        client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)).then(() => true, unlessGone),
       );
-      aborted += 1;
+      if (wasThere) aborted += 1;
     }
     const last = page.uploads.at(-1);
     if (!page.isTruncated || !last) return aborted;
@@ -168,4 +168,11 @@ export async function abortIncomplete(connection: Connection, prefix: string, be
     keyMarker = last.key;
     uploadIdMarker = encodeURIComponent(last.uploadId);
   }
+}
+
+/** Someone else aborted the upload since it was listed, or a store that crashed lists one that it does not have. */
+function unlessGone(error: unknown): false {
+  const { code } = error as { code?: unknown };
+  if (code === 'NoSuchUpload' || code === 'NotFound') return false;
+  throw error;
 }

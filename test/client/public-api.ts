@@ -1849,6 +1849,7 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Too many requests at once; retry after the time in Retry-After.
        *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
        *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many requests at once; retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.

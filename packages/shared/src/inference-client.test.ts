@@ -77,6 +77,18 @@ test.each([
   expect((await client.submitJob(newJob)).outcome).toBe(outcome);
 });
 
+test.each<[string, string | undefined, number]>([
+  ['what it says', '1700', 1700],
+  ['nothing when it does not say', undefined, 0],
+  ['nothing when it makes no sense', 'much', 0],
+])('the processor time of a submit is %s', async (_name, told, processorMs) => {
+  const client = await clientTo((_req, res) => {
+    const headers = told === undefined ? {} : { 'x-processor-time-ms': told };
+    res.writeHead(422, headers).end(JSON.stringify({ reason: 'unreadable' }));
+  });
+  expect(await client.submitJob(newJob)).toEqual({ outcome: 'refused', reason: 'unreadable', processorMs });
+});
+
 test('a closed port surely created nothing: the backend is down', async () => {
   const outcome = await clientAt('http://127.0.0.1:1').submitJob(newJob);
   expect(outcome).toMatchObject({ outcome: 'not_created', error: { code: 'OP-TASK-UPSTREAM-DOWN' } });

@@ -51,9 +51,11 @@ export const configSchema = z.object({
   HEAD_TIMEOUT_MS: count(30_000).describe('Longest time for the head of a request'),
   BODY_TIMEOUT_MS: count(3_900_000).describe('Longest time for the body of a request; longer than that of any service'),
   ANSWER_TIMEOUT_MS: count(900_000).describe('Longest time in which a client has to take an answer'),
-  PICTURE_FREE_CPU_MS: count(300).describe('Processor time that each picture may take to decode without being counted'),
+  PICTURE_FREE_CPU_MS: count(300).describe(
+    'Processor time that each picture, and the look at each uploaded video, may take without being counted',
+  ),
   PICTURE_CPU_MS_PER_S: count(500).describe(
-    'Counted processor time that the pictures of one subject may take in a second, in the long run',
+    'Counted processor time that pictures and looks at videos of one subject may take in a second, in the long run',
   ),
   PICTURE_CPU_BURST_MS: count(30_000).describe('Counted processor time they may take at once after a rest'),
   SLOT_LEASE_MS: millis(15_000).describe('Time after which the in-flight slots of a dead gateway free themselves'),

@@ -57,6 +57,15 @@ test('only pictures are refused: everything else of the subject goes on', async 
   expect(status).toBe(200);
 });
 
+test('an uploaded video is charged like a picture, and the uploads of an overdrawn subject are refused', async () => {
+  const { key } = await gateway.newKey();
+  const upload = () => exchange(`${gateway.url}/v1/vision/video-tasks`, 'POST', { headers: bearer(key), body: 'x' });
+  costs(60_000);
+  expect((await upload()).headers.get(processorTimeHeader)).toBeNull();
+  expect(refusal(await upload())).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'processor_time_exceeded']);
+  expect((await detect(key)).status).toBe(429);
+});
+
 test('a client that leaves before its answer pays, and keeps its place until the work is done', async () => {
   const { key } = await gateway.newKey({ image_calls: 1 });
   const arrived = Promise.withResolvers<void>();

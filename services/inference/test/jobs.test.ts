@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { serveVideo, jobWorld } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
@@ -110,12 +111,17 @@ test('what cannot be read as video is refused and leaves nothing', async () => {
   ] as const;
   for (const [source, reason] of cases) {
     const job = jobFor(source);
-    expect(await inference.submit(job)).toEqual({ status: 422, body: { reason } });
+    const answer = await inference.submit(job);
+    expect(answer).toMatchObject({ status: 422, body: { reason } });
+    const cost = answer.headers.get(processorTimeHeader);
+    // Only what ffprobe looked at has cost something.
+    if (reason === 'no_video_track') expect(Number(cost)).toBeGreaterThan(0);
+    if (source.kind === 'stream') expect(cost).toBe('0');
     expect((await inference.get(`/v1/jobs/${job.job_id}`)).status).toBe(404);
   }
   const unknown = jobFor(stream('http://127.0.0.1:1/x'), { scene_code: 'none' });
-  expect(await inference.submit(unknown)).toEqual({ status: 422, body: { reason: 'scene_unknown' } });
-  expect(await inference.submit({ ...unknown, extra: 1 })).toEqual({
+  expect(await inference.submit(unknown)).toMatchObject({ status: 422, body: { reason: 'scene_unknown' } });
+  expect(await inference.submit({ ...unknown, extra: 1 })).toMatchObject({
     status: 422,
     body: { reason: 'request_invalid' },
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
@@ -197,6 +198,8 @@ test('a refusal of the backend removes the video', async () => {
   const subject = randomUUID();
   const created = await send({ subject });
   expect([created.status, created.body.status]).toEqual([201, 'refunded']);
+  // It cost no unit, so the gateway learns what the look at it took.
+  expect(created.headers.get(processorTimeHeader)).toBe('1700');
   expect(await world.quota.used(subject)).toBe(0);
   expect(await world.s3.objects()).not.toContain(`videos/${created.body.task_id}`);
 });

@@ -1,4 +1,4 @@
-import { job, refusal } from '../contracts/inference.ts';
+import { job, processorTimeHeader, processorTimesOf, refusal } from '../contracts/inference.ts';
 import type { Job, NewJob } from '../contracts/inference.ts';
 import { AppError, fail } from '../errors.ts';
 import type { Breaker, Settled, Verdict } from '../http/breaker.ts';
@@ -12,8 +12,12 @@ import { asUnavailableError, judgeReply } from './replies.ts';
  * - `refused`: 409 or 422 with a Refusal; nothing was created and it never will be.
  * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is what the caller is told.
  * - `unknown`: anything else; the backend may have the job.
+ *
+ * `processorMs` is the processor time that the backend spent on looking at the source.
  */
-export type SubmitOutcome =
+export type SubmitOutcome = { processorMs: number } & SubmitVerdict;
+
+type SubmitVerdict =
   | { outcome: 'accepted'; job: Job }
   | { outcome: 'refused'; reason: string }
   | { outcome: 'not_created'; error: AppError }
@@ -27,16 +31,18 @@ export async function submit(breaker: Breaker, newJob: NewJob, send: () => Promi
     return outcome === 'accepted' ? 'ok' : outcome === 'unknown' && settled.value.status >= 500 ? 'fault' : 'neutral';
   };
   try {
-    return outcomeOf(await breaker.run(send, judge), newJob);
+    const reply = await breaker.run(send, judge);
+    const [processorMs = 0] = processorTimesOf(reply.headers[processorTimeHeader]);
+    return { ...outcomeOf(reply, newJob), processorMs };
   } catch (error) {
-    if (error instanceof AppError) return { outcome: 'not_created', error };
+    if (error instanceof AppError) return { outcome: 'not_created', error, processorMs: 0 };
     if (error instanceof CallError && error.surelyNotSent)
-      return { outcome: 'not_created', error: asUnavailableError(error) };
-    return { outcome: 'unknown', reason: error instanceof CallError ? error.reason : 'call_failed' };
+      return { outcome: 'not_created', error: asUnavailableError(error), processorMs: 0 };
+    return { outcome: 'unknown', reason: error instanceof CallError ? error.reason : 'call_failed', processorMs: 0 };
   }
 }
 
-function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitOutcome {
+function outcomeOf(reply: CallReply, { job_id }: NewJob): SubmitVerdict {
   const accepted = reply.status === 200 || reply.status === 201 ? bodyAs(job, reply) : undefined;
   if (accepted?.job_id === job_id) return { outcome: 'accepted', job: accepted };
   const refused = [409, 422, 503].includes(reply.status) ? bodyAs(refusal, reply) : undefined;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newJob } from '../contracts/inference.ts';
+import { newJob, processorTimeHeader } from '../contracts/inference.ts';
 import { readBody } from '../http/read-body.ts';
 import type { Job, NewJob } from '../contracts/inference.ts';
 
@@ -126,6 +126,7 @@ function submit(backend: ScriptedBackend, body: Buffer, res: ServerResponse): vo
       res.writeHead(201, { 'content-type': 'application/json' }).end('{"job_id":');
       return;
     case 'refuse':
+      res.setHeader(processorTimeHeader, '1700');
       json(res, 422, { reason: 'source_unreadable' });
       return;
     case 'no_capacity':

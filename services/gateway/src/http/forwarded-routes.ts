@@ -57,12 +57,13 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   return route(
     { operation, method, path, summary: `Passed on to ${owner}`, audience: 'public', params, responses: {} },
     async ({ params, caller, req, res }) => {
-      if (kind === 'image_calls') await refuseOverdrawn(deps, caller);
+      if (kind) await refuseOverdrawn(deps, caller);
       const slot = kind ? await takeSlot(deps, { kind, caller, res }) : undefined;
       try {
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
-        const isAnswerAwaited = kind === 'image_calls';
+        // Its cost is read from the answer of work that goes on when the client has left.
+        const isAnswerAwaited = kind !== undefined;
         const answer = await deps.forward(req, res, { owner, path: target, caller, isAnswerAwaited });
         await deps.processorBudgets.charge(caller.subject, processorTimesOf(answer[processorTimeHeader]));
       } catch (error) {
@@ -76,7 +77,7 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   );
 }
 
-/** A subject whose pictures took more processor time than it may use waits until its budget has refilled. */
+/** A subject whose pictures and videos took more processor time than it may use waits until its budget has refilled. */
 async function refuseOverdrawn({ processorBudgets, signals }: ForwardDeps, { subject }: Caller): Promise<void> {
   const waitMs = await processorBudgets.waitFor(subject);
   signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);

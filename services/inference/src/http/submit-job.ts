@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { job, newJob, refusal } from '@vision/shared/contracts/inference';
+import { job, newJob, processorTimeHeader, refusal } from '@vision/shared/contracts/inference';
 import { route } from '@vision/shared/http/route';
+import type { Reply } from '@vision/shared/http/route';
 import { submitJob } from '../use-cases/submit-job.ts';
-import type { SubmitJobDeps } from '../use-cases/submit-job.ts';
+import type { SubmitJobDeps, SubmitJobOutcome, Submitted } from '../use-cases/submit-job.ts';
 
 const RETRY_AFTER_S = 5;
 
@@ -28,21 +29,25 @@ export const submitJobRoute = (deps: SubmitJobDeps) =>
       const input = newJob.safeParse(body);
       if (!input.success) return { status: 422, body: { reason: 'request_invalid' } };
       const outcome = await submitJob(deps, input.data);
-      switch (outcome.kind) {
-        case 'created':
-          return { status: 201, body: outcome.job };
-        case 'known':
-          return { status: 200, body: outcome.job };
-        case 'conflict':
-          return { status: 409, body: { reason: outcome.reason } };
-        case 'rejected':
-          return { status: 422, body: { reason: outcome.reason } };
-        case 'no_capacity':
-          return {
-            status: 503,
-            body: { reason: outcome.reason },
-            headers: { 'Retry-After': String(RETRY_AFTER_S) },
-          };
-      }
+      return withCost(toReply(outcome), outcome);
     },
   );
+
+function toReply(outcome: SubmitJobOutcome): Reply {
+  switch (outcome.kind) {
+    case 'created':
+      return { status: 201, body: outcome.job };
+    case 'known':
+      return { status: 200, body: outcome.job };
+    case 'conflict':
+      return { status: 409, body: { reason: outcome.reason } };
+    case 'rejected':
+      return { status: 422, body: { reason: outcome.reason } };
+    case 'no_capacity':
+      return { status: 503, body: { reason: outcome.reason }, headers: { 'Retry-After': String(RETRY_AFTER_S) } };
+  }
+}
+
+function withCost(reply: Reply, { processorMs = 0 }: Submitted): Reply {
+  return { ...reply, headers: { ...reply.headers, [processorTimeHeader]: String(processorMs) } };
+}

@@ -10,14 +10,28 @@ export type SourceRefusal =
   /** For now. */
   | { kind: 'no_capacity'; reason: string };
 
+/** Why a source is refused, if it is, and the processor time that the look at it took at most, milliseconds. */
+export interface Look {
+  refusal?: SourceRefusal;
+  processorMs: number;
+}
+
+type Spent = Pick<Look, 'processorMs'>;
+
 type LookDeps = Pick<Deps, 'addresses' | 'files' | 'sandbox' | 'settings'>;
 
 /** What can be told of a source within the time of an answer; the rest shows when the job runs. */
-export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<SourceRefusal | undefined> {
+export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<Look> {
+  const spent = { processorMs: 0 };
+  const refusal = await refusalOf(deps, source, spent);
+  return refusal ? { refusal, ...spent } : spent;
+}
+
+async function refusalOf(deps: LookDeps, source: JobSource, spent: Spent): Promise<SourceRefusal | undefined> {
   try {
     if (source.kind === 'stream') deps.addresses.parse(source.url);
     else if (source.bucket !== deps.settings.bucket) return { kind: 'rejected', reason: 'bucket_unknown' };
-    else await lookAtFile(deps, source.key);
+    else await lookAtFile(deps, source.key, spent);
     return undefined;
   } catch (error) {
     if (error instanceof SourceError) return { kind: 'rejected', reason: error.reason };
@@ -27,14 +41,21 @@ export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<S
 }
 
 /** @throws SourceError when the file surely is no video; AppError of kind `unavailable` when the store is away. */
-async function lookAtFile({ files, sandbox, settings: { fileLookMs } }: LookDeps, key: string): Promise<void> {
+async function lookAtFile(
+  { files, sandbox, settings: { fileLookMs } }: LookDeps,
+  key: string,
+  spent: Spent,
+): Promise<void> {
   const until = performance.now() + fileLookMs;
   const deadline = AbortSignal.timeout(fileLookMs);
   try {
     const file = await files.open(key, deadline);
     try {
       const timeoutMs = Math.max(1, Math.round(until - performance.now()));
+      const startedAt = performance.now();
       const probe = await probeFile(file.path, { timeoutMs, sandbox });
+      // The program that looks has one thread, so it takes no more processor time than time.
+      spent.processorMs = Math.round(performance.now() - startedAt);
       if (!probe.isReadable && probe.reason !== 'timeout') throw new SourceError(probe.reason);
     } finally {
       file.release();

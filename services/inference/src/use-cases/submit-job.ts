@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Job, NewJob } from '@vision/shared/contracts/inference';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { SecretBox } from '@vision/shared/secret-box';
@@ -18,19 +19,29 @@ export type SubmitJobDeps = Pick<
 export type SubmitJobOutcome =
   { kind: 'created' | 'known'; job: Job } | { kind: 'conflict' | 'rejected' | 'no_capacity'; reason: string };
 
+/** What became of a job, and the processor time that was spent on it, milliseconds. */
+export type Submitted = SubmitJobOutcome & { processorMs?: number };
+
 /** Accepts a job, once per id. A refused job leaves nothing behind. */
-export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<SubmitJobOutcome> {
+export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Submitted> {
   if (!isJobId(input.job_id)) return { kind: 'rejected', reason: 'request_invalid' };
   const jobId = input.job_id.toLowerCase();
   const [known] = await findJobs(deps.db, [jobId]);
   if (known) return compare(deps.box, known, input);
   if (!deps.detectors.find(input.scene_code)) return { kind: 'rejected', reason: 'scene_unknown' };
   if (!deps.sandbox.canRun) return { kind: 'no_capacity', reason: 'sandbox_unavailable' };
-  const refusal = await lookAtSource(deps, input.source);
-  if (refusal) return refusal;
-  const outcome = await insert(deps, input, jobId);
+  // Before the look, which costs far more than this question.
+  if (await isFull(deps.db, deps.settings)) return NO_CAPACITY;
+  const { refusal, processorMs } = await lookAtSource(deps, input.source);
+  const outcome = refusal ?? (await insert(deps, input, jobId));
   if (outcome.kind === 'created') deps.wakeWorker();
-  return outcome;
+  return { ...outcome, processorMs };
+}
+
+const NO_CAPACITY = { kind: 'no_capacity', reason: 'no_capacity' } as const;
+
+async function isFull(db: Knex, { workerSeenMs }: Deps['settings']): Promise<boolean> {
+  return (await countActive(db)) >= (await totalCapacity(db, workerSeenMs));
 }
 
 function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutcome {
@@ -45,8 +56,7 @@ async function insert(deps: SubmitJobDeps, input: NewJob, jobId: string): Promis
   return inTransaction(db, async (tx): Promise<SubmitJobOutcome> => {
     // One at a time; otherwise two submits could both see the last free place.
     await lockCapacity(tx);
-    const isFull = (await countActive(tx)) >= (await totalCapacity(tx, settings.workerSeenMs));
-    if (isFull && (await findJobs(tx, [jobId])).length === 0) return { kind: 'no_capacity', reason: 'no_capacity' };
+    if ((await isFull(tx, settings)) && (await findJobs(tx, [jobId])).length === 0) return NO_CAPACITY;
     const isNew = await insertJob(tx, submitted);
     const [stored] = await findJobs(tx, [jobId]);
     if (!stored) throw new Error('a job vanished while it was submitted');

@@ -191,7 +191,9 @@ function clientFor(port: number) {
       method,
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: (await response.json()) as Job & { reason?: string; jobs?: Job[] } };
+    const reply = { status: response.status, body: (await response.json()) as Job & { reason?: string; jobs?: Job[] } };
+    // Not enumerable: tests compare the rest as a whole.
+    return Object.defineProperty(reply, 'headers', { value: response.headers }) as typeof reply & { headers: Headers };
   };
   const read = async (jobId: string) => (await ask('GET', `/v1/jobs/${jobId}`)).body;
   return {

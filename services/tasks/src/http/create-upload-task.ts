@@ -39,6 +39,7 @@ export const createUploadTaskRoute = (deps: Deps) =>
       refusalExamples: () => [
         ...videoFormRefusals(),
         fail.rateLimited('too_many_in_flight', 1, { limit: 'video_uploads', allowed: 2 }),
+        fail.rateLimited('processor_time_exceeded', 12, { limit: 'processor_time' }),
         ...createRefusals(),
       ],
     },

@@ -1,3 +1,4 @@
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { z } from 'zod';
 import { taskPath } from '@vision/shared/contracts/ids';
 import { taskStatus } from '@vision/shared/contracts/task-events';
@@ -52,9 +53,10 @@ export function toView(task: VisibleTask): TaskView {
 }
 
 /** 201 for a new task, 202 while nobody knows whether the backend has it, 200 for a replay. */
-export function createdReply({ task, replayed }: Created): Reply {
+export function createdReply({ task, replayed, processorMs = 0 }: Created): Reply {
   if (replayed) return { status: 200, body: toView(task), headers: { 'Idempotency-Replayed': 'true' } };
-  return { status: task.status === 'resolving' ? 202 : 201, body: toView(task) };
+  const headers = { [processorTimeHeader]: String(processorMs) };
+  return { status: task.status === 'resolving' ? 202 : 201, body: toView(task), headers };
 }
 
 export const createResponses = {

@@ -10,9 +10,10 @@ export async function countCreate(
   create: () => Promise<Created>,
 ): Promise<Created> {
   try {
-    const { task, replayed } = await create();
+    const created = await create();
+    const { task, replayed } = created;
     signals.created({ kind, outcome: replayed ? 'replayed' : task.status, task_id: task.taskId });
-    return { task, replayed };
+    return created;
   } catch (error) {
     signals.created({ kind, outcome: asAppError(error)?.reason ?? 'failed' });
     throw error;

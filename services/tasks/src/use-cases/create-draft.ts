@@ -12,6 +12,8 @@ import { giveUpDraft } from './give-up-draft.ts';
 export interface Created {
   task: VisibleTask;
   replayed: boolean;
+  /** Processor time that it took to look at the source, milliseconds. */
+  processorMs?: number;
 }
 
 /** Stores the hidden row that everything a create takes hangs on, so that a dead process leaves nothing behind. */
@@ -36,7 +38,7 @@ export async function finishDraft(
 ): Promise<Created> {
   const prepared = await prepareOrGiveUp(deps, draft, prepare);
   if (prepared.outcome === 'replayed') return { task: prepared.task, replayed: true };
-  return { task: await handOver(deps, prepared), replayed: false };
+  return { ...(await handOver(deps, prepared)), replayed: false };
 }
 
 async function prepareOrGiveUp(

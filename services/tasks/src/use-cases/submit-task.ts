@@ -31,6 +31,12 @@ export interface Submission {
   source: JobSource;
 }
 
+/** A task after its submission, and the processor time that the backend spent on looking at its source. */
+interface HandedOver {
+  task: PublicTask;
+  processorMs: number;
+}
+
 /** @throws AppError OP-TASK-SCENE-UNAVAILABLE. */
 export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string): SceneEntry {
   const scene = scenes.findEnabled(sceneCode);
@@ -57,7 +63,7 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
  * Hands a committed task to the backend and writes down what became of it.
  * @throws AppError when it was not created.
  */
-export async function handOver(deps: SubmitDeps, { task, source }: Submission): Promise<PublicTask> {
+export async function handOver(deps: SubmitDeps, { task, source }: Submission): Promise<HandedOver> {
   const outcome = await deps.inference.submitJob({
     job_id: task.taskId,
     scene_code: task.sceneCode,
@@ -65,7 +71,7 @@ export async function handOver(deps: SubmitDeps, { task, source }: Submission): 
     source,
   });
   crashPoint('tasks.submit.sent');
-  return applyOutcome(deps, task, outcome);
+  return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
 }
 
 async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft): Promise<TaskIn<'admitted'>> {

@@ -92,14 +92,22 @@ const guess = () => `vk_${randomBytes(8).toString('hex')}_${randomBytes(32).toSt
 
 /** One request after the other on one connection, which comes from an address of its own. */
 async function guesses(count: number, line: string, tokenOf: () => string, options: RawOptions): Promise<string> {
-  const socket = await openRaw(options);
-  const heard = saidOn(socket);
-  for (let index = 1; index <= count; index += 1) {
-    const headers = ['Host: x', `Authorization: Bearer ${tokenOf()}`, ...(index === count ? [last] : [])];
-    socket.write(rawRequest(line, [...headers, `X-Forwarded-For: 203.0.113.${index % 250}`]));
+  const words: string[] = [];
+  for (let done = 0; done < count; done += PER_CONNECTION) {
+    const socket = await openRaw(options);
+    const heard = saidOn(socket);
+    const until = Math.min(count, done + PER_CONNECTION);
+    for (let index = done + 1; index <= until; index += 1) {
+      const headers = ['Host: x', `Authorization: Bearer ${tokenOf()}`, ...(index === until ? [last] : [])];
+      socket.write(rawRequest(line, [...headers, `X-Forwarded-For: 203.0.113.${index % 250}`]));
+    }
+    words.push(...(await heard).split(', then '));
   }
-  return counted((await heard).split(', then '));
+  return counted(words);
 }
+
+/** A connection on which more requests wait is cut. */
+const PER_CONNECTION = 25;
 
 const USAGE = 'GET /v1/vision/usage HTTP/1.1';
 const ADMIN_KEYS = 'GET /admin/v1/keys HTTP/1.1';

@@ -79,21 +79,6 @@ export const pictures: AttackGroup = {
   attacks: [
     row('a progressive JPEG of 3,000 scans', REFUSED, () => manyScans(3_000, 64)),
     row('a progressive JPEG of 95 scans', REFUSED, () => manyScans(85, SIDE)),
-    row('a progressive JPEG of 3,000 scans behind a stray byte', REFUSED, async () => {
-      const bytes = await manyScans(3_000, 64);
-      const at = bytes.indexOf(Buffer.from([0xff, 0xda]));
-      return withParts(bytes, at, [Buffer.of(0)]);
-    }),
-    row('a JPEG of 60 megapixels behind a small one that no decoder sees', REFUSED, async () => {
-      const [seen, judged] = [await declared(10_000, 6_000), await plain(16, 16).jpeg().toBuffer()];
-      const length = Buffer.from([0xff, 0x00, (seen.length + 2) >> 8, (seen.length + 2) & 0xff]);
-      return Buffer.concat([seen.subarray(0, 2), length, seen.subarray(2), judged.subarray(2)]);
-    }),
-    row('8 MiB of fill bytes in a JPEG', REFUSED, async () => {
-      const bytes = await plain(16, 16).jpeg().toBuffer();
-      const full = Buffer.alloc(8 * 1024 * 1024 - 100 - bytes.length, 0xff);
-      return withParts(bytes.subarray(0, -2), bytes.indexOf(Buffer.from([0xff, 0xda])) + 12, [full]);
-    }),
     row('a PNG of 1 × 50,000,000 pixels', REFUSED, () => plainPng(1, 50_000_000)),
     row('a PNG of 60,000 × 60,000 pixels', REFUSED, () => {
       const bytes = plainPng(8, 8);

@@ -92,25 +92,6 @@ export const slow: AttackGroup = {
       },
     },
     {
-      name: '20 connections with a thousand requests each that wait for no answer',
-      expected: '20 × cut; an honest request meanwhile 200, within its time',
-      withinMs: 20_000,
-      attempt: async (target) => {
-        const [{ key }, honest] = [await target.caller(), await target.caller()];
-        const requests = rawRequest('GET /v1/vision/tasks HTTP/1.1', ['Host: x', `Authorization: Bearer ${key}`]);
-        const ends = Array.from({ length: 20 }, async () => {
-          const socket = await openRaw({ from: '127.99.0.8' });
-          const heard = saidOn(socket);
-          socket.write(requests.repeat(1_000));
-          return (await heard).includes('left open') ? 'left open' : 'cut';
-        });
-        const from = performance.now();
-        const other = said(await honest.get('/v1/vision/tasks'));
-        const time = performance.now() - from < 3_000 ? 'within its time' : 'late';
-        return `${counted(await Promise.all(ends))}; an honest request meanwhile ${other}, ${time}`;
-      },
-    },
-    {
       name: '40 calls that are left in the middle, then an honest one',
       expected: '201',
       charged: 1,

@@ -4,14 +4,14 @@ import { probeFile } from '../decoding/probe-file.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Deps } from './deps.ts';
 
-export type SourceRefusal =
+type SourceRefusal =
   /** For good. */
   | { kind: 'rejected'; reason: string }
   /** For now. */
   | { kind: 'no_capacity'; reason: string };
 
 /** Why a source is refused, if it is, and the processor time that the look at it took at most, milliseconds. */
-export interface Look {
+interface Look {
   refusal?: SourceRefusal;
   processorMs: number;
 }

@@ -76,8 +76,8 @@ export const detection = z.object({ image: imageSize, objects: z.array(detectedO
 export const ownerHeader = 'x-picture-owner';
 
 /**
- * Header of an answer to pictures and to submitted jobs, refusals included: processor time in milliseconds that decoding
- * took, for each picture, separated by commas, or at most the look at an uploaded video. A backend may leave it out.
+ * Header of an answer to pictures and to submitted jobs, refusals included: processor time in milliseconds that it
+ * took to decode, for each picture, separated by commas, or to look at an uploaded video. A backend may leave it out.
  * Images and tasks pass it on to the gateway, which keeps it.
  */
 export const processorTimeHeader = 'x-processor-time-ms';

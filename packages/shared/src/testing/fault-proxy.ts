@@ -133,7 +133,11 @@ function judge(
       return pair.replied > toxic.bytes ? cut(faults, pair) : 0;
     case 'lose_commit_reply':
     case 'lose_commit':
-      if (direction === 'request') pair.mentioned ||= chunk.includes(toxic.mentioning ?? '');
+      if (direction === 'request') {
+        // What was asked before, outside of any transaction, is not part of this one.
+        if (chunk.includes('BEGIN')) pair.mentioned = false;
+        pair.mentioned ||= chunk.includes(toxic.mentioning ?? '');
+      }
       if (!isCommit(chunk, toxic.kind === 'lose_commit' ? 'request' : 'reply', direction)) return 0;
       if (pair.mentioned && random() < toxic.probability) return cut(faults, pair);
       pair.mentioned = false;

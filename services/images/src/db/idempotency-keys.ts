@@ -92,6 +92,11 @@ export async function markDone(
   return rows[0];
 }
 
+/** Waits for whoever is changing the key of this call, and keeps everybody else from it until the transaction ends. */
+export async function lockKey(tx: Knex.Transaction, { taskId }: Claim): Promise<void> {
+  await tx(TABLE).where({ task_id: taskId }).forUpdate().select('task_id');
+}
+
 /** Decides that a call did not happen; false when its result is stored or the claim is no longer ours. */
 export async function markUndoing(db: Knex, claim: Claim): Promise<boolean> {
   const changed = await unfinished(db, claim).update({ state: 'undoing' });

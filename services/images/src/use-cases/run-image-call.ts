@@ -1,7 +1,11 @@
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/shared/db/through-outage';
+import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
+import type { Knex } from 'knex';
+import { lockKey } from '../db/idempotency-keys.ts';
 import { findImageCall } from '../db/image-calls.ts';
 import { failedAsAWhole } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
@@ -13,6 +17,9 @@ import { processImages } from './process-images.ts';
 import type { ProcessDeps } from './process-images.ts';
 import { undoImageCall } from './undo-image-call.ts';
 import type { UndoDeps } from './undo-image-call.ts';
+
+/** With the work on the images before it less than the gateway waits for an answer. */
+const READ_BACK_MS = 10_000;
 
 export type RunDeps = ProcessDeps & UndoDeps & Pick<Deps, 'settings'>;
 
@@ -80,12 +87,19 @@ async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }:
   }
 }
 
-/** Stores the outcome. When the answer to the commit is lost, the record tells whether it took place. */
+/**
+ * Stores the outcome. When the answer to the commit is lost, the record tells whether it took place, once no commit is
+ * under way any more.
+ */
 async function finishOnce(deps: RunDeps, claim: Claim, entries: ImageEntry[]): Promise<ImageCall> {
   try {
     return await finishImageCall(deps, claim, entries);
   } catch (error) {
-    const stored = await findImageCall(deps.db, { subject: claim.subject, taskId: claim.taskId });
+    const read = async (tx: Knex.Transaction) => {
+      await lockKey(tx, claim);
+      return findImageCall(tx, claim);
+    };
+    const stored = await throughOutage(() => inTransaction(deps.db, read), READ_BACK_MS);
     if (!stored) throw error;
     return stored;
   }

@@ -1,4 +1,5 @@
 import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/shared/db/through-outage';
 import { fail } from '@vision/shared/errors';
 import type { SubmitOutcome } from '@vision/shared/inference/submit';
 import { TaskMovedError } from '../db/move-task.ts';
@@ -10,7 +11,6 @@ import type { SubmitDeps } from './deps.ts';
 import { moveNow } from './move-now.ts';
 import { releaseRefunded } from './release-refunded.ts';
 import { takeBack } from './take-back.ts';
-import { throughOutage } from './through-outage.ts';
 
 /**
  * Writes down what became of a submission. When the reconciler or the recovery wrote first (this process was held up,

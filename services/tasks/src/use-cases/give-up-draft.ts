@@ -1,5 +1,6 @@
 import { atMost } from '@vision/shared/async/at-most';
 import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/shared/db/through-outage';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { freeKey } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
@@ -7,7 +8,6 @@ import { findVideoTask } from '../db/tasks.ts';
 import type { Task } from '../domain/task.ts';
 import type { SubmitDeps } from './deps.ts';
 import { takeBack } from './take-back.ts';
-import { throughOutage } from './through-outage.ts';
 import { undoBriefly } from './undo-draft.ts';
 
 /** The caller does not wait longer than this for the database; what is repeated continues in the background. */

@@ -2,6 +2,7 @@ import type { JobSource } from '@vision/shared/contracts/inference';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
+import { throughOutage } from '@vision/shared/db/through-outage';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { asAppError, fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
@@ -14,7 +15,6 @@ import { isUnconfirmed } from '../domain/task.ts';
 import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
 import type { Deps, SubmitDeps } from './deps.ts';
-import { throughOutage } from './through-outage.ts';
 
 export interface CheckedDraft {
   draft: Task;

@@ -1,6 +1,6 @@
-import { retryUntil } from '@vision/shared/async/retry-until';
-import { backoff } from '@vision/shared/async/backoff';
-import { asUnavailable } from '@vision/shared/unavailable';
+import { backoff } from '../async/backoff.ts';
+import { retryUntil } from '../async/retry-until.ts';
+import { asUnavailable } from '../unavailable.ts';
 
 /** Longer than a failover of the database takes, and shorter than the gateway waits for an answer. */
 const LONGEST_MS = 60_000;
@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 500;
  * for an operator otherwise.
  * @throws the last failure when the outage lasts, and every failure that is none.
  */
-export async function throughOutage<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + LONGEST_MS;
+export async function throughOutage<T>(work: () => Promise<T>, longestMs = LONGEST_MS): Promise<T> {
+  const deadline = performance.now() + longestMs;
   return retryUntil(work, {
     signal: new AbortController().signal,
     pauseAfter: (error, failures) =>

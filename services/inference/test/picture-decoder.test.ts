@@ -123,3 +123,24 @@ test('an SVG in the clothes of a PNG reaches no loader', async () => {
   ]);
   expect(await reasonOf(bytes)).toBe('not_decodable');
 });
+
+test('a large picture is decoded whatever its process has decoded before', async () => {
+  const large = await plain(5_000, 5_000)
+    .ensureAlpha()
+    .toColourspace('rgb16')
+    .png({ progressive: true, compressionLevel: 1 })
+    .toBuffer();
+  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+  const grain = sharp({ create: { width: 500, height: 500, channels: 3, background: '#808080', noise } });
+  const blocks = sharp(await grain.png().toBuffer()).resize(4_000, 4_000, { kernel: 'nearest' });
+  const before = await blocks.webp({ lossless: true, effort: 0 }).toBuffer();
+  const process = startPictureProcess(sandbox, { cpuMs: 20_000, waitMs: 60_000 });
+  try {
+    const side = { width: 4_000, height: 4_000 };
+    for (let count = 0; count < 4; count += 1) await process.decode(before, side, small);
+    const { original } = await process.decode(large, { width: 5_000, height: 5_000 }, small);
+    expect(original).toEqual({ width: 5_000, height: 5_000 });
+  } finally {
+    process.kill();
+  }
+}, 60_000);

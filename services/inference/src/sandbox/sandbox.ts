@@ -56,6 +56,8 @@ const ADDRESSES_PER_MEMORY = 3;
 const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
 /** Where the memory of the container or machine runs out, the kernel ends a decoder before the service. */
 const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'];
+/** Behind the wall, which empties the environment. An allocator for each thread reserves 64 MiB of addresses. */
+const ALLOCATOR = ['env', 'MALLOC_ARENA_MAX=1'];
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
 /** Finds the first wall that works on this machine by running a program behind it. */
@@ -136,11 +138,12 @@ function spawnBehind(
   const limits = [...LIMITS, ...memory, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
   const options = { detached: true, env: ENVIRONMENT };
   const limited = [`--adjustment=${niceness}`, ...LIMITER, ...limits];
-  if (!wall) return spawn('nice', [...limited, program, ...args], { ...options, stdio: own });
+  const command = [...ALLOCATOR, program, ...args];
+  if (!wall) return spawn('nice', [...limited, ...command], { ...options, stdio: own });
   const descriptor = filter.open();
   try {
     const before = wall.command({ filter: own.length, readable });
-    return spawn('nice', [...limited, ...before, program, ...args], { ...options, stdio: [...own, descriptor] });
+    return spawn('nice', [...limited, ...before, ...command], { ...options, stdio: [...own, descriptor] });
   } finally {
     closeSync(descriptor);
   }

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { cpus } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { Caller, example, form, scene } from '../test/support/system.ts';
 import { expensivePictures, expensiveOrdinaryPictures } from './expensive-pictures.ts';
 import { median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
+import type { FloodTask, Picture, Statuses } from './flood-clients.ts';
 
 export const name = 'flood';
 
@@ -22,11 +25,6 @@ const MOST_BUSY = 0.2;
 const MOST_SPREAD = 2.5;
 const MOST_APART = 1.5;
 
-interface Picture {
-  bytes: Uint8Array<ArrayBuffer>;
-  type: string;
-}
-
 interface Flood {
   name: string;
   /** What each tenant sends, in every call. */
@@ -35,9 +33,8 @@ interface Flood {
 
 /**
  * What floods of pictures do to the single pictures of another tenant: the 95th percentile under the flood over that
- * of the quiet phases of the same run. A tenant that is refused for the processor time it took is followed by a new
- * one, so a flood never ends. FLOOD=text takes those with this in their names;
- * ANYWAY=1 measures on a machine that is not quiet as well.
+ * of the quiet phases of the same run. FLOOD=text takes those with this in their names; ANYWAY=1 measures on a machine
+ * that is not quiet as well.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
   const wanted = process.env['FLOOD'];
@@ -102,41 +99,24 @@ async function samples(count: number, work: () => Promise<void>): Promise<number
   return taken;
 }
 
-async function during<T>(
-  flood: Flood,
-  work: () => Promise<T>,
-): Promise<{ value: T; statuses: Record<number, number> }> {
-  let isOver = false;
-  const statuses: Record<number, number> = {};
-  const attack = (pictures: Picture[]) => {
-    let attacker = tenant();
-    return Array.from({ length: CALLS }, async () => {
-      while (!isOver) {
-        const current = attacker;
-        const status = await send(await current, pictures);
-        statuses[status] = (statuses[status] ?? 0) + 1;
-        if (status === 429 && current === attacker) attacker = tenant();
-      }
-    });
-  };
-  const attacks = flood.tenants.flatMap(attack);
+async function during<T>(flood: Flood, work: () => Promise<T>): Promise<{ value: T; statuses: Statuses }> {
+  const task: FloodTask = { tenants: flood.tenants, callsAtOnce: CALLS };
+  const clients = new Worker(new URL('./flood-clients.ts', import.meta.url), { workerData: task });
   await new Promise((resolve) => setTimeout(resolve, FLOOD_FIRST_MS));
+  const told = once(clients, 'message') as Promise<[Statuses]>;
   try {
-    return { value: await work(), statuses: { ...statuses } };
+    const value = await work();
+    clients.postMessage('enough');
+    return { value, statuses: (await told)[0] };
   } finally {
-    isOver = true;
-    await Promise.all(attacks);
+    await clients.terminate();
   }
 }
 
-async function detect(caller: Caller, picture: Picture): Promise<void> {
-  const status = await send(caller, [picture]);
+async function detect(caller: Caller, { bytes, type }: Picture): Promise<void> {
+  const file = { name: 'files', value: bytes, type, filename: 'street.jpg' };
+  const { status } = await caller.detect(form(scene('person_vehicle'), file));
   if (status !== 201) throw new Error(`image call: ${status}`);
-}
-
-async function send(caller: Caller, pictures: Picture[]): Promise<number> {
-  const files = pictures.map(({ bytes, type }, index) => ({ name: 'files', value: bytes, type, filename: `${index}` }));
-  return (await caller.detect(form(scene('person_vehicle'), ...files))).status;
 }
 
 /** @throws when other work takes the processors: the figures would be its own. */

@@ -42,7 +42,9 @@ export const configSchema = z.object({
     'Longest work on an image call after its upload; images not done by then fail. Below UPSTREAM_IDLE_MS of the gateway',
   ),
   IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),
-  IMAGES_AT_ONCE: count(16).describe('Images that one process relays and detects at the same time'),
+  IMAGES_AT_ONCE: count(8).describe(
+    'Images that one process relays and detects at the same time; one subject gets half of these places',
+  ),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
   LEASE_MS: millis(12_000).describe('Time after which the call of a dead process is taken over; below KEY_WAIT_MS'),

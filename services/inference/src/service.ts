@@ -49,8 +49,9 @@ export async function createService(config: Config, { logger }: ServiceContext):
     detectors,
     pictures,
     sandbox,
-    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other.
-    detectionGate: createGate({ concurrency: threads }),
+    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
+    // more for whoever has none under way: most are decoded sooner than the work of others ends.
+    detectionGate: createGate({ concurrency: threads, spare: 1 }),
     requestGate: createGate({ concurrency: 2 * threads + config.DETECT_QUEUE, queue: 0, leavesRoom: true }),
     pictureAnswerMs: config.DETECT_ANSWER_MS,
   };

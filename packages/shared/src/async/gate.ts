@@ -13,6 +13,8 @@ export interface GateOptions {
    * two with a third each, and so on: some are left for whoever comes next, whatever the others' work takes.
    */
   leavesRoom?: boolean;
+  /** Places beyond those for owners that hold none: a newcomer need not wait until a piece of another's work ends. */
+  spare?: number;
 }
 
 /** On whose behalf work waits, and what ends the wait. */
@@ -87,8 +89,8 @@ class Line {
   /** What the owner had used that was admitted last: all that waited then had used as much at least. */
   #usedMs = 0;
 
-  constructor({ concurrency, queue = Infinity, leavesRoom = false }: GateOptions) {
-    this.#options = { concurrency, queue, leavesRoom };
+  constructor({ concurrency, queue = Infinity, leavesRoom = false, spare = 0 }: GateOptions) {
+    this.#options = { concurrency, queue, leavesRoom, spare };
   }
 
   async enter({ signal, owner }: Turn): Promise<Share> {
@@ -146,8 +148,10 @@ class Line {
   }
 
   #hasRoom({ owner, running }: Share): boolean {
-    const free = this.#options.concurrency - this.#running;
-    return free > (this.#options.leavesRoom && owner !== undefined ? running : 0);
+    const { concurrency, leavesRoom, spare } = this.#options;
+    const free = concurrency - this.#running;
+    if (free > (leavesRoom && owner !== undefined ? running : 0)) return true;
+    return owner !== undefined && running === 0 && free + spare > 0;
   }
 
   #take(share: Share): void {

@@ -51,6 +51,7 @@ const EXPENSIVE_NICENESS = 5;
 export function createPictureDecoder({ sandbox, atOnce, limits, onLost }: PictureDecoderOptions): PictureDecoder {
   const ordinary = createDecoderLane({
     places: atOnce,
+    hasSpare: true,
     startProcess: () => startPictureProcess(sandbox, limits),
     onLost,
   });

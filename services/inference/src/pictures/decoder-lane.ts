@@ -5,6 +5,8 @@ import type { PictureProcess } from './picture-process.ts';
 export interface LaneOptions {
   /** Pictures decoded at the same time. */
   places: number;
+  /** One place more for an owner that holds none. */
+  hasSpare?: boolean;
   startProcess: () => PictureProcess;
   /** Told of every picture that took its process down with it. */
   onLost: () => void;
@@ -21,8 +23,8 @@ export interface DecoderLane {
 /** Before another is started in place of one that ended without having been given a picture. */
 const RESTART_MS = 1_000;
 
-export function createDecoderLane({ places, startProcess, onLost }: LaneOptions): DecoderLane {
-  const gate = createGate({ concurrency: places });
+export function createDecoderLane({ places, hasSpare, startProcess, onLost }: LaneOptions): DecoderLane {
+  const gate = createGate({ concurrency: places, spare: hasSpare ? 1 : 0 });
   // One more than there are places: where a picture ends its process, the next one does not wait for a start.
   const wanted = places + 1;
   const processes = new Set<PictureProcess>();

@@ -54,6 +54,9 @@ export const configSchema = z.object({
   PICTURE_FREE_CPU_MS: count(300).describe(
     'Processor time that each picture, and the look at each uploaded video, may take without being counted',
   ),
+  REFUSED_PICTURE_CPU_MS: count(100).describe(
+    'Counted for each picture that is refused because it cannot be read, beside its own counted processor time',
+  ),
   PICTURE_CPU_MS_PER_S: count(500).describe(
     'Counted processor time that pictures and looks at videos of one subject may take in a second, in the long run',
   ),
@@ -81,6 +84,7 @@ export function ownerUrls(config: Config) {
 export function budgetLimits(config: Config) {
   return {
     freeMs: config.PICTURE_FREE_CPU_MS,
+    refusedMs: config.REFUSED_PICTURE_CPU_MS,
     perSecondMs: config.PICTURE_CPU_MS_PER_S,
     burstMs: config.PICTURE_CPU_BURST_MS,
   };

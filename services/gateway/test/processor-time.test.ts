@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
@@ -32,6 +33,32 @@ test('ordinary pictures never meet the budget, and callers are not told what the
     expect(status).toBe(201);
     expect(headers.get(processorTimeHeader)).toBeNull();
   }
+});
+
+/** From now on every call has ten ordinary pictures, and so many of them cannot be read. */
+function refuses(pictures: number): void {
+  const headers = {
+    [processorTimeHeader]: Array<number>(10).fill(10).join(','),
+    [refusedPicturesHeader]: String(pictures),
+  };
+  gateway.upstream.answer = (req, res) => {
+    req.resume().once('end', () => res.writeHead(201, headers).end('{}'));
+  };
+}
+
+test('a subject that sends only unreadable pictures is refused once its budget is gone; readable ones are free', async () => {
+  const budget = { REFUSED_PICTURE_CPU_MS: '100', PICTURE_CPU_MS_PER_S: '1', PICTURE_CPU_BURST_MS: '2500' };
+  const { url } = await gateway.addReplica(budget);
+  const [hostile, honest] = [await gateway.newKey(), await gateway.newKey()];
+  refuses(10);
+  for (let call = 0; call < 3; call += 1) {
+    const { status, headers } = await detect(hostile.key, url);
+    expect(status).toBe(201);
+    expect(headers.get(refusedPicturesHeader)).toBeNull();
+  }
+  expect(refusal(await detect(hostile.key, url))).toEqual([429, 'OP-QUOTA-RATE-LIMITED', 'processor_time_exceeded']);
+  refuses(0);
+  for (let call = 0; call < 30; call += 1) expect((await detect(honest.key, url)).status).toBe(201);
 });
 
 test('a subject beyond its budget waits for as long as it is told, whatever replica it asks; others do not', async () => {

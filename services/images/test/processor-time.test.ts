@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { detected } from './support/fake-inference.ts';
 import type { DetectAnswer } from './support/fake-inference.ts';
 import { files, picture } from './support/form.ts';
 import { startImages } from './support/start-images.ts';
-import type { TestImages } from './support/start-images.ts';
+import type { Detections, TestImages } from './support/start-images.ts';
 
 let images: TestImages;
 beforeAll(async () => {
@@ -28,4 +29,34 @@ test('the processor time of each image is told, of an unreadable one too, and of
   expect(headers.get(processorTimeHeader)).toBe('12,2000,0');
   const replay = await images.post(parts, { key });
   expect([replay.status, replay.headers.get(processorTimeHeader)]).toEqual([200, null]);
+});
+
+test('pictures that cannot be read are told as refused, those that failed for want of a backend and replays are not', async () => {
+  images.inference.answer = (name) => {
+    if (name.startsWith('broken')) return { status: 422, body: { reason: 'not_decodable' } };
+    if (name === 'turned-away') return { status: 503, body: { reason: 'saturated' } };
+    return name === 'lost' ? 'drop' : detected();
+  };
+  const key = randomUUID();
+  const names = ['plain', 'broken', 'turned-away', 'broken too', 'lost'];
+  const parts = files(...names.map((name) => picture(name)));
+  const answer = await images.post(parts, { key });
+  const body = (await answer.json()) as Detections;
+  expect(answer.status).toBe(201);
+  expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual([
+    'succeeded',
+    'OP-TASK-REQUEST-INVALID',
+    'OP-TASK-UPSTREAM-DOWN',
+    'OP-TASK-REQUEST-INVALID',
+    'OP-TASK-UPSTREAM-DOWN',
+  ]);
+  expect(answer.headers.get(refusedPicturesHeader)).toBe('2');
+  const replay = await images.post(parts, { key });
+  expect([replay.status, replay.headers.get(refusedPicturesHeader)]).toEqual([200, null]);
+});
+
+test('a call whose pictures can all be read tells of none that was refused', async () => {
+  images.inference.answer = () => detected();
+  const { status, headers } = await images.post(files(picture('a'), picture('b')), { key: randomUUID() });
+  expect([status, headers.get(refusedPicturesHeader)]).toEqual([201, '0']);
 });

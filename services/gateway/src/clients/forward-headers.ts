@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 
 /** Valid for one connection only (RFC 9110, section 7.6.1), plus those that `Connection` names. */
@@ -26,6 +27,7 @@ const NOT_RETURNED = new Set([
   'server',
   'x-powered-by',
   processorTimeHeader,
+  refusedPicturesHeader,
 ]);
 
 /** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */

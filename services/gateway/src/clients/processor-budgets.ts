@@ -1,12 +1,12 @@
 import { countedMs, refilled, waitMs } from '../domain/processor-budget.ts';
-import type { Budget, BudgetLimits } from '../domain/processor-budget.ts';
+import type { Budget, BudgetLimits, Spent } from '../domain/processor-budget.ts';
 import type { RedisGuard } from './redis.ts';
 
 export interface ProcessorBudgets {
   /** Milliseconds until the subject may send pictures again; 0 when it may now. */
   waitFor: (subject: string) => Promise<number>;
-  /** Takes what some pictures spent from the budget of their subject, also more than is left. Never fails. */
-  charge: (subject: string, spentMs: readonly number[]) => Promise<void>;
+  /** Takes what some pictures cost from the budget of their subject, also more than is left. Never fails. */
+  charge: (subject: string, spent: Spent) => Promise<void>;
 }
 
 const BUDGETS_AT_MOST = 10_000;
@@ -27,8 +27,8 @@ export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits):
   };
   return {
     waitFor: async (subject) => waitMs({ leftMs: await takeFrom(subject, 0), atMs: 0 }, limits),
-    charge: async (subject, spentMs) => {
-      const ms = countedMs(spentMs, limits);
+    charge: async (subject, spent) => {
+      const ms = countedMs(spent, limits);
       if (ms > 0) await takeFrom(subject, ms);
     },
   };

@@ -1,10 +1,20 @@
 export interface BudgetLimits {
   /** Processor time that every picture may take without being counted. */
   freeMs: number;
-  /** What a subject may take beyond that in one second, in the long run. */
+  /** What every refused picture counts beside that: it costs no unit, but work in all services. */
+  refusedMs: number;
+  /** What may be counted for a subject in one second, in the long run. */
   perSecondMs: number;
-  /** What it may take at once after a rest. */
+  /** What may be counted for it at once after a rest. */
   burstMs: number;
+}
+
+/** What the pictures of a call, or the look at a video, cost. */
+export interface Spent {
+  /** Of each picture by itself. */
+  processorMs: readonly number[];
+  /** How many of them were refused. */
+  refusedPictures: number;
 }
 
 /** What is left of a budget, below zero after more was taken than there was, and when that was so. */
@@ -13,9 +23,9 @@ export interface Budget {
   atMs: number;
 }
 
-/** What counts of the processor time of some pictures, each by itself: that of ordinary ones never does. */
-export function countedMs(spentMs: readonly number[], { freeMs }: BudgetLimits): number {
-  return spentMs.reduce((sum, spent) => sum + Math.max(0, spent - freeMs), 0);
+/** What counts of the cost of some pictures, each by itself: ordinary ones that can be read count for nothing. */
+export function countedMs({ processorMs, refusedPictures }: Spent, { freeMs, refusedMs }: BudgetLimits): number {
+  return processorMs.reduce((sum, spent) => sum + Math.max(0, spent - freeMs), refusedPictures * refusedMs);
 }
 
 /** A budget as it is now; one that nobody knows is full. */

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Response } from 'express';
 import { taskPath } from '@vision/shared/contracts/ids';
+import { refusedPicturesHeader, refusedPicturesOf } from '@vision/shared/contracts/images';
 import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
 import { pathTo } from '@vision/shared/contracts/question';
 import { fail } from '@vision/shared/errors';
@@ -9,6 +11,7 @@ import { route } from '@vision/shared/http/route';
 import type { Method, Route } from '@vision/shared/http/route';
 import type { Owner } from '../clients/owners.ts';
 import type { Slot, SlotKind } from '../clients/slots.ts';
+import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
 
@@ -65,7 +68,7 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         // Its cost is read from the answer of work that goes on when the client has left.
         const isAnswerAwaited = kind !== undefined;
         const answer = await deps.forward(req, res, { owner, path: target, caller, isAnswerAwaited });
-        await deps.processorBudgets.charge(caller.subject, processorTimesOf(answer[processorTimeHeader]));
+        await deps.processorBudgets.charge(caller.subject, costOf(answer));
       } catch (error) {
         deps.signals.upstreamFailed(owner, error);
         throw error;
@@ -77,7 +80,15 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   );
 }
 
-/** A subject whose pictures and videos took more processor time than it may use waits until its budget has refilled. */
+/** The cost of the work on a request, as the service tells that did it. */
+function costOf(answer: IncomingHttpHeaders): Spent {
+  return {
+    processorMs: processorTimesOf(answer[processorTimeHeader]),
+    refusedPictures: refusedPicturesOf(answer[refusedPicturesHeader]),
+  };
+}
+
+/** A subject whose pictures and videos cost more than it may use waits until its budget has refilled. */
 async function refuseOverdrawn({ processorBudgets, signals }: ForwardDeps, { subject }: Caller): Promise<void> {
   const waitMs = await processorBudgets.waitFor(subject);
   signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);

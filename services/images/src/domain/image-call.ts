@@ -81,6 +81,12 @@ export function imageFaultOf(error: unknown): ImageFault | undefined {
   return imageFaults.find((fault) => fault === code);
 }
 
+/** How many images failed because they cannot be read, and not because a service was away. */
+export function refusedImages(entries: readonly ImageEntry[]): number {
+  return entries.filter(({ outcome }) => outcome.status === 'failed' && outcome.errorCode === 'OP-TASK-REQUEST-INVALID')
+    .length;
+}
+
 /** Whether a part of ours was away for every image; the whole call is undone then. */
 export function failedAsAWhole(outcomes: readonly ImageOutcome[]): boolean {
   return outcomes.every((outcome) => outcome.status === 'failed' && outcome.errorCode === 'OP-SYS-UNAVAILABLE');

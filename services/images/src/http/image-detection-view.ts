@@ -1,10 +1,11 @@
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { z } from 'zod';
 import { detectedObject } from '@vision/shared/contracts/detection';
+import { MAX_IMAGES, refusedPicturesHeader } from '@vision/shared/contracts/images';
+import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import type { Reply } from '@vision/shared/http/route';
-import { imageFaults } from '../domain/image-call.ts';
+import { imageFaults, refusedImages } from '../domain/image-call.ts';
 import type { ImageEntry } from '../domain/image-call.ts';
-import { DEFAULT_SCENE, MAX_IMAGES } from '../domain/upload-rules.ts';
+import { DEFAULT_SCENE } from '../domain/upload-rules.ts';
 import type { FinishedCall } from '../use-cases/create-image-detection.ts';
 
 const seq = z.int().min(0).describe('Position of the image in the upload, from 0');
@@ -82,7 +83,11 @@ export function toReply({ call, entries, replayed, processorMs }: FinishedCall):
     ...(replayed ? { replayed } : {}),
   };
   if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' } };
-  return { status: 201, body, headers: { [processorTimeHeader]: processorMs.join(',') } };
+  const headers = {
+    [processorTimeHeader]: processorMs.join(','),
+    [refusedPicturesHeader]: String(refusedImages(entries)),
+  };
+  return { status: 201, body, headers };
 }
 
 function toResult({ seq, outcome }: ImageEntry) {

@@ -1,8 +1,9 @@
+import { MAX_IMAGES } from '@vision/shared/contracts/images';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import type { Form } from '@vision/shared/http/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
-import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_IMAGES } from '../domain/upload-rules.ts';
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { Settings } from '../use-cases/deps.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';
 import { receiveImage, refuseType } from './receive-image.ts';

@@ -53,10 +53,15 @@ try {
   const stores = openStores(world);
   const health = watchHealth(world.replicas);
   const begun = Date.now();
+  let toldOfFew = '';
   const isOver = (soFar: readonly Strike[]) => {
     const took = (Date.now() - begun) / 60_000;
-    const isEnough = minutes < LONG_RUN_MINUTES || fewOf(names, soFar).length === 0;
-    return took >= MOST_MINUTES || (took >= minutes && isEnough);
+    if (took < minutes) return false;
+    const few = minutes < LONG_RUN_MINUTES ? [] : fewOf(names, soFar);
+    if (few.length === 0 || took >= MOST_MINUTES) return true;
+    if (toldOfFew !== few.join()) say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
+    toldOfFew = few.join();
+    return false;
   };
   const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, isOver });
   const strikes = await underLoad(workload, random, nemesis);

@@ -4,6 +4,7 @@ import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
 import type { Answer, TestGateway } from './support/gateway.ts';
 import { freePort, startGatewayProcess, startRedis } from './support/programs.ts';
+import { wire } from './support/wire.ts';
 
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
@@ -111,13 +112,9 @@ test('a slot lives as long as its upload, however long, and is free when the cli
   const { key } = await gateway.newKey({ video_uploads: 1 });
   const upload = () => detect(key, gateway.url, '/v1/vision/video-tasks');
   holdAnswers();
-  const leaving = new AbortController();
-  const running = exchange(`${gateway.url}/v1/vision/video-tasks`, 'POST', {
-    headers: bearer(key),
-    body: 'x',
-    signal: leaving.signal,
-  });
-  const gone = expect(running).rejects.toThrow();
+  const authorization = `Authorization: Bearer ${key}`;
+  const head = ['POST /v1/vision/video-tasks HTTP/1.1', 'Host: x', authorization, 'Content-Length: 10'];
+  const { socket } = await wire(gateway.url, ...head);
   await until(() => held.length === 1);
   const takenAt = performance.now();
   await until(
@@ -127,9 +124,28 @@ test('a slot lives as long as its upload, however long, and is free when the cli
     },
     { intervalMs: 250 },
   );
+  socket.destroy();
+  gateway.upstream.reset();
+  await until(async () => (await upload()).status === 200, { timeoutMs: 2000 });
+});
+
+test('a whole upload keeps its slot while it is worked on, also when the client has left', async () => {
+  const { key } = await gateway.newKey({ video_uploads: 1 });
+  const upload = () => detect(key, gateway.url, '/v1/vision/video-tasks');
+  holdAnswers();
+  const leaving = new AbortController();
+  const running = exchange(`${gateway.url}/v1/vision/video-tasks`, 'POST', {
+    headers: bearer(key),
+    body: 'x',
+    signal: leaving.signal,
+  });
+  const gone = expect(running).rejects.toThrow();
+  await until(() => held.length === 1);
   leaving.abort();
   await gone;
+  expect((await upload()).status).toBe(429);
   gateway.upstream.reset();
+  letGo();
   await until(async () => (await upload()).status === 200, { timeoutMs: 2000 });
 });
 

@@ -22,7 +22,10 @@ export async function sendRaw(bytes: string | Buffer, options: RawOptions = {}):
 export async function openRaw({ url = system.baseUrl, from }: RawOptions = {}): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), ...(from === undefined ? {} : { localAddress: from }) });
-  await once(socket, 'connect');
+  // A connection that is refused by a reset may be gone before this side saw it open.
+  await once(socket, 'connect').catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error;
+  });
   socket.on('error', () => undefined);
   return socket;
 }

@@ -20,7 +20,7 @@ export async function loseCommits(state: State, { times, random }: { times: numb
   for (let time = 0; time < times; time += 1) {
     await state.world.database.addStandby();
     const from = Date.now();
-    await underLoad(state.workload, random, async () => {
+    await underLoad(state.workload, { random }, async () => {
       await delay(AROUND_MS);
       await state.world.database.failOver(1_500 + random() * 2_000);
       await delay(AROUND_MS);

@@ -32,7 +32,7 @@ export async function loseRecords(
   const holes: Holes = { strikes: [], before: { frames: new Map(), ends: new Map() } };
   for (let time = 0; time < times; time += 1) {
     const from = Date.now();
-    const log = await underLoad(state.workload, random, () => loseOnce(state));
+    const log = await underLoad(state.workload, { random }, () => loseOnce(state));
     holes.before = mergeLogs(holes.before, log);
     holes.strikes.push({ name: HOLE, holds: ['store kafka'], from, to: Date.now(), notes: [] });
   }

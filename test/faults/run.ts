@@ -7,7 +7,7 @@ import { until } from '@vision/shared/testing/until';
 import { readSettings } from '../../deploy/local/settings.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
-import { underLoad } from './load.ts';
+import { PAUSE_MS, underLoad } from './load.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { breakThings, names, timesOf } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
@@ -27,6 +27,8 @@ const LONG_RUN_MINUTES = 20;
 const LEAST_TIMES = 3;
 /** Until then a long run goes on, on a slow machine for half as long again at most. */
 const MOST_MINUTES = minutes < LONG_RUN_MINUTES ? minutes : minutes * 1.5;
+/** Every create is repeated afterwards: a long run makes fewer of them in a minute. */
+const pauseMs = minutes < LONG_RUN_MINUTES ? PAUSE_MS : 800;
 /** By then every sweeper has passed twice, with the settings of the run. */
 const SWEEPERS_MS = 150_000;
 
@@ -64,7 +66,7 @@ try {
     return false;
   };
   const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, isOver });
-  const strikes = await underLoad(workload, random, nemesis);
+  const strikes = await underLoad(workload, { random, pauseMs }, nemesis);
   say(`${strikes.length} faults over ${workload.creates.length} creates; becoming quiet`);
   const state = { world, workload, stores, strikes };
   await settle(state);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ScriptedBackend, SubmitMode } from '@vision/shared/testing/scripted-backend';
+import type { SubmitMode } from '@vision/shared/testing/scripted-backend';
+import { until } from '@vision/shared/testing/until';
 import { services, storesOf } from '../world/replicas.ts';
 import type { Replica, Service, Store } from '../world/replicas.ts';
 import { stepsOf } from '../world/steps.ts';
@@ -62,9 +63,9 @@ const freezeAt = (service: Service, point: string): Fault => {
     strike: async ({ world, random, hold }) => {
       const replica = replicaOf(world, `${service}-${random() < 0.5 ? 1 : 2}`);
       return hold(processOf(replica.name), async () => {
-        way?.begin(world.scripted);
+        way?.begin(world);
         const isThere = await replica.trap.spring(point, 'SIGSTOP', WAIT_FOR_STEP_MS);
-        way?.end(world.scripted);
+        way?.end(world);
         if (!isThere) return false;
         await delay(PAST_LEASE_MS);
         replica.signal('SIGCONT');
@@ -77,24 +78,33 @@ const freezeAt = (service: Service, point: string): Fault => {
 /** What creates come to grief of: without it hardly any gets to the steps of being undone. */
 const ways = [
   { leadsTo: /^tasks\.submit\.refused/, ...submits('refuse') },
+  {
+    leadsTo: /^tasks\.undo\.given-up/,
+    holds: 'probes',
+    begin: ({ streams }: World) => streams.hideProbed(true),
+    end: ({ streams }: World) => streams.hideProbed(false),
+  },
   { leadsTo: /^tasks\.(undo|submit\.taken-back)/, ...submits('no_capacity') },
   {
     leadsTo: /^images\.(undo_begun|effects_undone|key_released)/,
     holds: 'detections',
-    begin: (backend: ScriptedBackend) => (backend.onDetect = () => 'drop'),
-    end: (backend: ScriptedBackend) => (backend.onDetect = () => 'ok'),
+    begin: ({ scripted }: World) => (scripted.onDetect = () => 'drop'),
+    end: ({ scripted }: World) => (scripted.onDetect = () => 'ok'),
   },
 ];
 
 function submits(mode: SubmitMode) {
   return {
     holds: 'submits',
-    begin: (backend: ScriptedBackend) => (backend.onSubmit = () => mode),
-    end: (backend: ScriptedBackend) => (backend.onSubmit = () => 'accept'),
+    begin: ({ scripted }: World) => (scripted.onSubmit = () => mode),
+    end: ({ scripted }: World) => (scripted.onSubmit = () => 'accept'),
   };
 }
 
-const WAIT_FOR_STEP_MS = 4_000;
+/** Some steps are seldom: a real job has to end, or a call has to come to grief. */
+const WAIT_FOR_STEP_MS = 15_000;
+/** Inference asks S3 for whole videos only. */
+const WAIT_FOR_USE_MS = 15_000;
 
 /** One process loses one store, and nobody else does. */
 const cutOff = (replica: string, store: Store, title: string, lasts: (random: () => number) => number): Fault => ({
@@ -106,6 +116,7 @@ const cutOff = (replica: string, store: Store, title: string, lasts: (random: ()
     const before = link.hits();
     // What is asked may still arrive: that only the reply is missing is the harder half.
     link.set({ kind: random() < 0.5 ? 'black_hole' : 'deaf' });
+    await until(() => link.hits() > before, { timeoutMs: WAIT_FOR_USE_MS }).catch(() => undefined);
     await delay(lasts(random));
     link.set({ kind: 'none' });
     return link.hits() > before;

@@ -12,6 +12,9 @@ const storeOf = (store: Store) => `store ${store}`;
 /** Longer than any lease, ceiling or time after which a member of a group is given up. */
 const LONG_MS = 12_000;
 
+/** Those of Redis are small. */
+const SHORT_REPLY_BYTES = { postgres: 700, redis: 60, s3: 700 };
+
 /** Something happens to what all processes exchange with the store. */
 const toxic = (store: Store, title: string, what: Toxic, lasts = aMoment): Fault => ({
   name: `${store}: ${title}`,
@@ -96,7 +99,7 @@ export const storeFaults: Fault[] = [
     toxic(store, 'connections reset', { kind: 'reset' }),
     toxic(store, 'black hole', { kind: 'black_hole' }),
     toxic(store, 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
-    toxic(store, 'replies cut short', { kind: 'cut_after', bytes: 700 }),
+    toxic(store, 'replies cut short', { kind: 'cut_after', bytes: SHORT_REPLY_BYTES[store] }),
   ]),
   toxic('postgres', 'reply to COMMIT lost', { kind: 'lose_commit_reply', probability: 0.3 }),
   toxic('postgres', 'COMMIT lost', { kind: 'lose_commit', probability: 0.3 }),

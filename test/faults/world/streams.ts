@@ -19,6 +19,8 @@ export interface Streams {
   live: { server: string; url: string }[];
   /** An FLV stream that never ends, as far as a probe looks. */
   probed: string;
+  /** Whether that one is answered as if it were not there. */
+  hideProbed: (isHidden: boolean) => void;
   /** A short video file. */
   clip: Buffer;
   close: () => Promise<void>;
@@ -48,6 +50,7 @@ export async function startStreams(settings: Settings): Promise<Streams> {
   return {
     live: servers.flatMap(({ streams }) => streams),
     probed: probed.url,
+    hideProbed: probed.hide,
     clip,
     close: async () => {
       for (const server of servers) server.close();
@@ -151,13 +154,16 @@ function run(command: string, args: string[]): ChildProcess {
 }
 
 async function startEndless() {
+  let hidden = false;
   const server = createServer((_req, res) => {
+    if (hidden) return void res.writeHead(404).end();
     res.writeHead(200, { 'content-type': 'video/x-flv' });
     res.write(Buffer.from('464c5601050000000900000000', 'hex'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/live.flv`,
+    hide: (isHidden: boolean) => void (hidden = isHidden),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -8,6 +8,7 @@ import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
 import { securityReport } from './docs/security.ts';
+import { commandReference } from './docs/visionctl.ts';
 import { assertAsyncApi } from './docs/validate-async-api.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -27,6 +28,7 @@ const files: Record<string, string> = {
   'test/client/public-api.ts': await clientTypes(openApi['docs/openapi/public.json'] ?? ''),
   'docs/env.md': await environmentList(root),
   'docs/security.md': securityReport(root),
+  'docs/visionctl.md': commandReference(),
 };
 
 const stale: string[] = [];

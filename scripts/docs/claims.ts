@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/deliberate-fault.ts';
+import { groups, single } from '../../packages/visionctl/src/commands/all.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
 import { serviceNames } from './services.ts';
 
@@ -36,6 +37,7 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
   return [
     ...missingFiles(document, text, sources),
     ...missingHeadings(document, text, sources),
+    ...missingCommands(text),
     ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
     ...(operations ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
   ];
@@ -70,6 +72,23 @@ function headingsOf(text: string): string[] {
       .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
       .replaceAll(' ', '-'),
   );
+}
+
+/** Commands of `visionctl` that are named in backticks or in a block of code, and that it does not have. */
+function missingCommands(text: string): string[] {
+  const known = new Set([
+    ...groups.flatMap(({ name, alias, commands }) =>
+      [name, alias ?? name].flatMap((word) => [word, ...commands.map((command) => `${word} ${command.name}`)]),
+    ),
+    ...single.map(({ name }) => name),
+    'help',
+  ]);
+  return [...text.matchAll(/(?:`|^)(?:npx )?visionctl ([a-z][a-z-]+)(?: ([a-z][a-z-]+))?/gm)]
+    .filter(([, first = '', second = '']) => {
+      const takesArguments = first === 'help' || single.some(({ name }) => name === first);
+      return !known.has(takesArguments || second === '' ? first : `${first} ${second}`);
+    })
+    .map(([command]) => `there is no such command: ${command.replaceAll(/[`\n]/g, '')}`);
 }
 
 /** Links, and what stands in backticks and is written like a path; it may begin at the root or at the document. */

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { AdminClient } from './admin-client.ts';
 import type { Settings } from './config.ts';
 import { UsageError } from './usage-error.ts';
@@ -6,8 +5,12 @@ import { UsageError } from './usage-error.ts';
 export interface CommandContext {
   admin: AdminClient;
   settings: Settings;
+  /** By the names of the command's `args`. */
   args: Record<string, string>;
+  /** By the names of the command's `options`; an option without a value is `'true'` when it was given. */
   options: Record<string, string | undefined>;
+  /** Tells how far a long command has come; not part of its result. */
+  progress: (text: string) => void;
 }
 
 export interface Output {
@@ -19,73 +22,52 @@ export interface Output {
   exitCode?: number;
 }
 
-export interface Command {
-  /** `keys create` */
+/** A positional argument; every one is required. */
+interface Argument {
   name: string;
-  /** Names of the positional arguments; all are required. */
-  args?: string[];
-  /** Options with a value, by name, with what they mean. Those with `!` at the end have to be given. */
-  options?: Record<string, string>;
   summary: string;
+  choices?: readonly string[];
+}
+
+interface Option {
+  summary: string;
+  /** What stands for the value in the help: `--limit <number>`. Without it the option takes no value. */
+  value?: string;
+  required?: true;
+  choices?: readonly string[];
+}
+
+export interface Command {
+  /** The last word: `create` of `visionctl keys create`. */
+  name: string;
+  summary: string;
+  args?: Argument[];
+  /** By their names without dashes: `images-per-day`. */
+  options?: Record<string, Option>;
   run: (context: CommandContext) => Promise<Output>;
 }
 
-export interface Invocation {
-  command: Command;
-  args: Record<string, string>;
-  options: Record<string, string | undefined>;
-  json: boolean;
+/** Commands about one thing: `visionctl keys …`. */
+export interface CommandGroup {
+  name: string;
+  /** Another word for it, the singular. */
+  alias?: string;
+  summary: string;
+  commands: Command[];
 }
 
-/**
- * Finds the command of a command line and its arguments; undefined when help was asked for.
- * @throws UsageError for unknown commands, options and missing arguments.
- */
-export function parseCommandLine(argv: string[], commands: Command[]): Invocation | undefined {
-  if (argv.length === 0 || argv.includes('--help') || argv.includes('-h') || argv[0] === 'help') return undefined;
-  const command = commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
-  if (!command) throw new UsageError(`There is no command "${argv.slice(0, 2).join(' ')}".`);
-  const names = Object.keys(command.options ?? {});
-  const { values, positionals } = parse(argv.slice(command.name.split(' ').length), names);
-  const missing = names.find((name) => name.endsWith('!') && values[bare(name)] === undefined);
-  if (missing !== undefined) throw new UsageError(`--${bare(missing)} is missing: ${usageOf(command)}`);
-  const wanted = command.args ?? [];
-  if (positionals.length !== wanted.length) throw new UsageError(`Usage: ${usageOf(command)}`);
-  const { json, ...options } = values;
-  return {
-    command,
-    args: Object.fromEntries(wanted.map((name, index) => [name, positionals[index] ?? ''])),
-    options: options as Record<string, string | undefined>,
-    json: json === true,
-  };
+/** @throws UsageError when the option is there and no whole number from `from` on. */
+export function wholeNumber(options: CommandContext['options'], name: string, from: number): number | undefined {
+  const given = options[name];
+  if (given === undefined) return undefined;
+  const number = Number(given);
+  if (given.trim() !== '' && Number.isSafeInteger(number) && number >= from) return number;
+  throw new UsageError(`--${name} is a whole number from ${from}.`);
 }
 
-/** One line that shows how a command is called. */
-export function usageOf({ name, args = [], options = {} }: Command): string {
-  const named = Object.keys(options).map((option) =>
-    option.endsWith('!') ? `--${bare(option)} …` : `[--${option} …]`,
-  );
-  return ['visionctl', name, ...args.map((arg) => `<${arg}>`), ...named].join(' ');
-}
-
-const bare = (name: string) => name.replace(/!$/, '');
-
-interface Parsed {
-  values: Record<string, string | boolean | undefined>;
-  positionals: string[];
-}
-
-function parse(args: string[], names: string[]): Parsed {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        json: { type: 'boolean' },
-        ...Object.fromEntries(names.map((name) => [bare(name), { type: 'string' as const }])),
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+/** The part of an address behind the path: `?a=1&b=2`, without what is undefined. */
+export function queryOf(values: Record<string, string | number | undefined>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? '' : `?${query.toString()}`;
 }

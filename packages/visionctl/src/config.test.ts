@@ -1,4 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readSettings } from './config.ts';
 
 const nowhere = { VISION_LOCAL_DIR: '/nowhere' };
@@ -14,4 +17,13 @@ test('a container that runs as a number without a name has an operator too', () 
     throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT');
   };
   expect(readSettings(nowhere, nobody).operator).toMatch(/^uid-\d+$/);
+});
+
+test('the admin token may be in a file; one that cannot be read is named', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'visionctl-'));
+  writeFileSync(join(folder, 'token'), 'secret-of-the-operator\n');
+  const settings = readSettings({ ...nowhere, ADMIN_TOKEN_FILE: join(folder, 'token') });
+  expect(settings.adminToken()).toBe('secret-of-the-operator');
+  const wrong = readSettings({ ...nowhere, ADMIN_TOKEN_FILE: join(folder, 'none') });
+  expect(() => wrong.adminToken()).toThrow(/ADMIN_TOKEN_FILE names .*none, which cannot be read \(ENOENT\)/);
 });

@@ -26,8 +26,8 @@ export function readSettings(
   const file = join(env['VISION_LOCAL_DIR'] || '.local', 'env');
   const values = { ...readEnvFile(file), ...withoutEmpty(env) };
   const need = (name: string) => () => {
-    const value = values[name];
-    if (value === undefined) throw new UsageError(`${name} is not set, and ${file} does not name it.`);
+    const value = values[name] ?? readSecretFile(name, values[`${name}_FILE`]);
+    if (value === undefined) throw new UsageError(`${name} is not set, and ${file} does not name it: set it.`);
     return value;
   };
   return {
@@ -44,6 +44,17 @@ export function readSettings(
     }),
     operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),
   };
+}
+
+/** Secrets are often mounted as files: `ADMIN_TOKEN_FILE` names one that holds the value of `ADMIN_TOKEN`. */
+function readSecretFile(name: string, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${name}_FILE names ${path}, which cannot be read (${code}): correct the path.`);
+  }
 }
 
 /** A container often runs as a number that has no name. */

@@ -1,7 +1,9 @@
+import { CommanderError } from 'commander';
+import type { Command as Program } from 'commander';
 import { createAdminClient, UnreachableError } from './admin-client.ts';
-import { parseCommandLine, usageOf } from './command.ts';
-import { commands } from './commands/all.ts';
+import { groups, single } from './commands/all.ts';
 import type { Settings } from './config.ts';
+import { createProgram, printed } from './program.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Terminal {
@@ -9,41 +11,39 @@ export interface Terminal {
   complain: (text: string) => void;
 }
 
-/** Exit codes: 0 done; 1 refused, failed or a difference found; 2 wrong command line; 3 no answer. */
+/** Runs a command line; returns the exit code. */
 export async function runCommandLine(argv: string[], settings: Settings, terminal: Terminal): Promise<number> {
-  try {
-    const invocation = parseCommandLine(argv, commands);
-    if (!invocation) {
-      terminal.print(help());
-      return 0;
-    }
-    const { command, args, options, json } = invocation;
-    const { value, text, exitCode } = await command.run({
-      admin: createAdminClient(settings),
-      settings,
-      args,
-      options,
+  const { print, complain } = terminal;
+  let exitCode = 0;
+  const program = createProgram(groups, single, async (command, given, json) => {
+    const admin = createAdminClient(settings);
+    const output = await command.run({ admin, settings, ...given, progress: complain });
+    print(printed(output, json));
+    exitCode = output.exitCode ?? 0;
+  });
+  for (const part of everyPart(program)) {
+    part.exitOverride().configureOutput({
+      writeOut: (text) => print(text.trimEnd()),
+      writeErr: (text) => complain(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'visionctl: ')),
     });
-    terminal.print(json ? JSON.stringify(value, null, 2) : text);
-    return exitCode ?? 0;
+  }
+  try {
+    await program.parseAsync(asCommandLine(argv), { from: 'user' });
+    return exitCode;
   } catch (error) {
-    terminal.complain(`visionctl: ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof UsageError) {
-      terminal.complain('"visionctl help" lists the commands.');
-      return 2;
-    }
+    // The library has said what there was to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    complain(`visionctl: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof UsageError) return 2;
     return error instanceof UnreachableError ? 3 : 1;
   }
 }
 
-function help(): string {
-  const lines = commands.map((command) => `  ${usageOf(command)}\n      ${command.summary}`);
-  return [
-    'visionctl: the operator of the Vision Recognition Service',
-    '',
-    ...lines,
-    '',
-    'Every command takes --json. ADMIN_URL, ADMIN_TOKEN, for dlq and topics KAFKA_BROKERS and for bucket S3_* come from',
-    'the environment or from $VISION_LOCAL_DIR/env (.local/env); VISION_OPERATOR names you in the audit log.',
-  ].join('\n');
+/** Nothing at all asks for help; `help keys create` asks for that of one command. */
+function asCommandLine(argv: string[]): string[] {
+  if (argv.length === 0) return ['--help'];
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
 }
+
+const everyPart = (program: Program): Program[] => [program, ...program.commands.flatMap(everyPart)];

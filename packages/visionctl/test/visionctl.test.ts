@@ -71,7 +71,7 @@ const id = '01890000-0000-7000-8000-000000000000';
 test.each([
   [['keys', 'create', 'n', '--subject', 's'], 'POST /admin/v1/keys', { name: 'n', subject: 's' }, key],
   [['keys', 'list'], 'GET /admin/v1/keys', undefined, { items: [key] }],
-  [['keys', 'list', '--subject', 'a b'], 'GET /admin/v1/keys?subject=a%20b', undefined, { items: [] }],
+  [['keys', 'list', '--subject', 'a b'], 'GET /admin/v1/keys?subject=a+b', undefined, { items: [] }],
   [['keys', 'revoke', 'abc'], 'DELETE /admin/v1/keys/abc', undefined, undefined],
   [['keys', 'rotate', 'abc', '--overlap', '5'], 'POST /admin/v1/keys/abc/rotate', { overlap_s: 5 }, key],
   [['limits', 'get', 's'], 'GET /admin/v1/subjects/s/limits', undefined, { burst: 1 }],
@@ -146,13 +146,17 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
   for (const line of lines) {
     const { code, err, out } = await visionctl(line);
     expect([line, code, out]).toEqual([line, 2, '']);
-    expect(err).toMatch(/^visionctl: /);
+    expect([line, err]).toEqual([line, expect.stringMatching(/^(visionctl: |Usage: visionctl keys)/)]);
   }
   expect(asked).toEqual([]);
   expect((await visionctl(['maintenance', 'status'], { VISION_LOCAL_DIR: home })).err).toContain(
     'ADMIN_URL is not set',
   );
-  expect((await visionctl(['help'])).out).toContain('visionctl keys create <name>');
+  const help = await visionctl(['help', 'keys', 'create']);
+  expect([help.code, help.out]).toEqual([0, expect.stringContaining('Usage: visionctl keys create [options] <name>')]);
+  expect((await visionctl(['tasks', 'verify', '--help'])).out).toContain('choices: "created", "not_created"');
+  expect((await visionctl(['--version'])).out).toMatch(/^visionctl \d+\.\d+\.\d+\n$/);
+  expect((await visionctl(['task', 'verifi'])).err).toContain('Did you mean verify?');
 });
 
 test('refusals are exit code 1 with the reason, silence is exit code 3, and the token is never shown', async () => {
@@ -187,7 +191,7 @@ test('the program prints, complains and ends with the code of its command', asyn
     });
   answer = { status: 200, body: off };
   expect(await run('maintenance', 'status')).toEqual([0, 'Maintenance is off.\n', '']);
-  expect(await run('nothing')).toEqual([2, '', expect.stringContaining('There is no command "nothing"')]);
+  expect(await run('nothing')).toEqual([2, '', expect.stringContaining("unknown command 'nothing'")]);
 }, 20_000);
 
 test('addresses may come from the file of the local system', async () => {

@@ -1,18 +1,27 @@
-import type { Command } from '../command.ts';
+import type { Command, CommandGroup } from '../command.ts';
+import { auditCommand } from './audit.ts';
+import { completionCommand } from './completion.ts';
 import { dlqCommands } from './dlq.ts';
 import { keyCommands } from './keys.ts';
 import { serviceKeyCommands } from './service-keys.ts';
-import { setupCommands } from './setup.ts';
-import { subjectCommands } from './subjects.ts';
+import { bucketCommands, topicCommands } from './setup.ts';
+import { limitCommands, usageCommand } from './subjects.ts';
 import { taskCommands } from './tasks.ts';
-import { upkeepCommands } from './upkeep.ts';
+import { maintenanceCommands, quotaCommands, retentionCommands } from './upkeep.ts';
 
-export const commands: Command[] = [
-  ...keyCommands,
-  ...subjectCommands,
-  ...upkeepCommands,
-  ...taskCommands,
-  ...dlqCommands,
-  ...setupCommands,
-  ...serviceKeyCommands,
+/** In the order of the help. */
+export const groups: CommandGroup[] = [
+  taskCommands,
+  keyCommands,
+  limitCommands,
+  quotaCommands,
+  maintenanceCommands,
+  retentionCommands,
+  dlqCommands,
+  topicCommands,
+  bucketCommands,
+  serviceKeyCommands,
 ];
+
+/** Commands of one word. */
+export const single: Command[] = [usageCommand, auditCommand, completionCommand(() => ({ groups, single }))];

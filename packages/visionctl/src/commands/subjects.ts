@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { subjectLimits } from '@vision/shared/contracts/limits';
 import { usageReply } from '@vision/shared/contracts/quota';
-import type { Command, CommandContext } from '../command.ts';
+import type { Command, CommandContext, CommandGroup } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { facts, table } from '../table.ts';
 
@@ -12,38 +12,47 @@ const names = Object.keys(subjectLimits.shape);
 const pathOf = ({ args }: CommandContext, what: string) =>
   `/admin/v1/subjects/${encodeURIComponent(args['subject'] ?? '')}/${what}`;
 
-export const subjectCommands: Command[] = [
-  {
-    name: 'limits get',
-    args: ['subject'],
-    summary: 'show the limits in force for a subject',
-    run: async (context) => {
-      const value = await context.admin.call(limits, { method: 'GET', path: pathOf(context, 'limits') });
-      return { value, text: facts(value) };
+const subject = { name: 'subject', summary: 'whose' };
+
+export const limitCommands: CommandGroup = {
+  name: 'limits',
+  summary: 'limits of subjects',
+  commands: [
+    {
+      name: 'get',
+      args: [subject],
+      summary: 'show the limits in force for a subject',
+      run: async (context) => {
+        const value = await context.admin.call(limits, { method: 'GET', path: pathOf(context, 'limits') });
+        return { value, text: facts(value) };
+      },
     },
-  },
-  {
-    name: 'limits set',
-    args: ['subject'],
-    options: Object.fromEntries(names.map((name) => [optionOf(name), 'a number, or "default"'])),
-    summary: 'change limits of a subject; "default" takes a change back',
-    run: async (context) => {
-      const json = changeOf(context.options);
-      const value = await context.admin.call(limits, { method: 'PUT', path: pathOf(context, 'limits'), json });
-      return { value, text: facts(value) };
+    {
+      name: 'set',
+      args: [subject],
+      options: Object.fromEntries(
+        names.map((name) => [optionOf(name), { value: 'number', summary: 'a number, or "default"' }]),
+      ),
+      summary: 'change limits of a subject; "default" takes a change back',
+      run: async (context) => {
+        const json = changeOf(context.options);
+        const value = await context.admin.call(limits, { method: 'PUT', path: pathOf(context, 'limits'), json });
+        return { value, text: facts(value) };
+      },
     },
+  ],
+};
+
+export const usageCommand: Command = {
+  name: 'usage',
+  args: [subject],
+  summary: "show what a subject used of today's quota",
+  run: async (context) => {
+    const value = await context.admin.call(usageReply, { method: 'GET', path: pathOf(context, 'usage') });
+    const rows = Object.entries(value).map(([kind, usage]) => ({ kind, ...usage }));
+    return { value, text: table(['kind', 'limit', 'used', 'remaining', 'resets_at'], rows) };
   },
-  {
-    name: 'usage',
-    args: ['subject'],
-    summary: "show what a subject used of today's quota",
-    run: async (context) => {
-      const value = await context.admin.call(usageReply, { method: 'GET', path: pathOf(context, 'usage') });
-      const rows = Object.entries(value).map(([kind, usage]) => ({ kind, ...usage }));
-      return { value, text: table(['kind', 'limit', 'used', 'remaining', 'resets_at'], rows) };
-    },
-  },
-];
+};
 
 function changeOf(options: CommandContext['options']): Record<string, number | null> {
   const change: Record<string, number | null> = {};

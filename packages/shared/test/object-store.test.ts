@@ -174,10 +174,14 @@ test('no more of a stream is taken than the part that is on its way, however slo
 });
 
 /** A store over a server that answers as it is told, for what the real one does not do on demand. */
-async function scripted(answer: (req: IncomingMessage, url: URL) => string | undefined) {
+async function scripted(answer: (req: IncomingMessage, url: URL) => string | undefined, status = 200) {
   const server = createHttpServer((req, res) => {
     const body = answer(req, new URL(req.url ?? '', 'http://store'));
-    req.resume().once('end', () => (body === undefined ? res.writeHead(204).end() : res.end(body)));
+    const isError = body?.startsWith('<Error>') ?? false;
+    req.resume().once('end', () => {
+      if (body === undefined) res.writeHead(204).end();
+      else res.writeHead(isError ? status : 200).end(body);
+    });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = createObjectStore(settings(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
@@ -229,6 +233,19 @@ test('an upload that is given up is ended also when the clock of the store is ah
       : `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${upload}</ListMultipartUploadsResult>`,
   );
   expect(await client.abortIncomplete('a')).toBe(1);
+});
+
+test('an upload that is listed and yet gone keeps those behind it from nothing', async () => {
+  const uploads = ['gone', 'there'].map(
+    (key) =>
+      `<Upload><Key>${key}</Key><UploadId>1</UploadId><Initiated>${new Date(0).toISOString()}</Initiated></Upload>`,
+  );
+  const client = await scripted((req, url) => {
+    if (req.method !== 'DELETE')
+      return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${uploads.join('')}</ListMultipartUploadsResult>`;
+    return url.pathname.endsWith('/gone') ? '<Error><Code>NoSuchUpload</Code></Error>' : undefined;
+  }, 404);
+  expect(await client.abortIncomplete('')).toBe(1);
 });
 
 async function contentOf(key: string): Promise<Buffer> {

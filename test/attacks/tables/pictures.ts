@@ -79,6 +79,17 @@ export const pictures: AttackGroup = {
   attacks: [
     row('a progressive JPEG of 3,000 scans', REFUSED, () => manyScans(3_000, 64)),
     row('a progressive JPEG of 95 scans', REFUSED, () => manyScans(85, SIDE)),
+    row('3,000 scans behind a stray byte', REFUSED, async () => {
+      const bytes = await manyScans(3_000, 64);
+      return withParts(bytes, bytes.indexOf(Buffer.from([0xff, 0xda])), [Buffer.of(0)]);
+    }),
+    row('a JPEG of 65,535 × 65,535 pixels hidden in front of a small one', REFUSED, async () =>
+      Buffer.concat([
+        Buffer.from([0xff, 0xd8, 0xff, 0x00, 0x00, 0x19]),
+        (await declared(65_535, 65_535)).subarray(2),
+        street.subarray(2),
+      ]),
+    ),
     row('a PNG of 1 × 50,000,000 pixels', REFUSED, () => plainPng(1, 50_000_000)),
     row('a PNG of 60,000 × 60,000 pixels', REFUSED, () => {
       const bytes = plainPng(8, 8);

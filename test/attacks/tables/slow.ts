@@ -79,6 +79,20 @@ export const slow: AttackGroup = {
       },
     },
     {
+      name: '1,000 requests written at once',
+      expected: 'cut; from elsewhere 200',
+      withinMs: 20_000,
+      attempt: async (target) => {
+        const caller = await target.caller();
+        const line = rawRequest('GET /v1/vision/tasks HTTP/1.1', ['Host: x', `Authorization: Bearer ${caller.key}`]);
+        const socket = await openRaw({ from: '127.99.0.8' });
+        socket.write(line.repeat(1_000));
+        const heard = await saidOn(socket, 10_000);
+        const other = await (await target.caller()).get('/v1/vision/tasks');
+        return `${heard.includes('left open') ? 'left open' : 'cut'}; from elsewhere ${said(other)}`;
+      },
+    },
+    {
       name: '600 connections of one address',
       expected: '512 × left open, 88 × cut; from elsewhere 200',
       withinMs: 20_000,

@@ -3,12 +3,14 @@ import { auditFaults } from './audits.ts';
 import { endingFaults } from './endings.ts';
 import { frameFaults } from './frames.ts';
 import { neighbourFaults } from './neighbours.ts';
+import { outageFaults } from './outages.ts';
 
 export const deliberateFaults: DeliberateFault[] = [
   ...frameFaults,
   ...endingFaults,
   ...auditFaults,
   ...neighbourFaults,
+  ...outageFaults,
   {
     says: 'A reserve that was refused after a try without an answer is not refunded',
     file: 'packages/shared/src/quota-client.ts',

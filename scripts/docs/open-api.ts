@@ -41,7 +41,7 @@ const documents: Record<Audience, Presentation> = {
     tags: [
       { name: 'Keys', description: 'Create, list, rotate and revoke API keys.' },
       { name: 'Subjects', description: 'What a subject may do, and what it used of the day.' },
-      { name: 'Tasks of unknown outcome', description: 'Tasks that wait for somebody to find out whether they run.' },
+      { name: 'Tasks', description: 'Tasks of all subjects: list, show, stop, verify; their jobs at the backend.' },
       { name: 'Upkeep', description: 'Maintenance, retention, audits and repairs of the ledger, the audit log.' },
     ],
   },

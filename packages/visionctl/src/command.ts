@@ -65,6 +65,21 @@ export function wholeNumber(options: CommandContext['options'], name: string, fr
   throw new UsageError(`--${name} is a whole number from ${from}.`);
 }
 
+/** The pages of a list one after the other, until there are enough items or no more. */
+export async function pagesUpTo<T>(
+  limit: number,
+  page: (after: string | undefined, limit: number) => Promise<{ items: T[]; next_cursor: string }>,
+): Promise<{ items: T[]; next_cursor: string }> {
+  const items: T[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const found = await page(after, limit - items.length);
+    items.push(...found.items);
+    after = found.next_cursor;
+    if (after === '' || items.length >= limit) return { items, next_cursor: after };
+  }
+}
+
 /** The part of an address behind the path: `?a=1&b=2`, without what is undefined. */
 export function queryOf(values: Record<string, string | number | undefined>): string {
   const query = new URLSearchParams();

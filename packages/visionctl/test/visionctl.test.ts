@@ -65,6 +65,7 @@ async function visionctl(args: string[], variables = env): Promise<{ code: numbe
 const usage = { limit: 5, used: 1, remaining: 4, resets_at: '2026-01-01T16:00:00.000Z' };
 const task = { task_id: 'a', status: 'running' };
 const key = { key_id: '0123456789abcdef', subject: 's', name: 'n', created_at: 'x', key: 'vk_x' };
+const job = { task_id: '01890000-0000-7000-8000-000000000000', subject: 's', status: 'running', age_s: 1 };
 const off = { enabled: false, reason: '' };
 const id = '01890000-0000-7000-8000-000000000000';
 
@@ -85,7 +86,38 @@ test.each([
   [['maintenance', 'on', '--reason', 'r'], 'PUT /admin/v1/maintenance', { enabled: true, reason: 'r' }, off],
   [['maintenance', 'off'], 'PUT /admin/v1/maintenance', { enabled: false }, off],
   [['maintenance', 'status'], 'GET /admin/v1/maintenance', undefined, off],
+  [
+    ['keys', 'show', 'vk_0123456789abcdef_secret'],
+    'GET /admin/v1/keys?id_prefix=0123456789abcdef',
+    undefined,
+    { items: [key] },
+  ],
+  [['key', 'show', '01AB'], 'GET /admin/v1/keys?id_prefix=01ab', undefined, { items: [key] }],
   [['tasks', 'resolving'], 'GET /admin/v1/tasks?status=resolving', undefined, { items: [task] }],
+  [
+    ['tasks', 'list', '--status', 'running', '--subject', 's', '--older-than', '60', '--limit', '7'],
+    'GET /admin/v1/tasks?status=running&subject=s&older_than_s=60&order=newest&limit=7',
+    undefined,
+    { items: [task], next_cursor: '' },
+  ],
+  [
+    ['task', 'stop', id, '--reason', 'r'],
+    `POST /admin/v1/tasks/${id}/stop`,
+    { reason: 'r' },
+    { ...task, ended_at: 'x' },
+  ],
+  [
+    ['task', 'show', id],
+    `GET /admin/v1/tasks/${id}`,
+    undefined,
+    { task_id: id, facts: {}, timeline: [], unreachable: [] },
+  ],
+  [
+    ['jobs', 'list', '--subject', 's'],
+    'GET /admin/v1/jobs?subject=s&limit=100',
+    undefined,
+    { items: [job], next_cursor: '' },
+  ],
   [
     ['tasks', 'verify', id, 'not_created', '--note', 'looked'],
     `POST /admin/v1/tasks/${id}/verification`,
@@ -120,6 +152,27 @@ test('audit shows what services found to differ, with exit code 1, and what oper
   expect(out).toContain('results did not answer');
 });
 
+test('a page that is not the last is followed until there are enough tasks, and its end is named', async () => {
+  answer = { status: 200, body: { items: [task, task], next_cursor: id } };
+  const { out } = await visionctl(['tasks', 'list', '--limit', '3']);
+  expect(asked.map(({ line }) => line)).toEqual([
+    'GET /admin/v1/tasks?order=newest&limit=3',
+    `GET /admin/v1/tasks?order=newest&after=${id}&limit=1`,
+  ]);
+  expect(out).toContain(`There are more: --after ${id}`);
+});
+
+test('what is known of a task is shown by service and by time; a service that did not tell is exit code 1', async () => {
+  const timeline = [{ at: '2026-03-15T08:30:00.000Z', source: 'quota', what: 'reserved', details: { units: 1 } }];
+  const facts = { tasks: { status: 'running' } };
+  answer = { status: 200, body: { task_id: id, facts, timeline, unreachable: ['results'] } };
+  const { code, out } = await visionctl(['tasks', 'show', id]);
+  expect(code).toBe(1);
+  expect(out).toMatch(/tasks\n {2}status {2}running/);
+  expect(out).toMatch(/2026-03-15T08:30:00.000Z {2}quota {3}reserved {2}\{"units":1\}/);
+  expect(out).toContain('results did not tell');
+});
+
 test('a difference between counters and ledger is printed and ends with exit code 1', async () => {
   const difference = { subject: 's', kind: 'video', day: '2026-01-01', used: 2, ledger: 1 };
   answer = { status: 200, body: { counters: 4, reservations: 9, differences: [] } };
@@ -141,6 +194,9 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
     ['tasks', 'verify', id, 'maybe', '--note', 'x'],
     ['tasks', 'verify', id, 'created'],
     ['dlq', 'list', 'nothing'],
+    ['keys', 'show', 'vk_nonsense'],
+    ['tasks', 'list', '--status', 'lost'],
+    ['tasks', 'list', '--older-than', 'long'],
     ['dlq', 'replay', 'nothing'],
   ];
   for (const line of lines) {

@@ -83,6 +83,55 @@ const waiting = {
   result_expires_at: '2026-04-01T00:00:00.000Z',
 };
 
+test('tasks of all subjects are asked for with every filter', async () => {
+  gateway.upstream.answer = answerWith(200, { items: [waiting], next_cursor: waiting.task_id });
+  const filter = 'status=running&subject=acme&kind=stream&older_than_s=60&order=newest&limit=7';
+  const listed = await gateway.admin('GET', `/admin/v1/tasks?${filter}`);
+  expect(listed.body).toEqual({ items: [waiting], next_cursor: waiting.task_id });
+  const [path, query] = gateway.upstream.last().url.split('?');
+  expect([path, query?.split('&').toSorted()]).toEqual(['/internal/v1/tasks', filter.split('&').toSorted()]);
+  expect((await gateway.admin('GET', '/admin/v1/tasks?state=running')).status).toBe(400);
+});
+
+test('a stop of an operator is passed on with his name, and noted with its reason', async () => {
+  const stopped = { ...waiting, status: 'stopped' };
+  gateway.upstream.answer = answerWith(200, stopped);
+  const path = `/admin/v1/tasks/${waiting.task_id}/stop`;
+  const done = await gateway.admin('POST', path, { reason: 'not theirs' }, { 'x-operator': 'zoe@ops' });
+  expect([done.status, done.body]).toEqual([200, stopped]);
+  expect(JSON.parse(gateway.upstream.last().body)).toEqual({ who: 'zoe@ops' });
+  const noted = { actor: 'zoe@ops', action: 'task.stop', target: waiting.task_id, details: { reason: 'not theirs' } };
+  expect((await audit())[0]).toMatchObject({ ...noted, result: 'done' });
+});
+
+test('a task is shown from every service and from the audit log in one line of time', async () => {
+  const id = randomUUID();
+  gateway.upstream.answer = answerWith(200, waiting);
+  await gateway.admin('POST', `/admin/v1/tasks/${id}/stop`, { reason: 'not theirs' });
+  const happened = (at: string) => ({ facts: { at }, happenings: [{ at, what: 'something', details: {} }] });
+  const told = [happened('2026-01-01T00:00:02.000Z'), happened('2026-01-01T00:00:01.000Z')];
+  const unknown = { type: 'x', title: 'x', status: 404, detail: 'x', instance: 'x', trace_id: '', retryable: false };
+  gateway.upstream.answer = (req, res) => {
+    const next = told.pop();
+    if (next) answerWith(200, next)(req, res);
+    else answerWith(404, { ...unknown, details: { reason: 'task_not_found' } })(req, res);
+  };
+  const { body } = await gateway.admin('GET', `/admin/v1/tasks/${id}`);
+  const timeline = body['timeline'] as { at: string; what: string }[];
+  expect(timeline.map(({ what }) => what)).toEqual(['something', 'something', 'operator: task.stop']);
+  expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
+  expect(Object.keys(body['facts'] as object)).toHaveLength(2);
+  gateway.upstream.answer = answerWith(404, { ...unknown, details: { reason: 'task_not_found' } });
+  expect(refusal(await gateway.admin('GET', `/admin/v1/tasks/${randomUUID()}`))).toEqual([
+    404,
+    undefined,
+    'task_not_found',
+  ]);
+  gateway.upstream.answer = (_req, res) => res.destroy();
+  const { body: silent } = await gateway.admin('GET', `/admin/v1/tasks/${randomUUID()}`);
+  expect(silent['unreachable']).toEqual(['tasks', 'images', 'results', 'quota']);
+});
+
 test('a verification is passed on with who and why, and noted with its outcome', async () => {
   const id = randomUUID();
   const verified = { ...waiting, task_id: id, status: 'running' };
@@ -112,8 +161,8 @@ test('a verification is passed on with who and why, and noted with its outcome',
 test('waiting tasks are listed as the tasks service shows them', async () => {
   gateway.upstream.answer = answerWith(200, { items: [{ ...waiting, of_a_later_version: true }] });
   const answer = await gateway.admin('GET', '/admin/v1/tasks?status=resolving');
-  expect(answer.body).toEqual({ items: [waiting] });
-  expect(gateway.upstream.last().url).toBe('/internal/v1/tasks?status=resolving');
+  expect(answer.body).toEqual({ items: [waiting], next_cursor: '' });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/tasks?status=resolving&order=oldest&limit=1000');
 });
 
 test('retention runs in every service that keeps something', async () => {
@@ -184,8 +233,10 @@ test.each([
   ['PUT', '/admin/v1/maintenance', { enabled: 'yes' }, 'enabled'],
   ['PUT', '/admin/v1/maintenance', { reason: 'x' }, 'enabled'],
   ['POST', `/admin/v1/tasks/${randomUUID()}/verification`, { outcome: 'maybe', note: '' }, 'outcome'],
-  ['GET', '/admin/v1/tasks', undefined, 'status'],
-  ['GET', '/admin/v1/tasks?status=running', undefined, 'status'],
+  ['GET', '/admin/v1/tasks?status=lost', undefined, 'status'],
+  ['GET', '/admin/v1/tasks?older_than_s=long', undefined, 'older_than_s'],
+  ['GET', '/admin/v1/jobs?limit=101', undefined, 'limit'],
+  ['GET', '/admin/v1/keys?id_prefix=%25', undefined, 'id_prefix'],
   ['GET', '/admin/v1/audit?limit=0', undefined, 'limit'],
   ['GET', '/admin/v1/keys?subject=a%20b', undefined, 'subject'],
   ['POST', '/admin/v1/keys', { name: '\ud800' }, 'name'],

@@ -32,6 +32,8 @@ test('a key is shown once, stored as a digest, and listed without its text', asy
   const list = await gateway.admin('GET', '/admin/v1/keys?subject=team-a');
   expect(list.text).not.toContain(key);
   expect(list.body['items']).toEqual([expect.objectContaining({ key_id: key.slice(3, 19), subject: 'team-a' })]);
+  const found = await gateway.admin('GET', `/admin/v1/keys?id_prefix=${key.slice(3, 9)}`);
+  expect(found.body['items']).toEqual(list.body['items']);
   expect((await ask(key)).status).toBe(200);
 });
 

@@ -30,7 +30,7 @@ export function createSignals(logger: Logger) {
     moved: ({ taskId, status }: Task, change: Change) => {
       moves.add(1, { move: change.move });
       const reason = 'reason' in change ? change.reason : undefined;
-      const who = 'who' in change ? change.who : undefined;
+      const who = whoMoved(change);
       logger.info({ task_id: taskId, move: change.move, status, reason, who }, 'a task moved');
     },
     streamReached: ({ scheme }: { scheme: string }) => probes.add(1, { scheme, outcome: 'ok' }),
@@ -64,6 +64,12 @@ export function createSignals(logger: Logger) {
     reconcileLag: (seconds: number) => lag.record(seconds),
     census: createCensus(),
   };
+}
+
+/** The operator who wanted it, if one did. */
+function whoMoved(change: Change): string | undefined {
+  if ('who' in change) return change.who;
+  return change.move === 'stop' && typeof change.by !== 'string' ? change.by.operator : undefined;
 }
 
 interface Census {

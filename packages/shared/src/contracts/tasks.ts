@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { taskPath } from './ids.ts';
+import { taskPath, uuidForm } from './ids.ts';
+import { job } from './inference.ts';
 import { defineQuestion } from './question.ts';
 import { taskStatus } from './task-events.ts';
 
@@ -59,12 +60,41 @@ export const getInternalTask = defineQuestion({
   refusals: ['not_found'],
 });
 
-/** Tasks that wait for a verification, oldest first. */
-export const listResolvingTasks = defineQuestion({
+const seconds = z.coerce.number().int().min(1);
+
+/** Which tasks an operator wants to see. */
+export const taskFilter = z.object({
+  status: taskStatus.optional(),
+  subject: z.string().max(128).optional(),
+  kind: z.enum(['stream', 'upload', 'image']).optional(),
+  older_than_s: seconds.optional().describe('Created at least so long ago'),
+  younger_than_s: seconds.optional().describe('Created at most so long ago'),
+  order: z.enum(['oldest', 'newest']).default('oldest').describe('Which come first'),
+  after: uuidForm.optional().describe('next_cursor of the page before'),
+  limit: z.coerce.number<string>().int().min(1).max(1000).default(1000),
+});
+
+/** Tasks and image calls of all subjects, by the time of their creation. */
+export const listInternalTasks = defineQuestion({
   method: 'get',
   path: '/internal/v1/tasks',
-  query: z.object({ status: z.literal('resolving') }),
-  reply: z.object({ items: z.array(internalTask) }).meta({ id: 'TaskRecordList' }),
+  query: taskFilter,
+  reply: z
+    .object({
+      items: z.array(internalTask),
+      next_cursor: z.string().default('').describe('Empty on the last page'),
+    })
+    .meta({ id: 'TaskRecordList' }),
+});
+
+/** Stop a task of whatever subject; who asked for it stays with the task. */
+export const stopInternalTask = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/tasks/{task_id}/stop',
+  params: taskPath,
+  body: z.object({ who: z.string().max(200) }),
+  reply: internalTask,
+  refusals: ['not_found', 'conflict'],
 });
 
 /** What an operator found out about a task whose submission has an unknown outcome. */
@@ -89,4 +119,33 @@ export const findKnownTasks = defineQuestion({
   reply: z.object({ task_ids: z.array(z.uuid()) }).meta({ id: 'KnownTasks' }),
 });
 
+const backendJob = z
+  .object({
+    task_id: z.uuid(),
+    subject: z.string(),
+    status: taskStatus,
+    age_s: z.int().describe('Seconds since the creation of the task'),
+    job: job.optional().describe('As the backend tells it now; left out when it does not have it'),
+  })
+  .meta({ id: 'BackendJob', description: 'A task that has not ended, beside its job at the inference backend' });
+
+/** Which jobs an operator wants to see; the backend tells of 100 at a time. */
+export const jobFilter = z.object({
+  subject: z.string().max(128).optional(),
+  after: uuidForm.optional().describe('next_cursor of the page before'),
+  limit: z.coerce.number<string>().int().min(1).max(100).default(100),
+});
+
+/** Tasks that have not ended, each beside what the backend says of its job now. */
+export const listBackendJobs = defineQuestion({
+  method: 'get',
+  path: '/internal/v1/jobs',
+  query: jobFilter,
+  reply: z
+    .object({ items: z.array(backendJob), next_cursor: z.string().describe('Empty on the last page') })
+    .meta({ id: 'BackendJobList' }),
+});
+
+export type TaskFilter = z.infer<typeof taskFilter>;
+export type BackendJob = z.infer<typeof backendJob>;
 export type InternalTask = z.infer<typeof internalTask>;

@@ -2,6 +2,7 @@ import type { Command, CommandGroup } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { completionCommand } from './completion.ts';
 import { dlqCommands } from './dlq.ts';
+import { jobCommands } from './jobs.ts';
 import { keyCommands } from './keys.ts';
 import { serviceKeyCommands } from './service-keys.ts';
 import { bucketCommands, topicCommands } from './setup.ts';
@@ -12,6 +13,7 @@ import { maintenanceCommands, quotaCommands, retentionCommands } from './upkeep.
 /** In the order of the help. */
 export const groups: CommandGroup[] = [
   taskCommands,
+  jobCommands,
   keyCommands,
   limitCommands,
   quotaCommands,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { queryOf, wholeNumber } from '../command.ts';
 import type { CommandGroup } from '../command.ts';
 import { facts, table } from '../table.ts';
+import { UsageError } from '../usage-error.ts';
 
 const created = z.looseObject({ key_id: z.string(), subject: z.string(), key: z.string() });
 const list = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
@@ -42,6 +43,17 @@ export const keyCommands: CommandGroup = {
       },
     },
     {
+      name: 'show',
+      args: [{ name: 'key', summary: 'a key id or its first characters; of a whole key only the id is sent' }],
+      summary: 'find keys by how they begin; exit code 1 when there is none',
+      run: async ({ admin, args }) => {
+        const path = `/admin/v1/keys${queryOf({ id_prefix: idOf(args['key'] ?? '') })}`;
+        const value = await admin.call(list, { method: 'GET', path });
+        const text = value.items.map((key) => facts(key)).join('\n\n');
+        return { value, text: text || 'No key begins like that.', exitCode: value.items.length === 0 ? 1 : 0 };
+      },
+    },
+    {
       name: 'revoke',
       args: [keyId],
       summary: 'revoke an API key; in force everywhere within 10 s',
@@ -64,3 +76,10 @@ export const keyCommands: CommandGroup = {
     },
   ],
 };
+
+/** The part of a key that names it. What stands behind is the secret, which is sent nowhere. */
+function idOf(text: string): string {
+  const [, id] = /^(?:vk_)?([0-9a-f]{1,16})(?:_.*)?$/i.exec(text.trim()) ?? [];
+  if (id === undefined) throw new UsageError('<key> is vk_ and up to 16 hexadecimal digits, or those digits alone.');
+  return id.toLowerCase();
+}

@@ -40,9 +40,17 @@ export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Prom
   return new Map(rows.map((row) => [row.key_id, toRecord(row)]));
 }
 
-export async function selectKeys(db: Knex, subject: string | undefined): Promise<ApiKey[]> {
+export interface KeyFilter {
+  subject?: string | undefined;
+  /** Hexadecimal beginning of the id. */
+  idPrefix?: string | undefined;
+}
+
+export async function selectKeys(db: Knex, { subject, idPrefix }: KeyFilter): Promise<ApiKey[]> {
   const query = db('api_keys').select<ApiKey[]>(SHOWN).orderBy('created_at', 'desc').limit(LISTED_AT_MOST);
-  return subject === undefined ? query : query.where({ subject });
+  if (subject !== undefined) void query.where({ subject });
+  if (idPrefix !== undefined) void query.where('key_id', 'like', `${idPrefix}%`);
+  return query;
 }
 
 /** The key under a row lock, for a change in the same transaction. */

@@ -20,3 +20,8 @@ export async function selectAudit(
   const query = db('audit_log').select().orderBy('id', 'desc').limit(limit);
   return (await (before === undefined ? query : query.where('id', '<', before))) as AuditEntry[];
 }
+
+/** What was done to one target, oldest first. */
+export async function selectAuditOf(db: Knex, target: string): Promise<AuditEntry[]> {
+  return (await db('audit_log').where({ target }).orderBy('id').limit(1000).select()) as AuditEntry[];
+}

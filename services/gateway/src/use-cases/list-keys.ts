@@ -1,8 +1,9 @@
 import { selectKeys } from '../db/api-keys.ts';
+import type { KeyFilter } from '../db/api-keys.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Deps } from './deps.ts';
 
 /** Keys without their text, newest first. */
-export async function listKeys({ db }: Pick<Deps, 'db'>, subject: string | undefined): Promise<ApiKey[]> {
-  return selectKeys(db, subject);
+export async function listKeys({ db }: Pick<Deps, 'db'>, filter: KeyFilter): Promise<ApiKey[]> {
+  return selectKeys(db, filter);
 }

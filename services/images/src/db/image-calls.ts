@@ -55,6 +55,12 @@ export async function findImageCall(
   return row && fromRow(row);
 }
 
+/** A call of whatever subject. */
+export async function findAnyImageCall(db: Knex, taskId: string): Promise<ImageCall | undefined> {
+  const row = await db('image_calls').where({ task_id: taskId }).first<CallRow | undefined>();
+  return row && fromRow(row);
+}
+
 /** The images of a call in upload order. */
 export async function findImages(db: Knex, taskId: string): Promise<ImageEntry[]> {
   const rows = await db('images').where({ task_id: taskId }).orderBy('seq').select<ImageRow[]>('*');

@@ -1,6 +1,8 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { describeImageCall } from '../use-cases/describe-image-call.ts';
 import { createImageDetectionRoute } from './create-image-detection.ts';
 import { getImageCallRoute } from './get-image-call.ts';
 import { runRetentionRoute } from './run-retention.ts';
@@ -10,6 +12,7 @@ export function routes(deps: Deps): Route[] {
     createImageDetectionRoute(deps),
     getImageCallRoute(deps),
     runRetentionRoute(deps),
+    taskHistoryRoute('getImageCallHistory', (taskId) => describeImageCall(deps, taskId)),
     listDifferencesRoute('listImageDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
   ];
 }

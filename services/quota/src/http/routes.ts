@@ -1,6 +1,8 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { describeReservations } from '../use-cases/describe-reservations.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
 import { claimOpenReservationsRoute, findOpenReservationsRoute } from './open-reservations.ts';
 import { refundRoute } from './refund.ts';
@@ -22,6 +24,7 @@ export function routes(deps: Deps): Route[] {
     claimOpenReservationsRoute(deps),
     findOpenReservationsRoute(deps),
     listDifferencesRoute('listQuotaDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
+    taskHistoryRoute('getReservationHistory', (taskId) => describeReservations(deps, taskId)),
     runRetentionRoute(deps),
   ];
 }

@@ -1,6 +1,8 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { describeFrames } from '../use-cases/describe-frames.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultsRoute } from './get-results.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
@@ -12,6 +14,7 @@ export function routes(deps: Deps): Route[] {
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),
+    taskHistoryRoute('getFrameHistory', (taskId) => describeFrames(deps, taskId)),
     listDifferencesRoute('listResultDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
   ];
 }

@@ -86,7 +86,7 @@ function columnsOf(tx: Knex.Transaction, task: Task, change: Change): Partial<Re
     case 'verify_not_created':
       return { check_at: now, reason: 'verified_not_created' };
     case 'stop':
-      return change.by === 'caller' ? { check_at: now, stop_requested_at: now } : { check_at: now };
+      return change.by === 'service' ? { check_at: now } : { check_at: now, stop_requested_at: now };
     case 'refuse':
     case 'end_failed':
     case 'vanish':
@@ -101,7 +101,10 @@ function actorOf(change: Change): { actor: 'service' | 'caller' | 'operator'; no
   if (change.move === 'verify_created' || change.move === 'verify_not_created') {
     return { actor: 'operator', note: `${change.who}: ${change.note}` };
   }
-  return { actor: change.move === 'stop' ? change.by : 'service', note: null };
+  if (change.move !== 'stop') return { actor: 'service', note: null };
+  return typeof change.by === 'string'
+    ? { actor: change.by, note: null }
+    : { actor: 'operator', note: change.by.operator };
 }
 
 /** Publishes the task as it is. */

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
+import type { Happening } from '@vision/shared/contracts/history';
 
 interface MoveRow {
   task_id: string;
   version: number;
+  attempt: number;
   from_status: string;
   to_status: string;
   move: string;
@@ -18,4 +20,14 @@ export async function findVerification(db: Knex, taskId: string): Promise<string
     .whereIn('move', ['verify_created', 'verify_not_created'])
     .first('move');
   return row?.move;
+}
+
+/** Every move of a task, oldest first. */
+export async function findMoves(db: Knex, taskId: string): Promise<Happening[]> {
+  const rows = await db<MoveRow>('task_moves').where({ task_id: taskId }).orderBy('version').select();
+  return rows.map(({ at, move, version, attempt, from_status: from, to_status: to, actor, note }) => ({
+    at: at.toISOString(),
+    what: `${move}: ${from} → ${to}`,
+    details: { actor, note: note ?? undefined, version, attempt },
+  }));
 }

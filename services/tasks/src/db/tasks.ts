@@ -9,7 +9,7 @@ import {
   unconfirmedStatuses,
   videoKinds,
 } from '../domain/task.ts';
-import type { Status, Task, VisibleTask } from '../domain/task.ts';
+import type { Task, VisibleTask } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 import { TASKS, toTask, toVisibleTask } from './task-row.ts';
 import type { ImageTaskRow, TaskRow } from './task-row.ts';
@@ -107,12 +107,6 @@ export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<Vis
   if (page.sceneCode !== undefined) void query.where({ scene_code: page.sceneCode });
   if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : videoKinds);
   return (await query).flatMap((row) => toVisibleTask(row) ?? []);
-}
-
-/** Tasks of one state over all subjects, oldest first, for the operator. */
-export async function listByStatus(db: Knex, status: Status, limit: number): Promise<VisibleTask[]> {
-  const rows = await db<TaskRow | ImageTaskRow>(TASKS).where({ status }).orderBy('created_at').limit(limit);
-  return rows.flatMap((row) => toVisibleTask(row) ?? []);
 }
 
 /** Holds back other admissions of this subject until the end of the transaction. */

@@ -28,7 +28,7 @@ const moves = {
   verify_created: { from: ['resolving'], to: 'running' },
   /** An operator says that it does not have it, and the backend acknowledged a stop for the id. */
   verify_not_created: { from: ['resolving'], to: 'refunded' },
-  /** The caller, or the end of the longest allowed run. */
+  /** The caller, an operator, or the end of the longest allowed run. */
   stop: { from: ['running'], to: 'stopping' },
   /** The backend says how the job ended. A task fails by that or by `vanish`; no caller and no operator can say so. */
   end_stopped: { from: ['running', 'stopping'], to: 'stopped' },
@@ -64,4 +64,7 @@ export type Change =
   | { move: 'refuse' | 'lose_track' | 'end_failed' | 'vanish'; reason: string }
   /** Who found out, and what. */
   | { move: 'verify_created' | 'verify_not_created'; who: string; note: string }
-  | { move: 'stop'; by: 'caller' | 'service' };
+  | { move: 'stop'; by: StoppedBy };
+
+/** Who wants a task stopped; of an operator also the name. */
+export type StoppedBy = 'caller' | 'service' | { operator: string };

@@ -1,4 +1,9 @@
-import { getInternalTask, listResolvingTasks, verifyInternalTask } from '@vision/shared/contracts/tasks';
+import {
+  getInternalTask,
+  listInternalTasks,
+  stopInternalTask,
+  verifyInternalTask,
+} from '@vision/shared/contracts/tasks';
 import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
@@ -8,7 +13,8 @@ import { agesOf } from '../use-cases/ages-of.ts';
 import type { AgedTask } from '../use-cases/ages-of.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
-import { listResolvingTasks as findResolvingTasks } from '../use-cases/list-resolving-tasks.ts';
+import { listTasksOfAll } from '../use-cases/list-tasks-of-all.ts';
+import { stopTaskAsOperator } from '../use-cases/stop-task.ts';
 import { verifyTask } from '../use-cases/verify-task.ts';
 import { taskRefusals } from './task-view.ts';
 
@@ -29,16 +35,36 @@ export const getInternalTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
     },
   );
 
-export const listResolvingTasksRoute = (deps: Pick<Deps, 'db'>) =>
+export const listInternalTasksRoute = (deps: Pick<Deps, 'db'>) =>
   route(
     {
-      ...listResolvingTasks,
+      ...listInternalTasks,
       operation: 'listInternalTasks',
-      summary: 'Tasks that wait for a verification, oldest first',
+      summary: 'Tasks and image calls of all subjects, for operators',
       audience: 'internal',
-      responses: { 200: { description: 'The tasks', schema: listResolvingTasks.reply } },
+      responses: { 200: { description: 'One page', schema: listInternalTasks.reply } },
     },
-    async () => ({ status: 200, body: { items: await toInternal(deps, await findResolvingTasks(deps)) } }),
+    async ({ query: { status, older_than_s: olderThanS, younger_than_s: youngerThanS, ...page } }) => {
+      const statuses = status && [status];
+      const { tasks, nextCursor } = await listTasksOfAll(deps, { ...page, statuses, olderThanS, youngerThanS });
+      return { status: 200, body: { items: await toInternal(deps, tasks), next_cursor: nextCursor } };
+    },
+  );
+
+export const stopInternalTaskRoute = (deps: Deps) =>
+  route(
+    {
+      ...stopInternalTask,
+      operation: 'stopInternalTask',
+      summary: 'Stop a task in the name of an operator',
+      audience: 'internal',
+      responses: { 200: { description: 'The task', schema: stopInternalTask.reply } },
+      refusalExamples: () => [...taskRefusals(), fail.notStoppable('succeeded')],
+    },
+    async ({ params, body }) => {
+      const task = await stopTaskAsOperator(deps, { taskId: params.task_id, who: body.who });
+      return { status: 200, body: (await toInternal(deps, [task]))[0] };
+    },
   );
 
 export const verifyTaskRoute = (deps: Deps) =>

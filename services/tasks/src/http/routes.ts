@@ -1,12 +1,20 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
+import { describeTask } from '../use-cases/describe-task.ts';
 import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
 import { findKnownTasksRoute } from './find-known-tasks.ts';
 import { getTaskRoute } from './get-task.ts';
-import { getInternalTaskRoute, listResolvingTasksRoute, verifyTaskRoute } from './internal-tasks.ts';
+import {
+  getInternalTaskRoute,
+  listInternalTasksRoute,
+  stopInternalTaskRoute,
+  verifyTaskRoute,
+} from './internal-tasks.ts';
+import { listBackendJobsRoute } from './list-backend-jobs.ts';
 import { listTasksRoute } from './list-tasks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
@@ -17,7 +25,10 @@ export const routes = (deps: Deps): Route[] => [
   listTasksRoute(deps),
   getTaskRoute(deps),
   stopTaskRoute(deps),
-  listResolvingTasksRoute(deps),
+  listInternalTasksRoute(deps),
+  stopInternalTaskRoute(deps),
+  listBackendJobsRoute(deps),
+  taskHistoryRoute('getTaskHistory', (taskId) => describeTask(deps, taskId)),
   getInternalTaskRoute(deps),
   verifyTaskRoute(deps),
   findKnownTasksRoute(deps),

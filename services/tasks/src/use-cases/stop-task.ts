@@ -3,9 +3,10 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { noteStopSent } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
-import { findVideoTask, requestStop } from '../db/tasks.ts';
+import { findAnyTask, findVideoTask, requestStop } from '../db/tasks.ts';
+import type { StoppedBy } from '../domain/moves.ts';
 import { isEnded, isPublic, isUnconfirmed } from '../domain/task.ts';
-import type { PublicTask } from '../domain/task.ts';
+import type { PublicTask, VisibleTask } from '../domain/task.ts';
 import type { Deps, MoveDeps } from './deps.ts';
 import { getTask } from './get-task.ts';
 import { moveNow } from './move-now.ts';
@@ -24,9 +25,22 @@ export async function stopTask(
   deps: StopDeps,
   { subject, taskId }: { subject: string; taskId: string },
 ): Promise<PublicTask> {
-  const task = await getTask(deps, { subject, taskId });
+  return stop(deps, await getTask(deps, { subject, taskId }), 'caller');
+}
+
+/** The same for an operator, whoever owns the task. */
+export async function stopTaskAsOperator(
+  deps: StopDeps,
+  { who, taskId }: { who: string; taskId: string },
+): Promise<PublicTask> {
+  const task = await findAnyTask(deps.db, taskId);
+  if (!task) throw fail.notFound('There is no such task.', 'task_not_found');
+  return stop(deps, task, { operator: who });
+}
+
+async function stop(deps: StopDeps, task: VisibleTask, by: StoppedBy): Promise<PublicTask> {
   if (isEnded(task.status) || task.kind === 'image') throw fail.notStoppable(task.status);
-  const asked = await storeWish(deps, task);
+  const asked = await storeWish(deps, task, by);
   if (isEnded(asked.status)) throw fail.notStoppable(asked.status);
   crashPoint('tasks.stop.stored');
   // The wait for the backend's answer to the stop counts as part of this.
@@ -38,16 +52,16 @@ export async function stopTask(
 }
 
 /** Repeats when the task moved meanwhile; every move brings it nearer to an end, so this ends. */
-async function storeWish(deps: StopDeps, task: PublicTask): Promise<PublicTask> {
+async function storeWish(deps: StopDeps, task: PublicTask, by: StoppedBy): Promise<PublicTask> {
   try {
-    if (task.status === 'running') return await moveNow(deps, task, { move: 'stop', by: 'caller' });
+    if (task.status === 'running') return await moveNow(deps, task, { move: 'stop', by });
     if (isUnconfirmed(task.status)) await requestStop(deps.db, task.taskId);
   } catch (error) {
     if (!(error instanceof TaskMovedError)) throw error;
   }
   const current = await findVideoTask(deps.db, task.taskId);
   if (!current || !isPublic(current)) throw fail.notFound('There is no such task.', 'task_not_found');
-  return current.status === 'running' ? storeWish(deps, current) : current;
+  return current.status === 'running' ? storeWish(deps, current, by) : current;
 }
 
 /** A stop that fails now is repeated by the reconciler until the backend confirms it. */

@@ -67,14 +67,25 @@ export const listKeysRoute = (deps: Deps): Route =>
       summary: 'List API keys, newest first',
       tag: 'Keys',
       audience: 'admin',
-      query: z.strictObject({ subject: subject.optional() }),
+      query: z.strictObject({
+        subject: subject.optional(),
+        id_prefix: z
+          .string()
+          .regex(/^[0-9a-f]{1,16}$/, 'up to 16 hexadecimal digits')
+          .optional()
+          .describe('How the id begins; it stands behind `vk_` in the key'),
+      }),
       responses: {
         200: { description: 'Keys without their text', schema: keyList, example: { items: [exampleKeyView] } },
       },
     },
     async ({ query }) => ({
       status: 200,
-      body: { items: (await listKeys(deps, query.subject)).map((row) => toKeyView(row)) },
+      body: {
+        items: (await listKeys(deps, { subject: query.subject, idPrefix: query.id_prefix })).map((row) =>
+          toKeyView(row),
+        ),
+      },
     }),
   );
 

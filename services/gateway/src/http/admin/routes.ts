@@ -4,7 +4,7 @@ import { listAuditRoute } from './audit.ts';
 import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
 import { getLimitsRoute, getSubjectUsageRoute, setLimitsRoute } from './subjects.ts';
-import { listResolvingTasksRoute, verifyTaskRoute } from './tasks.ts';
+import { listBackendJobsRoute, listTasksOfAllRoute, showTaskRoute, stopTaskRoute, verifyTaskRoute } from './tasks.ts';
 import { getMaintenanceRoute, runRetentionRoute, setMaintenanceRoute, verifyQuotaRoute } from './upkeep.ts';
 
 export function adminRoutes(deps: Deps): Route[] {
@@ -16,7 +16,10 @@ export function adminRoutes(deps: Deps): Route[] {
     getLimitsRoute,
     setLimitsRoute,
     getSubjectUsageRoute,
-    listResolvingTasksRoute,
+    listTasksOfAllRoute,
+    showTaskRoute,
+    stopTaskRoute,
+    listBackendJobsRoute,
     verifyTaskRoute,
     getMaintenanceRoute,
     setMaintenanceRoute,

@@ -1,34 +1,165 @@
 import { z } from 'zod';
+import { happening } from '@vision/shared/contracts/history';
 import { uuidForm } from '@vision/shared/contracts/ids';
-import { exampleTaskRecord, internalTask, listResolvingTasks as question } from '@vision/shared/contracts/tasks';
+import {
+  exampleTaskRecord,
+  internalTask,
+  jobFilter,
+  listBackendJobs as listBackendJobsQuestion,
+  listInternalTasks,
+  taskFilter,
+} from '@vision/shared/contracts/tasks';
 import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
-import { listResolvingTasks } from '../../use-cases/list-resolving-tasks.ts';
+import { listBackendJobs } from '../../use-cases/list-backend-jobs.ts';
+import { listTasksOfAll } from '../../use-cases/list-tasks-of-all.ts';
+import { showTask, taskUnknown } from '../../use-cases/show-task.ts';
+import { stopTask } from '../../use-cases/stop-task.ts';
 import { verifyTask } from '../../use-cases/verify-task.ts';
-import { actorOf, operatorHeaders, operatorInvalid, words } from './schemas.ts';
+import { actorOf, operatorHeaders, operatorInvalid, subject, words } from './schemas.ts';
+
+const idPath = z.object({ id: uuidForm });
+const stop = z.strictObject({ reason: words(1000).default('') }).meta({ id: 'TaskStop' });
+
+const facts = z.record(z.string(), z.unknown());
+const shownTask = z
+  .object({
+    task_id: z.uuid(),
+    facts: z.object({
+      tasks: facts.optional(),
+      images: facts.optional(),
+      results: facts.optional(),
+      quota: facts.optional(),
+    }),
+    timeline: z.array(happening.extend({ source: z.string() })).describe('Oldest first'),
+    unreachable: z.array(z.string()).describe('Services that did not tell'),
+  })
+  .meta({ id: 'ShownTask', description: 'What every service knows of a task' });
+
+const exampleShownTask: z.infer<typeof shownTask> = {
+  task_id: exampleTaskRecord.task_id,
+  facts: {
+    tasks: { status: 'running', subject: 'acme', job_at_backend: { status: 'running', frames_published: 118 } },
+    results: { frames_stored: 118, attempt: 0 },
+    quota: { [exampleTaskRecord.reservation_id]: { state: 'open', units: 1, charged: 1, day: '2026-03-15' } },
+  },
+  timeline: [
+    { at: '2026-03-15T08:30:00.000Z', source: 'tasks', what: 'the create arrived', details: {} },
+    {
+      at: '2026-03-15T08:30:00.120Z',
+      source: 'tasks',
+      what: 'accept: submitting → running',
+      details: { actor: 'service', version: 4, attempt: 1 },
+    },
+  ],
+  unreachable: [],
+};
+
+const exampleJobs: z.infer<typeof listBackendJobsQuestion.reply> = {
+  items: [
+    {
+      task_id: exampleTaskRecord.task_id,
+      subject: 'acme',
+      status: 'running',
+      age_s: 95,
+      job: { job_id: exampleTaskRecord.task_id, status: 'running', frames_published: 118, attempt: 0 },
+    },
+  ],
+  next_cursor: '',
+};
 
 const verification = z
   .strictObject({ outcome: z.enum(['created', 'not_created']), note: words(1000).default('') })
   .meta({ id: 'TaskVerification' });
 
-export const listResolvingTasksRoute = (deps: Deps): Route =>
+export const listTasksOfAllRoute = (deps: Deps): Route =>
   route(
     {
-      operation: 'listResolvingTasks',
+      operation: 'listTasksOfAll',
       method: 'get',
       path: '/admin/v1/tasks',
-      summary: 'Tasks that wait for a verification, with their age and what is known',
-      tag: 'Tasks of unknown outcome',
+      summary: 'Tasks and image calls of all subjects',
+      description: 'With `status=resolving`: those that wait for a verification, with their age and what is known.',
+      tag: 'Tasks',
       audience: 'admin',
-      query: z.strictObject({ status: z.literal('resolving') }),
+      query: z.strictObject({ ...taskFilter.shape, subject: subject.optional() }),
       responses: {
-        200: { description: 'Oldest first', schema: question.reply, example: { items: [exampleTaskRecord] } },
+        200: {
+          description: 'One page',
+          schema: listInternalTasks.reply,
+          example: { items: [exampleTaskRecord], next_cursor: '' },
+        },
       },
       refusalExamples: () => [fail.sysUnavailable('tasks_unavailable')],
     },
-    async ({ signal }) => ({ status: 200, body: await listResolvingTasks(deps, signal) }),
+    async ({ query, signal }) => ({ status: 200, body: await listTasksOfAll(deps, query, signal) }),
+  );
+
+export const showTaskRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'showTask',
+      method: 'get',
+      path: '/admin/v1/tasks/{id}',
+      summary: 'All that is known of a task or image call, in one line of time',
+      description: 'Row, moves, job at the backend, frames, events of the last days, reservation, acts of operators.',
+      tag: 'Tasks',
+      audience: 'admin',
+      params: idPath,
+      responses: { 200: { description: 'From every service', schema: shownTask, example: exampleShownTask } },
+      refusalExamples: () => [taskUnknown()],
+    },
+    async ({ params, signal }) => ({ status: 200, body: await showTask(deps, params.id, signal) }),
+  );
+
+export const stopTaskRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'stopTaskOfAny',
+      method: 'post',
+      path: '/admin/v1/tasks/{id}/stop',
+      summary: 'Stop a task in the name of an operator',
+      description: 'As a stop of its owner: the answer is `stopping` when the backend has not confirmed it in time.',
+      tag: 'Tasks',
+      audience: 'admin',
+      headers: operatorHeaders,
+      params: idPath,
+      body: stop,
+      bodyExample: { reason: 'the camera is not theirs' },
+      responses: {
+        200: { description: 'The task', schema: internalTask, example: { ...exampleTaskRecord, status: 'stopped' } },
+      },
+      refusalExamples: () => [
+        operatorInvalid(),
+        taskUnknown(),
+        fail.notStoppable('succeeded'),
+        fail.sysUnavailable('tasks_unavailable'),
+      ],
+    },
+    async ({ params, body, req }) => ({
+      status: 200,
+      body: await stopTask(deps, { taskId: params.id, reason: body.reason, actor: actorOf(req) }),
+    }),
+  );
+
+export const listBackendJobsRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'listBackendJobs',
+      method: 'get',
+      path: '/admin/v1/jobs',
+      summary: 'Tasks that have not ended, each beside what the inference backend says of its job now',
+      tag: 'Tasks',
+      audience: 'admin',
+      query: z.strictObject({ ...jobFilter.shape, subject: subject.optional() }),
+      responses: {
+        200: { description: 'Oldest first', schema: listBackendJobsQuestion.reply, example: exampleJobs },
+      },
+      refusalExamples: () => [fail.upstreamDown('inference_unreachable'), fail.sysUnavailable('tasks_unavailable')],
+    },
+    async ({ query, signal }) => ({ status: 200, body: await listBackendJobs(deps, query, signal) }),
   );
 
 export const verifyTaskRoute = (deps: Deps): Route =>
@@ -39,10 +170,10 @@ export const verifyTaskRoute = (deps: Deps): Route =>
       path: '/admin/v1/tasks/{id}/verification',
       summary: 'Say whether the inference backend created the job of a task',
       description: 'Repeating an outcome changes nothing; contradicting it is 409.',
-      tag: 'Tasks of unknown outcome',
+      tag: 'Tasks',
       audience: 'admin',
       headers: operatorHeaders,
-      params: z.object({ id: uuidForm }),
+      params: idPath,
       body: verification,
       bodyExample: { outcome: 'not_created', note: 'The backend has no such job' },
       responses: {
@@ -50,7 +181,7 @@ export const verifyTaskRoute = (deps: Deps): Route =>
       },
       refusalExamples: () => [
         operatorInvalid(),
-        fail.notFound('There is no such task.', 'task_not_found'),
+        taskUnknown(),
         fail.verificationContradicts('running'),
         fail.verificationDisproved({ job_status: 'running', frames_published: 118, seen_before: false }),
         fail.taskNotResolving('running'),

@@ -3,6 +3,7 @@ import { clockMigration } from '@vision/shared/db/clock';
 import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
 import { imageCalls } from './0001-image-calls.ts';
 
 export const migrations: Migration[] = [
@@ -11,4 +12,5 @@ export const migrations: Migration[] = [
   clockMigration,
   auditMigration,
   leaseWatchMigration,
+  outboxKeyMigration,
 ];

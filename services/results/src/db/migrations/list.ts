@@ -2,6 +2,7 @@ import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
@@ -25,4 +26,5 @@ export const migrations: Migration[] = [
   lateFramesTable,
   askAboutTasks,
   askAboutTasksIndex,
+  outboxKeyMigration,
 ];

@@ -3,10 +3,12 @@ import { clockMigration } from '@vision/shared/db/clock';
 import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
+import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
 import { positionsMigration } from '@vision/shared/messaging/positions';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 import { attemptsOfJobs } from './0004-attempts-of-jobs.ts';
 import { submissionsByTime } from './0005-audit.ts';
+import { tasksByStatus } from './0006-tasks-by-status.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -19,4 +21,6 @@ export const migrations: Migration[] = [
   auditMigration,
   submissionsByTime,
   leaseWatchMigration,
+  outboxKeyMigration,
+  tasksByStatus,
 ];

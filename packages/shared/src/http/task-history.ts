@@ -1,0 +1,26 @@
+import { getTaskHistory } from '../contracts/history.ts';
+import type { TaskHistory } from '../contracts/history.ts';
+import { fail } from '../errors.ts';
+import { route } from './route.ts';
+import type { Route } from './route.ts';
+
+/** The route by which a service tells what it knows of a task; the operation is named after what that is. */
+export function taskHistoryRoute(operation: string, find: (taskId: string) => Promise<TaskHistory | undefined>): Route {
+  return route(
+    {
+      ...getTaskHistory,
+      operation,
+      summary: 'What this service knows of a task, whoever owns it, and what happened to it',
+      audience: 'internal',
+      responses: { 200: { description: 'Oldest first', schema: getTaskHistory.reply } },
+      refusalExamples: () => [unknown()],
+    },
+    async ({ params }) => {
+      const history = await find(params.task_id);
+      if (!history) throw unknown();
+      return { status: 200, body: history };
+    },
+  );
+}
+
+const unknown = () => fail.notFound('There is no such task.', 'task_not_found');

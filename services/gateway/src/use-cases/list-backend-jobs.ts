@@ -1,0 +1,13 @@
+import { listBackendJobs as question } from '@vision/shared/contracts/tasks';
+import type { BackendJob } from '@vision/shared/contracts/tasks';
+import { OPERATOR } from '../domain/audit.ts';
+import type { Deps } from './deps.ts';
+
+/** Tasks that have not ended, each beside what the backend says of its job now. */
+export async function listBackendJobs(
+  { owners }: Pick<Deps, 'owners'>,
+  page: { subject?: string | undefined; after?: string | undefined; limit: number },
+  signal: AbortSignal,
+): Promise<{ items: BackendJob[]; next_cursor: string }> {
+  return owners.tasks.ask(question, { subject: OPERATOR, query: page, signal });
+}

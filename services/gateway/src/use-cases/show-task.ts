@@ -1,0 +1,70 @@
+import { getTaskHistory } from '@vision/shared/contracts/history';
+import type { Happening, TaskHistory } from '@vision/shared/contracts/history';
+import { asAppError, fail } from '@vision/shared/errors';
+import type { Owner } from '../clients/owners.ts';
+import { selectAuditOf } from '../db/audit-log.ts';
+import { OPERATOR } from '../domain/audit.ts';
+import type { Deps } from './deps.ts';
+
+const KNOWERS = ['tasks', 'images', 'results', 'quota'] as const;
+
+export interface ShownTask {
+  task_id: string;
+  /** How it stands, by the service that knows it. */
+  facts: Partial<Record<Owner, TaskHistory['facts']>>;
+  /** What happened to it anywhere, by time. */
+  timeline: (Happening & { source: string })[];
+  /** Services that did not tell. */
+  unreachable: string[];
+}
+
+/**
+ * What all services know of a task or image call, and what operators did to it, in one line of time.
+ * @throws AppError not_found when everybody was asked and nobody knows it.
+ */
+export async function showTask(
+  { db, owners, logger }: Pick<Deps, 'db' | 'owners' | 'logger'>,
+  taskId: string,
+  signal: AbortSignal,
+): Promise<ShownTask> {
+  const [told, acts] = await Promise.all([
+    Promise.all(KNOWERS.map((service) => askOne({ owners, logger }, { service, taskId, signal }))),
+    selectAuditOf(db, taskId),
+  ]);
+  const unreachable = told.flatMap(({ service, history }) => (history === 'unreachable' ? [service] : []));
+  const known = told.flatMap(({ service, history }) =>
+    history === undefined || history === 'unreachable' ? [] : [{ service, ...history }],
+  );
+  if (known.length === 0 && unreachable.length === 0) throw taskUnknown();
+  const timeline = [
+    ...known.flatMap(({ service, happenings }) => happenings.map((one) => ({ ...one, source: service }))),
+    ...acts.map(({ at, action, actor, result, details }) => ({
+      at: at.toISOString(),
+      what: `operator: ${action}`,
+      details: { ...details, actor, result },
+      source: 'gateway',
+    })),
+  ];
+  return {
+    task_id: taskId,
+    facts: Object.fromEntries(known.map(({ service, facts }) => [service, facts])),
+    timeline: timeline.toSorted((a, b) => a.at.localeCompare(b.at)),
+    unreachable,
+  };
+}
+
+export const taskUnknown = () => fail.notFound('There is no such task.', 'task_not_found');
+
+async function askOne(
+  { owners, logger }: Pick<Deps, 'owners' | 'logger'>,
+  { service, taskId, signal }: { service: Owner; taskId: string; signal: AbortSignal },
+): Promise<{ service: Owner; history: TaskHistory | 'unreachable' | undefined }> {
+  try {
+    const asking = { subject: OPERATOR, params: { task_id: taskId }, signal };
+    return { service, history: await owners[service].ask(getTaskHistory, asking) };
+  } catch (error) {
+    if (asAppError(error)?.kind === 'not_found') return { service, history: undefined };
+    logger.warn({ err: error, upstream: service, task_id: taskId }, 'a service did not tell what it knows of a task');
+    return { service, history: 'unreachable' };
+  }
+}

@@ -1,0 +1,31 @@
+import type { Knex } from 'knex';
+
+/** How the frames of a task stand, for operators; columns of a task not heard of by one of the two ways are null. */
+export interface Standing {
+  /** As the events of tasks tell it. */
+  known_status: string | null;
+  known_version: number | null;
+  frames_published: number | null;
+  frames_stored: number | null;
+  attempt: number | null;
+  attempt_frames_stored: number | null;
+  largest_seq: number | null;
+  end_status: string | null;
+  end_in_force_at: Date | null;
+  pending_until: Date | null;
+}
+
+/** Undefined for a task that neither its events nor its frames told of. */
+export async function findStanding(db: Knex, taskId: string): Promise<Standing | undefined> {
+  const { rows } = await db.raw<{ rows: Standing[] }>(
+    `select v.status as known_status, v.version as known_version, v.frames_published,
+            i.stored as frames_stored, i.attempt, i.attempt_stored as attempt_frames_stored, i.max_seq as largest_seq,
+            i.end_status, i.ended_at as end_in_force_at, i.pending_until
+       from (select :taskId::uuid as task_id) as asked
+       left join task_views as v using (task_id)
+       left join ingests as i using (task_id)
+      where v.task_id is not null or i.task_id is not null`,
+    { taskId },
+  );
+  return rows[0];
+}

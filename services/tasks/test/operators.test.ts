@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Happening } from '@vision/shared/contracts/history';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks } from './support/system.ts';
+import type { Answer, TestTasks, World } from './support/system.ts';
+
+let world: World;
+let tasks: TestTasks;
+beforeAll(async () => {
+  world = await createWorld();
+  tasks = await startTasks(world);
+}, 60_000);
+afterAll(async () => {
+  await tasks.stop();
+  await world.close();
+}, 60_000);
+
+const asOperator = (method: string, path: string, body?: unknown) =>
+  tasks.call(method, path, { subject: 'operator', body });
+const itemsOf = (answer: Answer) => answer.body['items'] as Record<string, unknown>[];
+const idsOf = (answer: Answer) => itemsOf(answer).map((item) => item['task_id']);
+
+test('tasks of all subjects are listed by state, subject and age, page by page, in either order', async () => {
+  const [one, two] = [randomUUID(), randomUUID()];
+  const ids: string[] = [];
+  for (const subject of [one, one, two]) ids.push((await tasks.create({ subject })).body.task_id);
+  await tasks.call('POST', `/v1/vision/tasks/${ids[1] ?? ''}/stop`, { subject: one });
+  const list = (query: string) => asOperator('GET', `/internal/v1/tasks?${query}`);
+  expect(idsOf(await list(`subject=${one}`))).toEqual([ids[0], ids[1]]);
+  expect(idsOf(await list(`subject=${one}&order=newest`))).toEqual([ids[1], ids[0]]);
+  expect(idsOf(await list(`subject=${one}&status=running`))).toEqual([ids[0]]);
+  expect(idsOf(await list(`subject=${one}&kind=upload`))).toEqual([]);
+  expect(idsOf(await list(`subject=${one}&older_than_s=3600`))).toEqual([]);
+  expect(idsOf(await list(`subject=${two}&younger_than_s=3600`))).toEqual([ids[2]]);
+  const first = await list(`subject=${one}&limit=1`);
+  expect([idsOf(first), first.body['next_cursor']]).toEqual([[ids[0]], ids[0]]);
+  const rest = await list(`subject=${one}&limit=1&after=${String(first.body['next_cursor'])}`);
+  expect([idsOf(rest), rest.body['next_cursor']]).toEqual([[ids[1]], '']);
+});
+
+test('an operator stops the task of another; the move names him, and a second stop says that it is over', async () => {
+  const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
+  const stopped = await asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
+  expect([stopped.status, stopped.body.status]).toEqual([200, 'stopped']);
+  const again = await asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
+  expect([again.status, again.body.code]).toEqual([409, 'OP-TASK-NOT-STOPPABLE']);
+  const moves = world.database.db('task_moves').where({ task_id: id, move: 'stop' }).select('actor', 'note');
+  expect(await moves).toEqual([{ actor: 'operator', note: 'zoe@ops' }]);
+  expect((await asOperator('POST', `/internal/v1/tasks/${randomUUID()}/stop`, { who: 'zoe' })).status).toBe(404);
+});
+
+test('only the gateway may list, show or stop tasks of others', async () => {
+  const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
+  for (const [method, path] of [
+    ['GET', '/internal/v1/tasks'],
+    ['GET', '/internal/v1/jobs'],
+    ['GET', `/internal/v1/tasks/${id}/history`],
+    ['POST', `/internal/v1/tasks/${id}/stop`],
+  ] as const) {
+    expect([path, (await tasks.call(method, path, { issuer: 'results' })).status]).toEqual([path, 403]);
+  }
+});
+
+test('the history of a task has its row, its job, its moves and its published events', async () => {
+  const { task_id: id } = (await tasks.create({ subject: 'historic' })).body;
+  const happenings = async () =>
+    (await asOperator('GET', `/internal/v1/tasks/${id}/history`)).body['happenings'] as Happening[];
+  const published = (all: Happening[]) => all.filter(({ what }) => what.endsWith('was published'));
+  await until(async () => published(await happenings()).length === 2);
+  const { body } = await asOperator('GET', `/internal/v1/tasks/${id}/history`);
+  expect(body['facts']).toMatchObject({
+    subject: 'historic',
+    status: 'running',
+    reservation_id: `${id}/1`,
+    job_at_backend: { job_id: id, status: 'running' },
+  });
+  const all = await happenings();
+  expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted());
+  expect(all.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['the create arrived', 'submit: admitted → submitting', 'accept: submitting → running']),
+  );
+  expect(published(all).map(({ details }) => details['status'])).toEqual(['submitting', 'running']);
+  expect((await asOperator('GET', `/internal/v1/tasks/${randomUUID()}/history`)).status).toBe(404);
+});
+
+test('tasks that have not ended are listed beside their jobs, and a job that the backend does not have is left out', async () => {
+  const subject = randomUUID();
+  const [kept, lost] = [(await tasks.create({ subject })).body.task_id, (await tasks.create({ subject })).body.task_id];
+  world.backend.jobs.delete(lost);
+  const items = itemsOf(await asOperator('GET', `/internal/v1/jobs?subject=${subject}`));
+  expect(items.map(({ task_id: id, status, job }) => [id, status, job])).toEqual([
+    [kept, 'running', expect.objectContaining({ job_id: kept, status: 'running' })],
+    [lost, 'running', undefined],
+  ]);
+});

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { createGate } from '@vision/shared/async/gate';
+import type { Gate } from '@vision/shared/async/gate';
 import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { healthListener } from '@vision/shared/http/health';
@@ -15,6 +16,7 @@ import { routes } from './http/routes.ts';
 import { createPictureDecoder } from './pictures/create-picture-decoder.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSignals } from './signals.ts';
+import type { Signals } from './signals.ts';
 import type { PictureDeps } from './use-cases/deps.ts';
 import { createVideoJobs } from './video-jobs.ts';
 
@@ -52,7 +54,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
     // more for whoever has none under way: most are decoded sooner than the work of others ends.
     detectionGate: createGate({ concurrency: threads, spare: 1 }),
-    requestGate: createGate({ concurrency: 2 * threads + config.DETECT_QUEUE, queue: 0, leavesRoom: true }),
+    requestGate: watchedGate(2 * threads + config.DETECT_QUEUE, signals),
     pictureAnswerMs: config.DETECT_ANSWER_MS,
   };
   const videoConfig = completeVideoConfig(config);
@@ -88,6 +90,13 @@ export async function createService(config: Config, { logger }: ServiceContext):
       { name: 'sandbox', timeoutMs: 1_000, stop: async () => sandbox.close() },
     ],
   };
+}
+
+/** The places for pictures in this process, which an autoscaler sees. */
+function watchedGate(places: number, signals: Signals): Gate {
+  const gate = createGate({ concurrency: places, queue: 0, leavesRoom: true });
+  signals.picturesWatched(gate.load, places);
+  return gate;
 }
 
 /** Brings the database of video jobs up to date; detection alone keeps nothing. */

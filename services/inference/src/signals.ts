@@ -7,10 +7,42 @@ export type Signals = ReturnType<typeof createSignals>;
 
 /** What the service tells the operator. Sources appear by the task's id only, never by address. */
 export function createSignals(logger: Logger) {
-  return { ...sandboxSignals(logger), ...pictureSignals(logger), ...jobSignals(logger), ...frameSignals(logger) };
+  return {
+    ...placeSignals(),
+    ...sandboxSignals(logger),
+    ...pictureSignals(logger),
+    ...jobSignals(logger),
+    ...frameSignals(logger),
+  };
 }
 
 type JobFacts = Pick<JobRecord, 'jobId' | 'sceneCode' | 'attempt'>;
+
+/** What an autoscaler goes by: work that is there, and the places for it. */
+function placeSignals() {
+  const load = meter('inference').createObservableGauge('vision.inference.load', {
+    description: 'Pictures that wait or are worked on in this process',
+  });
+  const places = meter('inference').createObservableGauge('vision.inference.places', {
+    description: 'Pictures that this process takes at most; further ones are turned away',
+  });
+  const atWork = meter('inference').createObservableGauge('vision.jobs.at_work', {
+    description: 'Video jobs that this worker runs',
+  });
+  const jobPlaces = meter('inference').createObservableGauge('vision.jobs.places', {
+    description: 'Video jobs that this worker runs at most',
+  });
+  return {
+    picturesWatched: (loadOf: () => number, most: number) => {
+      load.addCallback((result) => result.observe(loadOf()));
+      places.addCallback((result) => result.observe(most));
+    },
+    jobsWatched: (countOf: () => number, most: number) => {
+      atWork.addCallback((result) => result.observe(countOf()));
+      jobPlaces.addCallback((result) => result.observe(most));
+    },
+  };
+}
 
 function sandboxSignals(logger: Logger) {
   const wall = meter('inference').createGauge('vision.inference.sandbox', {

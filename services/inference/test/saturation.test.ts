@@ -1,8 +1,11 @@
 import { expect, test } from '@jest/globals';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
+import { until } from '@vision/shared/testing/until';
 import { street } from './support/pictures.ts';
 import { useInference } from './support/service.ts';
 
+const metrics = testMetrics();
 const token = 'a-token-for-the-backend';
 const service = useInference({
   DETECT_QUEUE: '1',
@@ -30,6 +33,16 @@ test('pictures beyond the places are turned away at once with a time to come bac
     expect(await reply.json()).toEqual({ reason: 'saturated' });
   }
   expect((await detect(authorized)).status).toBe(200);
+});
+
+test('an autoscaler sees how many pictures are there and how many there may be', async () => {
+  const places = await metrics.sumOf('vision.inference.places');
+  expect(places).toBeGreaterThanOrEqual(3);
+  expect(await metrics.sumOf('vision.inference.load')).toBe(0);
+  const replies = Array.from({ length: 20 }, () => detect({ Authorization: `Bearer ${token}` }));
+  await until(async () => Number(await metrics.sumOf('vision.inference.load')) > 1);
+  await Promise.all(replies);
+  await until(async () => (await metrics.sumOf('vision.inference.load')) === 0);
 });
 
 test('services call what they may without knowing the static token, and nothing else', async () => {

@@ -42,9 +42,10 @@ const LAST_WORDS_MS = 5_000;
  * Leases are renewed by a loop of their own, so that no other statement that hangs lets them run out.
  */
 export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
-  const { db, drops, logger, settings } = deps;
+  const { db, drops, logger, settings, signals } = deps;
   const id = randomUUID();
   const held = createHeldJobs(deps);
+  signals.jobsWatched(held.size, settings.jobsPerWorker);
   let isStopping = false;
   let isReported = false;
   let looks = 0;

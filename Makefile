@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls chart bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -39,6 +39,9 @@ deliberate: packages test-infra ## take mends out again, one at a time: a test h
 
 walls: packages ## the tests of decoding in a restricted container of Debian 13; needs root
 	@sh scripts/check-walls.sh
+
+chart: packages ## look at the Helm chart: lint, renders, its tests, Kubernetes schemas, alerts; UPDATE=1 keeps new renders
+	@$(NODE) deploy/chart/main.ts
 
 bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)

@@ -3,6 +3,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { asyncApi } from './docs/async-api.ts';
+import { dashboards } from './docs/chart/dashboards.ts';
+import { chartFacts } from './docs/chart/facts.ts';
+import { chartReadme } from './docs/chart/readme.ts';
+import { chartSchema } from './docs/chart/schema.ts';
 import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
@@ -29,6 +33,10 @@ const files: Record<string, string> = {
   'docs/env.md': await environmentList(root),
   'docs/security.md': securityReport(root),
   'docs/visionctl.md': commandReference(),
+  'charts/vision/files/facts.json': await chartFacts(root),
+  'charts/vision/values.schema.json': await chartSchema(root),
+  'charts/vision/README.md': chartReadme(root),
+  ...dashboards(),
 };
 
 const stale: string[] = [];

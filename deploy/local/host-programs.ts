@@ -17,6 +17,8 @@ const packages = {
   gstRtsp:
     'python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly',
   libfaketime: 'libfaketime',
+  // For the chart only.
+  promtool: 'prometheus',
 };
 
 export type HostProgram = keyof typeof packages;

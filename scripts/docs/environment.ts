@@ -29,15 +29,21 @@ function listOf(schema: z.ZodObject, root: string): string {
 }
 
 function defaultOf(type: z.ZodType, root: string): string {
-  const parsed = type.safeParse(undefined);
-  if (!parsed.success) return 'required';
-  if (parsed.data === undefined || parsed.data === '') return 'none';
-  const text = Array.isArray(parsed.data) ? parsed.data.join(', ') : JSON.stringify(parsed.data).replaceAll('"', '');
-  return text === '' ? 'none' : `\`${text.replace(`${root}/`, '')}\``;
+  if (!type.safeParse(undefined).success) return 'required';
+  const text = defaultText(type, root);
+  return text === undefined ? 'none' : `\`${text}\``;
+}
+
+/** What a setting is when nobody sets it; undefined when that is nothing, or it has to be set. */
+export function defaultText(type: z.ZodType, root: string): string | undefined {
+  const { data } = type.safeParse(undefined);
+  if (data === undefined || data === '') return undefined;
+  const text = Array.isArray(data) ? data.join(', ') : JSON.stringify(data).replaceAll('"', '');
+  return text === '' ? undefined : text.replace(`${root}/`, '');
 }
 
 /** The description may hang on the schema itself or on what it wraps. */
-function descriptionOf(type: z.ZodType): string | undefined {
+export function descriptionOf(type: z.ZodType): string | undefined {
   const inner = type as { unwrap?: () => z.ZodType; in?: z.ZodType };
   return type.description ?? (inner.unwrap ? descriptionOf(inner.unwrap()) : inner.in && descriptionOf(inner.in));
 }

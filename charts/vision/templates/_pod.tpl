@@ -1,0 +1,69 @@
+{{/* What all pods have in common: the restricted profile. */}}
+
+{{- define "vision.podSecurityContext" -}}
+runAsNonRoot: true
+{{- with .Values.podSecurity }}
+{{- if not (kindIs "invalid" .runAsUser) }}
+runAsUser: {{ .runAsUser | int }}
+{{- end }}
+{{- if not (kindIs "invalid" .runAsGroup) }}
+runAsGroup: {{ .runAsGroup | int }}
+{{- end }}
+{{- if not (kindIs "invalid" .fsGroup) }}
+fsGroup: {{ .fsGroup | int }}
+fsGroupChangePolicy: OnRootMismatch
+{{- end }}
+{{- end }}
+seccompProfile: { type: RuntimeDefault }
+{{- end -}}
+
+{{- define "vision.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+privileged: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* (root) */}}
+{{- define "vision.pullSecrets" -}}
+{{- with .Values.global.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Seconds that a stop may take: the pause before, what the settings give, and what the code adds. (root, facts) */}}
+{{- define "vision.grace" -}}
+{{- $stop := .root.Values.stop -}}
+{{- add $stop.preStopSeconds $stop.drainDelaySeconds $stop.requestGraceSeconds (.facts.stopSeconds | int) 2 -}}
+{{- end -}}
+
+{{- define "vision.preStop" -}}
+{{- if gt (int .Values.stop.preStopSeconds) 0 }}
+lifecycle:
+  preStop:
+    {{- if semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version }}
+    sleep: { seconds: {{ .Values.stop.preStopSeconds }} }
+    {{- else }}
+    exec: { command: [sleep, {{ .Values.stop.preStopSeconds | quote }}] }
+    {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* (root, name, c) */}}
+{{- define "vision.spread" -}}
+{{- if .c.topologySpreadConstraints -}}
+{{- toYaml .c.topologySpreadConstraints }}
+{{- else -}}
+{{- $selector := include "vision.selector" . -}}
+{{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+- maxSkew: 1
+  topologyKey: {{ $key }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- $selector | nindent 6 }}
+{{- end }}
+{{- end }}
+{{- end -}}

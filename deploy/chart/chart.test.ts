@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { sceneRegistry } from '@vision/shared/contracts/scenes';
+import { root } from '../local/settings.ts';
+import { chartDir, examples, goldenDir } from './examples.ts';
+import { nameOf, parseManifests, podOf } from './manifests.ts';
+import type { Manifest } from './manifests.ts';
+import { againstRestricted } from './restricted.ts';
+import { sourcesDigest, sourcesFile } from './sources.ts';
+
+type Values = Record<string, unknown>;
+interface Facts {
+  components: Record<string, { settings: Record<string, string> }>;
+}
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const yaml = (path: string) => parse(read(join(chartDir, path)), { merge: true }) as Values;
+const facts = JSON.parse(read(join(chartDir, 'files/facts.json'))) as Facts;
+const schema = JSON.parse(read(join(chartDir, 'values.schema.json'))) as object;
+const goldens = Object.keys(examples).map((name) => ({
+  name,
+  manifests: parseManifests(read(join(goldenDir, `${name}.yaml`))),
+}));
+const exampleFiles = [...new Set(Object.values(examples).flat())];
+const all = goldens.flatMap(({ name, manifests }) => manifests.map((manifest) => ({ name, manifest })));
+
+test('the renders that are kept were made from the chart as it is; "UPDATE=1 make chart" makes them anew', () => {
+  expect(sourcesDigest()).toBe(read(sourcesFile).trim());
+});
+
+test('the schema takes the defaults and every example', () => {
+  const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+  for (const file of ['values.yaml', ...exampleFiles.map((name) => `examples/${name}.yaml`)]) {
+    validate(yaml(file));
+    expect({ file, errors: validate.errors }).toEqual({ file, errors: null });
+  }
+});
+
+test('the scenes of an example are a registry that the services read', () => {
+  const { scenes } = yaml('examples/triton.yaml') as { scenes: { json: string } };
+  expect(sceneRegistry.safeParse(JSON.parse(scenes.json)).error).toBeUndefined();
+});
+
+describe.each(goldens)('what $name renders', ({ manifests }) => {
+  test('keeps the restricted profile in every pod', () => {
+    expect(manifests.filter(podOf).length).toBeGreaterThan(12);
+    expect(manifests.flatMap((one) => againstRestricted(one).map((fault) => `${nameOf(one)}: ${fault}`))).toEqual([]);
+  });
+
+  test('gives no variable twice', () => {
+    for (const { one, container } of containersOf(manifests)) {
+      const names = container.env?.map(({ name }) => name) ?? [];
+      expect({ of: nameOf(one), twice: names.filter((name, at) => names.indexOf(name) !== at) }).toEqual({
+        of: nameOf(one),
+        twice: [],
+      });
+    }
+  });
+
+  test('gives each service only what it reads', () => {
+    for (const { one, container } of containersOf(manifests.filter(({ kind }) => kind === 'Deployment'))) {
+      const known = Object.keys(facts.components[container.name]?.settings ?? {});
+      const names = container.env?.map(({ name }) => name) ?? [];
+      const ofPlatform = /^(OTEL_.*|POD_NAME|POD_NAMESPACE|NODE_OPTIONS|AWS_ROLE_ARN|AWS_WEB_IDENTITY_TOKEN_FILE)$/;
+      const unknown = names.filter((name) => !ofPlatform.test(name) && !known.includes(name));
+      expect({ of: nameOf(one), unknown }).toEqual({ of: nameOf(one), unknown: [] });
+    }
+  });
+
+  test('has jobs that use nothing of the chart, since they run before it', () => {
+    const made = new Set(manifests.filter((one) => !isHook(one)).map(({ metadata }) => metadata.name));
+    const jobs = manifests.filter(({ kind }) => kind === 'Job');
+    expect(jobs.length).toBe(8);
+    for (const job of jobs) {
+      const pod = podOf(job);
+      const named = JSON.stringify([pod?.serviceAccountName, pod?.volumes, pod?.containers.map(({ env }) => env)]);
+      expect([...made].filter((name) => named.includes(`"${name}"`))).toEqual([]);
+    }
+  });
+
+  test('lets a pod stop for as long as its services may take', () => {
+    for (const one of manifests.filter(({ kind }) => kind === 'Deployment')) {
+      expect(podOf(one)?.terminationGracePeriodSeconds).toBeGreaterThan(35);
+    }
+  });
+});
+
+test('inference decodes behind a wall or not at all', () => {
+  const deployments = all.filter(({ manifest }) => nameOf(manifest) === 'Deployment/vision-inference');
+  expect(deployments).toHaveLength(goldens.length);
+  for (const { manifest } of deployments) {
+    expect(podOf(manifest)?.containers[0]?.env).toContainEqual({ name: 'SANDBOX', value: 'require' });
+  }
+});
+
+describe('alerts and dashboards', () => {
+  const code = metricsOfCode();
+  const alerts = yaml('files/alerts.yaml') as {
+    groups: { rules: { alert: string; expr: string; annotations: Values }[] }[];
+  };
+  const rules = alerts.groups.flatMap((group) => group.rules);
+  const expressions = [...rules.map(({ alert, expr }) => [alert, expr] as const), ...dashboardExpressions()];
+
+  test('ask only for metrics that the code has', () => {
+    for (const [where, expression] of expressions) {
+      const names = expression.match(/\b(vision|circuit_breaker|http|db|nodejs|v8js)_[a-z0-9_]+/g) ?? [];
+      expect({ where, any: names.length > 0, unknown: names.filter((name) => !code.has(name)) }).toEqual({
+        where,
+        any: true,
+        unknown: [],
+      });
+    }
+  });
+
+  test('lead to a heading of the operations manual', () => {
+    const headings = [...read(join(root, 'docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+      text
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+    for (const { annotations } of rules) expect(headings).toContain(annotations['runbook']);
+  });
+});
+
+const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
+
+function containersOf(manifests: Manifest[]) {
+  return manifests.flatMap((one) => (podOf(one)?.containers ?? []).map((container) => ({ one, container })));
+}
+
+/** The series that the operations manual lists, which `npm run docs:check` compares with the code. */
+function metricsOfCode(): Set<string> {
+  const text = read(join(root, 'docs/operations.md'));
+  const section = text.slice(text.indexOf('\n## Metrics'), text.indexOf('\n### Alerts to begin with'));
+  const names = [...section.matchAll(/`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`/g)].map(([, name = '']) => name);
+  return new Set(names.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]));
+}
+
+function dashboardExpressions(): (readonly [string, string])[] {
+  return ['overview', 'streams'].flatMap((name) => {
+    const dashboard = JSON.parse(read(join(chartDir, `files/dashboards/${name}.json`))) as {
+      panels: { title: string; targets?: { expr: string }[] }[];
+    };
+    return dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const));
+  });
+}

@@ -1,0 +1,109 @@
+/**
+ * `make chart`: everything about the chart that needs no cluster. `UPDATE=1 make chart` writes the renders in
+ * charts/vision/golden anew instead of comparing them.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { say } from '../local/settings.ts';
+import { chartDir, examples, goldenDir, kubernetesVersions, renderArguments, withoutChance } from './examples.ts';
+import { nameOf, parseManifests } from './manifests.ts';
+import type { Manifest } from './manifests.ts';
+import { againstRestricted } from './restricted.ts';
+import { sourcesDigest, sourcesFile } from './sources.ts';
+import { ensureTools, run } from './tools.ts';
+import type { Tools } from './tools.ts';
+
+/** The version whose renders are kept. */
+const GOLDEN = '1.33.0';
+
+const isUpdate = Boolean(process.env['UPDATE']);
+const scratch = mkdtempSync(join(tmpdir(), 'vision-chart-'));
+try {
+  const tools = ensureTools();
+  lint(tools);
+  say('unittest', lastLines(run(tools.helmUnittest, ['--strict', '--file', 'tests/*_test.yaml', chartDir])));
+  for (const [name, files] of Object.entries(examples)) checkExample(tools, name, files);
+  if (isUpdate) writeFileSync(sourcesFile, `${sourcesDigest()}\n`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function lint({ helm }: Tools): void {
+  for (const [name, files] of Object.entries(examples)) {
+    const values = files.flatMap((file) => ['--values', join(chartDir, 'examples', `${file}.yaml`)]);
+    // Lint has no --api-versions, so what needs other kinds is left out.
+    const off = ['httpRoute.enabled', 'metrics.podMonitor.enabled', 'metrics.prometheusRule.enabled'];
+    const keda = 'components.results.autoscaling.keda.enabled';
+    const without = [...off, keda].flatMap((value) => ['--set', `${value}=false`]);
+    run(helm, ['lint', '--strict', '--kube-version', GOLDEN, chartDir, ...values, ...without]);
+    say('lint', name);
+  }
+}
+
+function checkExample(tools: Tools, name: string, files: string[]): void {
+  for (const version of kubernetesVersions) {
+    const rendered = withoutChance(run(tools.helm, renderArguments(files, version)));
+    const manifests = parseManifests(rendered);
+    checkNames(manifests, name);
+    checkRestricted(manifests, name);
+    checkSchemas(tools, manifests, { name, version });
+    if (version !== GOLDEN) continue;
+    checkRules(tools, manifests);
+    compare(name, rendered);
+  }
+  say('example', `${name}: Kubernetes ${kubernetesVersions.join(', ')}`);
+}
+
+function checkNames(manifests: Manifest[], name: string): void {
+  const names = manifests.map(nameOf);
+  const twice = names.filter((one, index) => names.indexOf(one) !== index);
+  if (twice.length > 0) throw new Error(`${name}: rendered twice: ${twice.join(', ')}`);
+}
+
+function checkRestricted(manifests: Manifest[], name: string): void {
+  const faults = manifests.flatMap((one) => againstRestricted(one).map((fault) => `${name}: ${nameOf(one)}: ${fault}`));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
+
+/** Kinds of Kubernetes itself, by the schemas of one version; unknown fields are refused. */
+function checkSchemas(tools: Tools, manifests: Manifest[], example: { name: string; version: string }): void {
+  const own = manifests.filter(({ apiVersion }) => !/monitoring\.coreos|keda\.sh|gateway\.networking/.test(apiVersion));
+  const file = join(scratch, `${example.name}.yaml`);
+  writeFileSync(file, own.map((one) => stringify(one)).join('---\n'));
+  run(tools.kubernetesValidate, ['--strict', '-k', example.version.replace(/\.0$/, ''), file]);
+}
+
+function checkRules({ promtool }: Tools, manifests: Manifest[]): void {
+  for (const { kind, spec } of manifests) {
+    if (kind !== 'PrometheusRule') continue;
+    const file = join(scratch, 'rules.yaml');
+    writeFileSync(file, stringify(spec));
+    run(promtool, ['check', 'rules', file]);
+  }
+}
+
+function compare(name: string, rendered: string): void {
+  const file = join(goldenDir, `${name}.yaml`);
+  if (isUpdate) {
+    mkdirSync(goldenDir, { recursive: true });
+    writeFileSync(file, rendered);
+    return;
+  }
+  const wanted = join(scratch, `${name}.rendered.yaml`);
+  writeFileSync(wanted, rendered);
+  if (readFileSync(file, 'utf8') === rendered) return;
+  const difference = run('sh', ['-c', `diff -u "${file}" "${wanted}" | head -n 60; true`]);
+  throw new Error(`${name} renders otherwise than it is kept; "UPDATE=1 make chart" keeps it:\n${difference}`);
+}
+
+function lastLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('Tests:'))
+    .join(' ');
+}

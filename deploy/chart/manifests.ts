@@ -1,0 +1,47 @@
+import { parseAllDocuments } from 'yaml';
+
+export interface Container {
+  name: string;
+  command?: string[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string } } }[];
+  image: string;
+  securityContext?: Record<string, unknown>;
+  volumeMounts?: { name: string; mountPath: string }[];
+  resources?: { limits?: Record<string, string> };
+}
+
+export interface PodSpec {
+  containers: Container[];
+  initContainers?: Container[];
+  volumes?: Record<string, unknown>[];
+  securityContext?: Record<string, unknown>;
+  serviceAccountName?: string;
+  automountServiceAccountToken?: boolean;
+  hostNetwork?: boolean;
+  hostPID?: boolean;
+  hostIPC?: boolean;
+  terminationGracePeriodSeconds?: number;
+}
+
+/** A manifest, as far as anybody here asks. */
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; annotations?: Record<string, string>; labels?: Record<string, string> };
+  spec?: Record<string, unknown>;
+}
+
+export const nameOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
+
+export function parseManifests(text: string): Manifest[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** The pods that a manifest leads to. */
+export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
+  if (kind === 'Pod') return spec as unknown as PodSpec;
+  const { template } = (spec ?? {}) as { template?: { spec: PodSpec } };
+  return template?.spec;
+}

@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { allowedCalls, callees } from '@vision/shared/contracts/allowed-calls';
+import { topics } from '@vision/shared/contracts/topics';
+import { defaultText } from '../environment.ts';
+import { importFrom, serviceNames } from '../services.ts';
+import { WIRED } from './wired.ts';
+
+/** The consumer groups of a service and what they read; `name` is the topic's name in the values of the chart. */
+interface Consumed {
+  group: string;
+  topic: string;
+  name: keyof typeof topics;
+}
+
+const consumed = (group: string, ...names: (keyof typeof topics)[]): Consumed[] =>
+  names.map((name) => ({ group, topic: topics[name], name }));
+
+/** Stands in `createConsumer` and `subscriptions` of each service. */
+const consumers: Record<string, Consumed[]> = {
+  tasks: consumed('tasks', 'images', 'results'),
+  results: [...consumed('results-frames', 'frames'), ...consumed('results-tasks', 'tasks')],
+  quota: consumed('quota', 'tasks', 'images'),
+};
+
+/** Connections beside the pool: the session of the outbox relay (docs/operations.md, "Database connections"). */
+const sessions: Record<string, number> = { tasks: 1, images: 1, results: 1 };
+
+/** What a stop takes beyond drain delay and SHUTDOWN_GRACE_MS (docs/operations.md, "Start and stop"). */
+const stopSeconds: Record<string, number> = {
+  gateway: 6,
+  tasks: 22,
+  images: 32,
+  results: 22,
+  quota: 22,
+  inference: 34,
+};
+
+/** charts/vision/files/facts.json: what the templates have to know of the code. */
+export async function chartFacts(root: string): Promise<string> {
+  const components: Record<string, unknown> = {};
+  for (const service of serviceNames) components[service] = factsOf(service, await schemaOf(root, service), root);
+  return JSON.stringify({ components });
+}
+
+export async function schemaOf(root: string, service: string): Promise<z.ZodObject> {
+  const module = (await importFrom(root, service, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
+  if (!module) throw new Error(`${service} has no config.ts`);
+  return module.configSchema;
+}
+
+function factsOf(service: string, schema: z.ZodObject, root: string) {
+  const names = Object.keys(schema.shape);
+  const defaults = names.map((name) => [name, defaultText(schema.shape[name] as z.ZodType, root) ?? ''] as const);
+  return {
+    settings: Object.fromEntries(defaults),
+    wired: names.filter((name) => WIRED.includes(name)),
+    calls: callees.filter((callee) => service in allowedCalls[callee]),
+    calledBy: Object.entries(allowedCalls)
+      .filter(([callee]) => callee === service)
+      .flatMap(([, callers]) => Object.keys(callers)),
+    consumes: consumers[service] ?? [],
+    sessions: sessions[service] ?? 0,
+    stopSeconds: stopSeconds[service] ?? 0,
+    /** Starts processes that decode, and asks model servers. */
+    decodes: names.includes('SANDBOX'),
+    opensStreams: names.includes('STREAM_ALLOWED_PORTS'),
+  };
+}

@@ -7,7 +7,7 @@ LOCAL := $(NODE) deploy/local/main.ts
 TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
-.PHONY: help packages demo test up down status logs restart clean infra
+.PHONY: images env compose-check help packages demo test up down status logs restart clean infra
 .PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls chart bench test-infra test-up test-down
 
 help: ## this list
@@ -42,6 +42,15 @@ walls: packages ## the tests of decoding in a restricted container of Debian 13;
 
 chart: packages ## look at the Helm chart: lint, renders, its tests, Kubernetes schemas, alerts; UPDATE=1 keeps new renders
 	@$(NODE) deploy/chart/main.ts
+
+images: packages ## build the six images (docker, or buildah as root), check their sizes, list what is in them
+	@$(NODE) deploy/images/main.ts build
+
+env: packages ## write .env for docker compose, with random secrets where there are none
+	@$(NODE) deploy/compose/write-env.ts
+
+compose-check: packages ## run the images as docker-compose.yml says, without Docker, and use them; needs root
+	@$(NODE) deploy/compose/check/main.ts
 
 bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)

@@ -4,19 +4,21 @@
 # Needs root and Debian's packages; makes its base once, in .local/cache.
 set -eu
 cd "$(dirname "$0")/.."
-root=$PWD/.local/cache/debian-13
+root=$PWD/.local/cache/debian-13-ffmpeg
 patterns='services/inference/test/(sandbox|picture-decoder|decode-image|decoder|file-frames).test'
 
 missing=
-for program in debootstrap podman runc; do command -v "$program" >/dev/null || missing="$missing $program"; done
+for program in podman runc; do command -v "$program" >/dev/null || missing="$missing $program"; done
 if [ -n "$missing" ]; then
   echo "apt        installing$missing"
   { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing; } >/dev/null
 fi
 if [ ! -x "$root/usr/bin/ffmpeg" ]; then
-  echo "debian 13  making a base with ffmpeg (only once)"
-  rm -rf "$root" && mkdir -p "$root"
-  debootstrap --variant=minbase --include=util-linux,ffmpeg trixie "$root" >"$root.log" 2>&1 || { tail -n 5 "$root.log"; exit 1; }
+  base=$(sh scripts/debian-base.sh)
+  echo "debian 13  adding ffmpeg (only once)"
+  rm -rf "$root" && cp -a "$base" "$root"
+  chroot "$root" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ffmpeg' \
+    >"$root.log" 2>&1 || { tail -n 5 "$root.log"; rm -rf "$root"; exit 1; }
 fi
 exec podman --runtime runc run --rm --network none --user 10001:10001 --cap-drop ALL \
   --security-opt no-new-privileges --read-only --tmpfs /tmp:mode=1777,size=2g \

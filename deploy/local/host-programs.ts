@@ -12,6 +12,13 @@ const packages = {
   ffmpeg: 'ffmpeg',
   bwrap: 'bubblewrap',
   python: 'python3 python3-venv',
+  // For images and compose without Docker.
+  buildah: 'buildah',
+  podman: 'podman conmon catatonit',
+  runc: 'runc',
+  debootstrap: 'debootstrap',
+  ip: 'iproute2',
+  nft: 'nftables',
   // For the fault suite only.
   nginx: 'nginx libnginx-mod-rtmp',
   gstRtsp:

@@ -31,11 +31,16 @@ export type Secrets = Record<keyof typeof generators, string>;
 export function loadSecrets(settings: Settings): Secrets {
   const file = join(settings.localDir, 'secrets');
   const known = readEnvFile(file);
-  const secrets = Object.fromEntries(
-    Object.entries(generators).map(([name, generate]) => [name, known[name] ?? generate()]),
-  ) as Secrets;
+  const secrets = completeSecrets(known);
   if (Object.keys(secrets).some((name) => known[name] === undefined)) writeEnvFile(file, secrets);
   return secrets;
+}
+
+/** All secrets, random ones for those that are not known or empty. */
+export function completeSecrets(known: Record<string, string | undefined>): Secrets {
+  return Object.fromEntries(
+    Object.entries(generators).map(([name, generate]) => [name, known[name] || generate()]),
+  ) as Secrets;
 }
 
 /** Lines of `NAME=value`, readable by a shell and by `node --env-file`. */

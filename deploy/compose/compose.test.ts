@@ -1,0 +1,153 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { loadConfig } from '@vision/shared/config';
+import { callers } from '@vision/shared/contracts/allowed-calls';
+import { createTokenSigner } from '@vision/shared/http/service-token';
+import { configSchema as gateway } from '../../services/gateway/src/config.ts';
+import { configSchema as images } from '../../services/images/src/config.ts';
+import { configSchema as inference } from '../../services/inference/src/config.ts';
+import { configSchema as quota } from '../../services/quota/src/config.ts';
+import { configSchema as results } from '../../services/results/src/config.ts';
+import { configSchema as tasks } from '../../services/tasks/src/config.ts';
+import { serviceNames } from '../local/service-environment.ts';
+import { root } from '../local/settings.ts';
+import { readComposeFile } from './compose-file.ts';
+import { composeSecrets } from './env.ts';
+import { variablesIn } from './interpolate.ts';
+
+const schemas = { gateway, tasks, images, results, quota, inference };
+const file = join(root, 'docker-compose.yml');
+const secrets = composeSecrets({ INFERENCE_TOKEN: 'a-static-token-of-a-backend' });
+const compose = readComposeFile(file, { ...secrets, INFERENCE_TOKEN: 'a-static-token-of-a-backend' });
+const containers = Object.entries(compose.services);
+const ours = containers.filter(([, { image }]) => image.startsWith('vision/'));
+const environmentOf = (name: string) => compose.services[name]?.environment ?? {};
+
+/** What the images set themselves (Dockerfile). */
+const imageVariables = { SCENES_FILE: '/app/config/scenes.json' };
+/** Read by the libraries of telemetry, not by the services. */
+const OF_TELEMETRY = /^OTEL_/;
+
+test.each(serviceNames)('compose gives %s the settings it asks for and none that it does not know', (name) => {
+  const schema: z.ZodObject = schemas[name];
+  expect(() => loadConfig(schema, { ...imageVariables, ...environmentOf(name) })).not.toThrow();
+  const unknown = Object.keys(environmentOf(name)).filter((key) => !(key in schema.shape) && !OF_TELEMETRY.test(key));
+  expect(unknown).toEqual([]);
+});
+
+test('without a filled in file of variables, compose refuses and names every secret that is missing', () => {
+  const required = Object.keys(secrets).filter((name) => name !== 'INFERENCE_TOKEN');
+  for (const name of required) {
+    const line = `required variable ${name} is missing a value: run make env`;
+    expect(() => readComposeFile(file, { ...secrets, [name]: '' })).toThrow(line);
+    expect(() => readComposeFile(file, {})).toThrow(line);
+  }
+});
+
+test('the file to copy names what compose reads', () => {
+  const example = readFileSync(join(root, '.env.example'), 'utf8').matchAll(/^([A-Z0-9_]+)=/gm);
+  const read = variablesIn(readFileSync(file, 'utf8').replaceAll(/^ *#.*$/gm, ''));
+  expect([...example].map(([, name]) => name).sort()).toEqual([...read].sort());
+});
+
+test('no secret stands in the files themselves', () => {
+  const example = readFileSync(join(root, '.env.example'), 'utf8');
+  for (const name of Object.keys(secrets)) expect(example).toMatch(new RegExp(`^${name}=$`, 'm'));
+  const withDefaults = [...readFileSync(file, 'utf8').matchAll(/\$\{([A-Z0-9_]+):-[^}]+\}/g)].map(([, name]) => name);
+  expect(withDefaults.filter((name) => /SECRET|PASSWORD|KEY|TOKEN|PEPPER/.test(String(name)))).toEqual([]);
+});
+
+test('a container gets its own secrets and no others', () => {
+  // A migration reads the whole configuration of its service.
+  const holders = (secret: string) =>
+    containers
+      .filter(([name]) => !name.startsWith('migrate-'))
+      .filter(([, { environment }]) => Object.values(environment).some((value) => value.includes(secret)))
+      .map(([name]) => name)
+      .sort();
+  const found = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, holders(secret)]));
+  const store = ['bucket', 'images', 'inference', 's3', 'tasks'];
+  const databases = serviceNames.map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, [name, 'postgres'].sort()]);
+  expect(found).toEqual({
+    ...(Object.fromEntries(databases) as object),
+    POSTGRES_PASSWORD: ['postgres'],
+    GATEWAY_SERVICE_KEY: ['gateway'],
+    TASKS_SERVICE_KEY: ['tasks'],
+    IMAGES_SERVICE_KEY: ['images'],
+    RESULTS_SERVICE_KEY: ['results'],
+    SERVICE_PUBLIC_KEYS: [...serviceNames].sort(),
+    TASKS_CURSOR_KEYS: ['tasks'],
+    RESULTS_CURSOR_KEYS: ['results'],
+    ADMIN_TOKEN: ['gateway', 'visionctl'],
+    API_KEY_PEPPERS: ['gateway'],
+    STREAM_URL_KEY: ['inference', 'tasks'],
+    REDIS_PASSWORD: ['gateway', 'redis'],
+    S3_ACCESS_KEY: store,
+    S3_SECRET_KEY: store,
+  });
+});
+
+test('the keys of compose fit together', () => {
+  for (const issuer of callers) {
+    const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = loadConfig(schemas[issuer] as z.ZodObject, {
+      ...imageVariables,
+      ...environmentOf(issuer),
+    }) as Parameters<typeof createTokenSigner>[0] & Record<'SERVICE_KEY' | 'SERVICE_PUBLIC_KEYS', never>;
+    expect(() => createTokenSigner({ issuer, key, publicKeys })).not.toThrow();
+  }
+});
+
+test('the role of a service is the one of its own database', () => {
+  for (const name of serviceNames) {
+    for (const container of [name, `migrate-${name}`]) {
+      const { username, pathname } = new URL(environmentOf(container)['DATABASE_URL'] ?? '');
+      expect([username, pathname]).toEqual([`vision_${name}`, `/vision_${name}`]);
+    }
+  }
+});
+
+test('our containers can write nothing but /tmp, hold no rights, and have limits', () => {
+  for (const [, container] of ours) {
+    const writable = [...container.tmpfs.map((text) => text.split(':')[0]), ...container.volumes.map((v) => v.target)];
+    expect(container).toMatchObject({
+      init: true,
+      read_only: true,
+      cap_drop: ['ALL'],
+      // No profile of seccomp or AppArmor is given up.
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: expect.any(String),
+      pids_limit: expect.any(Number),
+    });
+    expect(writable).toEqual(['/tmp']);
+  }
+});
+
+test('only the gateway is published, to this machine only', () => {
+  const published = containers.flatMap(([name, { ports }]) => ports.map(({ host, port }) => `${name} ${host}:${port}`));
+  expect(published).toEqual(['gateway 127.0.0.1:8080', 'gateway 127.0.0.1:8081']);
+});
+
+test('stores are reached by no network that leads elsewhere, and have a health check', () => {
+  for (const [name, { networks, healthcheck }] of containers.filter(([, { image }]) => !image.startsWith('vision/'))) {
+    expect({ name, internal: networks.every((network) => compose.networks[network]?.internal) }).toEqual({
+      name,
+      internal: true,
+    });
+    expect(healthcheck).toBeDefined();
+  }
+  const outside = ours.filter(([, { networks }]) => networks.some((network) => !compose.networks[network]?.internal));
+  expect(outside.map(([name]) => name).sort()).toEqual(['gateway', 'images', 'inference', 'tasks']);
+});
+
+test('the images of compose are those that the Dockerfile knows', () => {
+  const targets = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/ AS ([a-z]+)$/gm)].map(
+    ([, name]) => name,
+  );
+  for (const name of serviceNames) {
+    expect(compose.services[name]?.build?.target).toBe(name);
+    expect(compose.services[name]?.image).toBe(`vision/${name}:local`);
+    expect(targets).toContain(name);
+  }
+});

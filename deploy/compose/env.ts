@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { callers } from '@vision/shared/contracts/allowed-calls';
+import { publicKeyOf } from '@vision/shared/service-keys';
+import { completeSecrets, readEnvFile } from '../local/secrets.ts';
+import { root } from '../local/settings.ts';
+
+const example = join(root, '.env.example');
+
+/** Values of all secrets that compose asks for: the ones given, and random ones in place of the others. */
+export function composeSecrets(given: Record<string, string | undefined>): Record<string, string> {
+  const secrets = completeSecrets(given);
+  const publicKeys = callers.map((name) => publicKeyOf(name, secrets[`${upper(name)}_SERVICE_KEY`]));
+  return {
+    ...secrets,
+    SERVICE_PUBLIC_KEYS: given['SERVICE_PUBLIC_KEYS'] || publicKeys.join(','),
+    REDIS_PASSWORD: given['REDIS_PASSWORD'] || randomBytes(18).toString('hex'),
+  };
+}
+
+/**
+ * Writes the file, from `.env.example` where there is none. What is set stays as it is; empty secrets are filled in.
+ * Returns the names of the secrets that were made. @throws Error when a value cannot be used.
+ */
+export function writeComposeEnv(file: string): string[] {
+  const given = readEnvFile(file);
+  const secrets = composeSecrets(given);
+  refuseOddPasswords(secrets);
+  const made = Object.keys(secrets).filter((name) => !given[name]);
+  const text = readFileSync(existsSync(file) ? file : example, 'utf8');
+  const filled = text.replace(/^([A-Z0-9_]+)=[ \t]*$/gm, (line, name: string) =>
+    `${name}=${secrets[name] ?? ''}`.trim(),
+  );
+  const missing = Object.entries(secrets).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(filled));
+  const added = missing.map(([name, value]) => `${name}=${value}\n`).join('');
+  writeFileSync(file, `${filled.trimEnd()}\n${added}`, { mode: 0o600 });
+  // The mode above is for a new file.
+  chmodSync(file, 0o600);
+  return made;
+}
+
+/** Compose puts these into addresses as they are. */
+export function refuseOddPasswords(values: Record<string, string>): void {
+  const odd = Object.entries(values).filter(([name, value]) => name.endsWith('_PASSWORD') && !/^[\w.~-]+$/.test(value));
+  if (odd.length === 0) return;
+  throw new Error(
+    `${odd.map(([name]) => name).join(', ')}: only letters, digits and . _ ~ - may be in a password that becomes part of an address.`,
+  );
+}
+
+/** Upper case that the type checker follows. */
+const upper = <N extends string>(name: N) => name.toUpperCase() as Uppercase<N>;

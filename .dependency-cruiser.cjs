@@ -3,7 +3,7 @@
  * where a part is handed to another as a dependency: see `typesOf`.
  */
 const layers = {
-  'main.ts': { values: ['config.ts', 'service.ts'], typesOf: [] },
+  'main.ts': { values: ['config.ts', 'service.ts', 'db/migrations/list.ts'], typesOf: [] },
   'telemetry.ts': { values: ['domain'], typesOf: [] },
   'config.ts': { values: ['domain'], typesOf: [] },
   http: { values: ['use-cases', 'domain'], typesOf: ['clients', 'detectors', 'signals.ts'] },

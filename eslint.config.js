@@ -55,6 +55,7 @@ export default tseslint.config(
   {
     files: [
       '**/config.ts',
+      '**/*-config.ts',
       '**/telemetry.ts',
       '**/without-runtime-telemetry.ts',
       '**/src/testing/**',

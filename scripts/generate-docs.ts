@@ -13,6 +13,7 @@ import { environmentList } from './docs/environment.ts';
 import { openApiDocuments } from './docs/open-api.ts';
 import { securityReport } from './docs/security.ts';
 import { commandReference } from './docs/visionctl.ts';
+import { stopTimesDocument } from './docs/stop-times.ts';
 import { assertAsyncApi } from './docs/validate-async-api.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -37,6 +38,7 @@ const files: Record<string, string> = {
   'charts/vision/values.schema.json': await chartSchema(root),
   'charts/vision/README.md': chartReadme(root),
   ...dashboards(),
+  'docs/stop-times.json': await stopTimesDocument(root),
 };
 
 const stale: string[] = [];

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '@vision/shared/logger';
-import { ensureTopics } from '@vision/shared/messaging/ensure-topics';
+import { applyTopics } from '@vision/shared/messaging/apply-topics';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import { wantedTopics } from '@vision/shared/messaging/topics-config';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import { dataDir, portOf, root } from './settings.ts';
@@ -23,7 +24,7 @@ export async function ensureKafka(settings: Settings): Promise<void> {
   const logDir = join(dir, 'log');
   mkdirSync(dir, { recursive: true });
   writeFileSync(properties, serverProperties(settings, logDir));
-  if (!existsSync(join(dir, 'formatted'))) format(jars, properties, dir);
+  if (!existsSync(join(dir, 'formatted'))) format({ jars, properties, dir, users: settings.kafka?.users ?? [] });
   await ensureRunning(settings, {
     name: 'kafka',
     command: 'java',
@@ -37,7 +38,7 @@ export async function ensureKafka(settings: Settings): Promise<void> {
 /** Creates the topics that are missing, and waits until the broker can coordinate consumer groups. */
 export async function ensureLocalTopics(brokers: string): Promise<void> {
   const client = clientOf(brokers);
-  await ensureTopics(client);
+  await applyTopics(client, wantedTopics());
   const admin = client.kafka.admin();
   await admin.connect();
   try {
@@ -84,18 +85,25 @@ function serverProperties(settings: Settings, logDir: string): string {
     DATA: logDir,
     MORE_LISTENERS: each(({ name, port }) => `${name}://127.0.0.1:${port}`).join(''),
     MORE_ADVERTISED: each(({ name, advertisedPort }) => `${name}://127.0.0.1:${advertisedPort}`).join(''),
-    MORE_PROTOCOLS: each(({ name }) => `${name}:PLAINTEXT`).join(''),
+    MORE_PROTOCOLS: each(({ name, protocol = 'PLAINTEXT' }) => `${name}:${protocol}`).join(''),
   };
   const template = readFileSync(join(root, 'deploy/local/kafka/server.properties'), 'utf8');
   const more = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
   return template.replace(/@([A-Z_]+)@/g, (_, name: string) => values[name] ?? '') + more.join('');
 }
 
+interface Storage {
+  jars: string;
+  properties: string;
+  dir: string;
+  users: NonNullable<KafkaExtras['users']>;
+}
+
 /**
  * A new broker needs its storage stamped with a cluster id; the mark is written last, so that a half
  * format is repeated.
  */
-function format(jars: string, properties: string, dir: string): void {
+function format({ jars, properties, dir, users }: Storage): void {
   rmSync(join(dir, 'log'), { recursive: true, force: true });
   // The first byte is kept small: an id that begins with a dash would be read as an option.
   const id = Buffer.concat([Buffer.from([1]), randomBytes(15)]).toString('base64url');
@@ -110,8 +118,16 @@ function format(jars: string, properties: string, dir: string): void {
     id,
     '-c',
     properties,
+    ...users.flatMap(scramArguments),
   ];
   const tool = spawnSync('java', args, { encoding: 'utf8' });
   if (tool.status !== 0) throw new Error(`Kafka's storage could not be formatted:\n${tool.stdout}${tool.stderr}`);
   writeFileSync(join(dir, 'formatted'), `${id}\n`);
 }
+
+/** A broker keeps salted digests only, one for each mechanism; the first users are written with its storage. */
+const scramArguments = ({ name, password }: NonNullable<KafkaExtras['users']>[number]) =>
+  ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+    '--add-scram',
+    `${mechanism}=[name=${name},password=${password}]`,
+  ]);

@@ -48,6 +48,12 @@ export const holders: Record<string, readonly ServiceName[]> = {
   CURSOR_KEYS: ['tasks', 'results'],
   S3_ACCESS_KEY: ['tasks', 'images', 'inference'],
   S3_SECRET_KEY: ['tasks', 'images', 'inference'],
+  KAFKA_PASSWORD: ['tasks', 'images', 'results', 'quota', 'inference'],
+  // Their files are named by settings of their own.
+  KAFKA_KEY: ['tasks', 'images', 'results', 'quota', 'inference'],
+  AWS_WEB_IDENTITY_TOKEN: ['tasks', 'images', 'inference'],
+  DATABASE_PASSWORD: serviceNames,
+  REDIS_PASSWORD: ['gateway'],
   INFERENCE_TOKEN: ['tasks', 'images', 'inference'],
   // The switch that does without one.
   DEVELOPMENT_WITHOUT_TOKEN: ['inference'],

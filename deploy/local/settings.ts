@@ -15,9 +15,14 @@ export interface Settings {
 }
 
 export interface KafkaExtras {
-  /** Each client that stands behind a proxy needs a listener of its own, which sends it back to that proxy. */
-  listeners: { name: string; port: number; advertisedPort: number }[];
+  /**
+   * Each client that stands behind a proxy needs a listener of its own, which sends it back to that proxy, and so does
+   * each protocol; plaintext when none is named.
+   */
+  listeners: { name: string; port: number; advertisedPort: number; protocol?: 'SSL' | 'SASL_SSL' }[];
   properties: Record<string, string>;
+  /** Who may log in by SCRAM. */
+  users?: { name: string; password: string }[];
 }
 
 /** Distance of every port from `portBase`. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { StopSettings } from './stop-times.ts';
 
 /** Raised once with every problem of the environment, so that an operator fixes them in one go. */
 export class ConfigError extends Error {
@@ -9,28 +10,50 @@ export class ConfigError extends Error {
 /**
  * Parses the environment against a zod object schema.
  *
- * `NAME_FILE` is read when `NAME` is absent (mounted secrets). Empty strings count as absent. Values never appear in
- * the error text, names and descriptions do.
+ * `NAME_FILE` is read when `NAME` is absent (mounted secrets). Empty strings count as absent. The error text shows the
+ * value that is wrong, unless it may be a secret.
  * @throws ConfigError naming every variable that is missing or wrong.
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, env: Record<string, string | undefined>): z.output<T> {
+  const problems: string[] = [];
   const input: Record<string, string> = {};
   for (const name of Object.keys(schema.shape)) {
-    const value = env[name] ?? readSecretFile(env[`${name}_FILE`]);
-    if (value !== undefined && value !== '') input[name] = value;
+    try {
+      const value = env[name] || readSecretFile(name, env[`${name}_FILE`]);
+      if (value) input[name] = value;
+    } catch (error) {
+      problems.push(`  ${(error as Error).message}`);
+    }
   }
   const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => {
+  if (parsed.success && problems.length === 0) return parsed.data;
+  for (const issue of parsed.error?.issues ?? []) {
     const name = String(issue.path[0] ?? '');
+    // A file that could not be read says more than that its value is missing.
+    if (input[name] === undefined && env[`${name}_FILE`]) continue;
     const description = (schema.shape[name] as z.ZodType | undefined)?.description;
-    return `  ${name}: ${issue.message}${description ? ` (${description})` : ''}`;
-  });
+    problems.push(`  ${name}: ${messageOf(issue, name, input[name])}${description ? ` (${description})` : ''}`);
+  }
   throw new ConfigError(`The environment is not usable:\n${[...new Set(problems)].join('\n')}`);
 }
 
-function readSecretFile(path: string | undefined): string | undefined {
-  return path ? readFileSync(path, 'utf8').trim() : undefined;
+function messageOf(issue: z.core.$ZodIssue, name: string, value: string | undefined): string {
+  if (value === undefined) return issue.code === 'invalid_type' ? 'is missing' : issue.message;
+  return mayShow(name, value) ? `${issue.message}, not ${JSON.stringify(value.slice(0, 100))}` : issue.message;
+}
+
+/** What a name says to be secret, and every address that may hold a password, stays out of messages. */
+const mayShow = (name: string, value: string) =>
+  !/(TOKEN|SECRET|PASSWORD|PEPPERS|KEYS?|DATABASE_URL|REDIS_URL)$/.test(name) && !value.includes('@');
+
+function readSecretFile(name: string, path: string | undefined): string | undefined {
+  if (!path) return undefined;
+  try {
+    // Editors and `echo` end a file with a line break; blanks may belong to a password.
+    return readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+  }
 }
 
 /** TCP port, 0 for any free one. */
@@ -64,15 +87,15 @@ export const serviceConfig = {
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('Log level'),
-  SHUTDOWN_GRACE_MS: millis(25_000).describe(
-    'On a stop, longest time for requests under way; docs/operations.md adds the later phases',
+  KEEP_ALIVE_MS: millis(75_000).describe(
+    'Time that an idle connection is kept for its next request; longer than the idle time of whoever is in front',
   ),
-};
-
-/** Settings of every service that talks to its own database. */
-export const databaseConfig = {
-  DATABASE_URL: z.string().min(1).describe('PostgreSQL address of the own database'),
-  DATABASE_POOL: count(10).describe('Connections kept to PostgreSQL'),
+  DRAIN_DELAY_MS: millis(0).describe(
+    'On a stop, time in which requests are still served while readiness already says no; for load balancers',
+  ),
+  SHUTDOWN_GRACE_MS: millis(25_000).describe(
+    'On a stop, longest time for requests under way after that; docs/operations.md adds the other phases',
+  ),
 };
 
 /** Setting of every service whose dates come from its database. */
@@ -95,19 +118,8 @@ export const auditConfig = {
   AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
 };
 
-/** Settings of every service that publishes or consumes events. */
-export const kafkaConfig = {
-  KAFKA_BROKERS: list('')
-    .refine((brokers) => brokers.length > 0, 'at least one broker')
-    .describe('Kafka brokers, host:port, comma separated'),
-  TOPIC_PREFIX: z.string().default('').describe('Put before every topic and consumer group name'),
-};
-
-/** Settings of every service that stores objects. */
-export const objectStoreConfig = {
-  S3_ENDPOINT: httpUrl().describe('Address of the S3 service'),
-  S3_REGION: z.string().default('us-east-1').describe('Region sent with S3 signatures'),
-  S3_BUCKET: z.string().default('vision').describe('Bucket for uploads and pictures'),
-  S3_ACCESS_KEY: z.string().min(1).describe('S3 access key'),
-  S3_SECRET_KEY: z.string().min(1).describe('S3 secret key'),
-};
+/** The settings that say how long a stop may take. */
+export function readStopSettings(env: Record<string, string | undefined> = process.env): StopSettings {
+  const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = serviceConfig;
+  return loadConfig(z.object({ DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS }), env);
+}

@@ -1,14 +1,14 @@
 import { atMost } from './async/at-most.ts';
-import { ConfigError } from './config.ts';
+import { ConfigError, readStopSettings } from './config.ts';
+import { databaseConnection, readMigrateConfig } from './db/database-config.ts';
+import { migrateOnce } from './db/migrate.ts';
+import type { Migration } from './db/migrate.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
+import { FaultError } from './start/fault.ts';
+import { totalStopMs } from './stop-times.ts';
+import type { StopPhase, StopSettings, StopTimes } from './stop-times.ts';
 import { stopTelemetry } from './telemetry.ts';
-
-export interface StopPhase {
-  name: string;
-  timeoutMs: number;
-  stop: () => Promise<void>;
-}
 
 export interface RunningService {
   /** Opens listeners and starts consumers; resolves once requests can be served. */
@@ -27,33 +27,51 @@ export interface ServiceDefinition<C> {
   name: string;
   readConfig: () => C & { LOG_LEVEL: string };
   createService: (config: C, context: ServiceContext) => Promise<RunningService>;
-  /** Brings the own database up to date; run as `main.ts migrate`. */
-  migrate: (config: C) => Promise<void>;
+  /** The schema of the own database, for `main.ts migrate`. */
+  migrations: Migration[];
+  /** How long a stop may take, for `main.ts stop-times`. */
+  stopTimesOf: (settings: StopSettings) => StopTimes;
 }
 
 /**
- * The life of a service process. `main.ts migrate` migrates and ends; anything else serves until SIGTERM or SIGINT,
- * stops phase by phase (each with its own time limit; a second signal cuts it short), flushes telemetry and lets the
- * event loop run empty. Exit code 1 when start, a phase or the service itself failed.
+ * The life of a service process. `main.ts migrate` brings the own database up to date, with the settings of the
+ * database alone, and ends; `main.ts stop-times` prints how long a stop may take. Anything else serves until SIGTERM or
+ * SIGINT, stops phase by phase (each with its own time limit; a second signal cuts it short), flushes telemetry and
+ * lets the event loop run empty. Exit code 1 when start, a phase or the service itself failed.
  */
 export async function runService<C>(definition: ServiceDefinition<C>, argv: string[] = process.argv): Promise<void> {
   let logger = createLogger(definition.name);
   try {
-    const config = definition.readConfig();
-    logger = createLogger(definition.name, config.LOG_LEVEL);
-    if (argv[2] === 'migrate') {
-      await definition.migrate(config);
-      logger.info('database is up to date');
+    const command = argv[2];
+    if (command === 'migrate') {
+      await runMigrations(definition, logger);
       return;
     }
+    if (command === 'stop-times') {
+      printStopTimes(definition);
+      return;
+    }
+    const config = definition.readConfig();
+    logger = createLogger(definition.name, config.LOG_LEVEL);
     await serve(definition, config, logger);
   } catch (error) {
-    if (error instanceof ConfigError) logger.fatal(error.message);
+    if (error instanceof ConfigError || error instanceof FaultError) logger.fatal(error.message);
     else logger.fatal({ err: error }, 'start failed');
     process.exitCode = 1;
     await stopTelemetry();
     setTimeout(() => process.exit(), 1000).unref();
   }
+}
+
+async function runMigrations<C>({ name, migrations }: ServiceDefinition<C>, logger: Logger): Promise<void> {
+  const config = readMigrateConfig();
+  await migrateOnce(databaseConnection(config), name, migrations);
+  logger.info('database is up to date');
+}
+
+function printStopTimes<C>({ name, stopTimesOf }: ServiceDefinition<C>): void {
+  const times = stopTimesOf(readStopSettings());
+  process.stdout.write(`${JSON.stringify({ service: name, phasesMs: times, totalMs: totalStopMs(times) })}\n`);
 }
 
 async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Logger): Promise<void> {
@@ -78,7 +96,7 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
   process.on('unhandledRejection', onFatal);
   running.service = await definition.createService(config, { logger, onFatal });
   await running.service.start();
-  logger.info('ready');
+  logger.info('started');
 }
 
 /**

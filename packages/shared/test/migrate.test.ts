@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDb } from '../src/db/knex.ts';
-import { migrate, migrateDown, schemaIsCurrent, schemaReadiness } from '../src/db/migrate.ts';
+import { migrate, migrateDown, schemaIsCurrent, databaseCheck } from '../src/db/migrate.ts';
 import type { Migration } from '../src/db/migrate.ts';
 import { openSession, tryLock } from '../src/db/session.ts';
 import { outboxMigration } from '../src/messaging/outbox.ts';
@@ -117,16 +117,20 @@ test('an older release sees a newer schema as current', async () => {
   expect(await schemaIsCurrent(database.db, [things])).toBe(true);
 });
 
-test('readiness waits for the schema and then stays, also while the database is away', async () => {
-  const db = createDb({ url: database.url, applicationName: 'readiness', poolMax: 1, acquireTimeoutMs: 500 });
-  const isReady = schemaReadiness(db, [things]);
-  const tooEarly = schemaReadiness(createDb({ url: 'postgres://127.0.0.1:1/none', applicationName: 'early' }), [
-    things,
-  ]);
-  await expect(tooEarly()).rejects.toThrow();
-  expect(await isReady()).toBe(false);
+test('a start check names what is not migrated, and the address of a database that is away', async () => {
+  const db = createDb({ url: database.url, applicationName: 'check', poolMax: 1, acquireTimeoutMs: 500 });
+  const { ask } = databaseCheck(db, { url: database.url }, [things]);
+  expect(await ask()).toEqual({
+    kind: 'wrong',
+    sentence: expect.stringMatching(/is not migrated: 0001-things is missing/),
+  });
   await migrate(database.db, [things]);
-  expect(await isReady()).toBe(true);
+  expect(await ask()).toBeUndefined();
   await db.destroy();
-  expect(await isReady()).toBe(true);
+  const url = 'postgres://nobody:secret@127.0.0.1:1/none';
+  const nowhere = createDb({ url, applicationName: 'early' });
+  expect(await databaseCheck(nowhere, { url }, [things]).ask()).toEqual({
+    kind: 'away',
+    sentence: 'PostgreSQL does not answer at DATABASE_URL (nobody@127.0.0.1:1/none): ECONNREFUSED',
+  });
 });

@@ -20,7 +20,7 @@ test('a consumer that cannot go on ends its process with exit code 1, after an o
     // A fatal line is written at once, past lines that still wait to be written.
     .toSorted((one, other) => Date.parse(one.time) - Date.parse(other.time));
   expect(lines.map(({ level, msg }) => `${level} ${msg}`)).toEqual([
-    'info ready',
+    'info started',
     'fatal cannot go on',
     'info consumers stopped',
     'info stopped',

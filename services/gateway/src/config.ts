@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { count, databaseConfig, httpUrl, list, loadConfig, millis, port, serviceConfig } from '@vision/shared/config';
+import { count, httpUrl, list, loadConfig, millis, port, serviceConfig } from '@vision/shared/config';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { redisConfig } from '@vision/shared/redis-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 import { parseTrusted } from './domain/client-network.ts';
 import { parsePeppers } from './domain/peppers.ts';
 
@@ -16,7 +20,7 @@ export const configSchema = z.object({
     .describe(
       'Peppers of the API key digests, "<version>:<base64 of 32 bytes>", comma separated, the first is current',
     ),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).describe('Redis for rate limits and in-flight slots'),
+  ...redisConfig,
   REDIS_TIMEOUT_MS: millis(250).describe('Longest wait for Redis before the local limits take over'),
   REDIS_COOLDOWN_MS: millis(1000).describe('Time on local limits after Redis failed, before it is asked again'),
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
@@ -101,3 +105,7 @@ function refuseUnknownProxies(entries: string[], context: z.RefinementCtx<string
     context.addIssue(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 3_000, health: 2_000, database: 5_000 });

@@ -1,5 +1,6 @@
 import { runService } from '@vision/shared/run';
-import { readConfig } from './config.ts';
-import { createService, migrateDatabase } from './service.ts';
+import { readConfig, stopTimesOf } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
+import { createService } from './service.ts';
 
-await runService({ name: 'gateway', readConfig, createService, migrate: migrateDatabase });
+await runService({ name: 'gateway', readConfig, createService, migrations, stopTimesOf });

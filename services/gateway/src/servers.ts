@@ -1,8 +1,10 @@
 import type { RequestListener, Server } from 'node:http';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
+import type { Health } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { HttpServer } from '@vision/shared/http/server';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import type { Config } from './config.ts';
 import { accessLog, named } from './http/access-log.ts';
 import { adminRoutes } from './http/admin/routes.ts';
@@ -22,11 +24,11 @@ export interface Servers {
   /** For operators. */
   admin: HttpServer;
   /** For whoever runs the process. */
-  health: HttpServer;
+  health: Health;
 }
 
 /** The three listeners of the gateway, each on a port of its own. */
-export function createServers(config: Config, deps: Deps): Servers {
+export function createServers(config: Config, deps: Deps, checks: StartCheck[]): Servers {
   const { logger, signals, watch } = deps;
   const host = config.HOST;
   const publicApp = createApp({
@@ -41,7 +43,8 @@ export function createServers(config: Config, deps: Deps): Servers {
     logger,
     before: [accessLog(signals), refuseAmbiguousHead, oddHeadersRefused],
   });
-  const outside = { host, requireHostHeader: false, headTimeoutMs: config.HEAD_TIMEOUT_MS };
+  const { HEAD_TIMEOUT_MS: headTimeoutMs, KEEP_ALIVE_MS: keepAliveMs } = config;
+  const outside = { host, requireHostHeader: false, headTimeoutMs, keepAliveMs };
   const publicServer = createHttpServer(inTurn(publicApp, 'public', signals), { ...outside, port: config.PORT });
   const adminServer = createHttpServer(inTurn(adminApp, 'admin', signals), { ...outside, port: config.ADMIN_PORT });
   guard(publicServer.server, 'public', { config, deps });
@@ -50,7 +53,7 @@ export function createServers(config: Config, deps: Deps): Servers {
   return {
     public: publicServer,
     admin: adminServer,
-    health: createHttpServer(healthListener({ ready }), { host, port: config.HEALTH_PORT }),
+    health: createHealth({ host, port: config.HEALTH_PORT, logger, checks, ready }),
   };
 }
 

@@ -1,9 +1,11 @@
-import type { Knex } from 'knex';
 import { createDb } from '@vision/shared/db/knex';
-import { migrateOnce } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { TokenSigner } from '@vision/shared/http/service-token';
+import { redisConnection } from '@vision/shared/redis-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
 import { createForwarder } from './clients/forward.ts';
@@ -14,7 +16,7 @@ import { createRateLimiter } from './clients/rate-limiter.ts';
 import { createRedisGuard } from './clients/redis.ts';
 import type { RedisGuard } from './clients/redis.ts';
 import { createSlots } from './clients/slots.ts';
-import { budgetLimits, ownerUrls } from './config.ts';
+import { budgetLimits, ownerUrls, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { createFindKey } from './db/find-key.ts';
 import { createKeyCache } from './db/key-cache.ts';
@@ -39,9 +41,10 @@ export async function createService(config: Config, context: ServiceContext): Pr
   // A caller may put its key anywhere in a path or a header that is logged.
   const logger = context.logger.child({}, { serializers: { path: maskKeys, requestId: maskKeys } });
   const signals = createSignals(logger);
-  const db = openDatabase(config);
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, ...DATABASE_LIMITS });
   const redis = createRedisGuard({
-    url: config.REDIS_URL,
+    connection: redisConnection(config),
     timeoutMs: config.REDIS_TIMEOUT_MS,
     cooldownMs: config.REDIS_COOLDOWN_MS,
     signals,
@@ -56,8 +59,8 @@ export async function createService(config: Config, context: ServiceContext): Pr
     readIdleMs: config.UPSTREAM_READ_MS,
   });
   const deps = createDeps(config, { db, logger, signals, redis, forwarder, signer });
-  const servers = createServers(config, deps);
-  const graceMs = Math.max(1000, config.SHUTDOWN_GRACE_MS - 5000);
+  const checks = [databaseCheck(db, database, migrations), redis.check];
+  const servers = createServers(config, deps, checks);
   return {
     get port() {
       return servers.public.port;
@@ -72,26 +75,19 @@ export async function createService(config: Config, context: ServiceContext): Pr
       for (const part of [redis, deps.slots, deps.watch]) part.start();
       for (const server of [servers.health, servers.admin, servers.public]) await server.start();
     },
-    stopPhases: [
-      {
-        name: 'http',
-        timeoutMs: graceMs + 1000,
-        stop: async () => {
-          await Promise.all([servers.public.stop(graceMs), servers.admin.stop(graceMs)]);
-        },
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: servers.health.drain,
+      http: async (waitMs) => {
+        await Promise.all([servers.public.stop(waitMs), servers.admin.stop(waitMs)]);
       },
-      {
-        name: 'background',
-        timeoutMs: 3000,
-        stop: async () => {
-          await Promise.all([deps.slots.stop(), deps.watch.stop()]);
-          forwarder.stop();
-          redis.stop();
-        },
+      background: async () => {
+        await Promise.all([deps.slots.stop(), deps.watch.stop()]);
+        forwarder.stop();
+        redis.stop();
       },
-      { name: 'health', timeoutMs: 2000, stop: () => servers.health.stop(1000) },
-      { name: 'database', timeoutMs: 5000, stop: () => db.destroy() },
-    ],
+      health: servers.health.stop,
+      database: () => db.destroy(),
+    }),
   };
 }
 
@@ -124,10 +120,5 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
   };
 }
 
-/** Brings the database of this service up to date. */
-export const migrateDatabase = (config: Config): Promise<void> =>
-  migrateOnce(config.DATABASE_URL, 'gateway', migrations);
-
-function openDatabase({ DATABASE_URL: url, DATABASE_POOL: poolMax }: Config): Knex {
-  return createDb({ url, poolMax, applicationName: 'gateway', statementTimeoutMs: 3000, acquireTimeoutMs: 3000 });
-}
+/** A request waits for its key, so this database has to answer soon. */
+const DATABASE_LIMITS = { applicationName: 'gateway', statementTimeoutMs: 3000, acquireTimeoutMs: 3000 };

@@ -2,6 +2,7 @@ import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import { createQuotaClient } from '@vision/shared/quota-client';
 import { createSpool } from './clients/spool.ts';
 import type { Config } from './config.ts';
@@ -27,14 +28,7 @@ export function createClients(config: Config, logger: Logger): Clients {
       breakerResetMs: config.BREAKER_RESET_MS,
       detectTimeoutMs: config.DETECT_TIMEOUT_MS,
     }),
-    store: createObjectStore({
-      endpoint: config.S3_ENDPOINT,
-      region: config.S3_REGION,
-      bucket: config.S3_BUCKET,
-      accessKey: config.S3_ACCESS_KEY,
-      secretKey: config.S3_SECRET_KEY,
-      idleMs: config.S3_IDLE_MS,
-    }),
+    store: createObjectStore({ ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS }),
     spool: createSpool(config.SPOOL_DIR),
   };
 }

@@ -5,17 +5,19 @@ import {
   auditConfig,
   count,
   databaseClockConfig,
-  databaseConfig,
   httpUrl,
-  kafkaConfig,
   loadConfig,
   millis,
-  objectStoreConfig,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
+import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 
 const DAY_MS = 86_400_000;
 
@@ -63,3 +65,13 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     throw new ConfigError('CALL_TIMEOUT_MS has to be longer than DETECT_TIMEOUT_MS');
   return config;
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, {
+    http: settings.SHUTDOWN_GRACE_MS,
+    calls: 10_000,
+    background: 15_000,
+    health: 2_000,
+    clients: 5_000,
+  });

@@ -1,17 +1,25 @@
 import { createGate } from '@vision/shared/async/gate';
+import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
-import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
+import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
+import { bucketCheck } from '@vision/shared/object-store/check-bucket';
+import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
 import { createBackground } from './background.ts';
 import { createClients } from './clients.ts';
+import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
@@ -26,10 +34,10 @@ export interface ImagesService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
-  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
-  const db = createDb({ url, poolMax, applicationName: 'images', clockOffset });
-  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
-  const producer = createProducer(createKafka({ brokers, clientId: 'images', logger, topicPrefix }));
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, applicationName: 'images', clockOffset });
+  const producer = createProducer(createKafka({ ...kafkaConnection(config), clientId: 'images', logger }));
   const relay = createRelay({ db, producer, logger });
   const clients = createClients(config, logger);
 
@@ -47,16 +55,19 @@ export async function createService(config: Config, { logger }: ServiceContext):
 
   const access = createServiceAccess({ callee: 'images', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
-  const server = createHttpServer(app, { host, port: config.PORT });
-  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations) });
-  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = [
+    databaseCheck(db, database, migrations),
+    kafkaCheck(config, { consumes: [], publishes: [topics.images] }),
+    bucketCheck(objectStoreOptions(config)),
+  ];
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks });
 
   const closeClients = async () => {
     clients.inference.close();
     clients.store.close();
     await Promise.all([db.destroy(), clients.spool.remove()]);
   };
-  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -70,20 +81,17 @@ export async function createService(config: Config, { logger }: ServiceContext):
       await server.start();
       background.start();
     },
-    stopPhases: [
-      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: server.stop,
       // Calls whose client has left are finished too.
-      { name: 'calls', timeoutMs: 10_000, stop: deps.callGate.idle },
-      { name: 'background', timeoutMs: 15_000, stop: background.stop },
-      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      { name: 'clients', timeoutMs: 5_000, stop: closeClients },
-    ],
+      calls: deps.callGate.idle,
+      background: background.stop,
+      health: health.stop,
+      clients: closeClients,
+    }),
   };
 }
-
-/** Brings the database of this service up to date. */
-export const migrateDatabase = (config: Config): Promise<void> =>
-  migrateOnce(config.DATABASE_URL, 'images', migrations);
 
 const settingsOf = (config: Config): Settings => ({
   imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,

@@ -2,23 +2,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import {
-  ConfigError,
-  auditConfig,
-  count,
-  databaseConfig,
-  flag,
-  kafkaConfig,
-  list,
-  loadConfig,
-  millis,
-  objectStoreConfig,
-  serviceConfig,
-} from '@vision/shared/config';
+import { ConfigError, auditConfig, count, flag, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
+import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -31,15 +24,12 @@ const needed = {
 
 /** Settings of video jobs. Without a database the service detects in images only. */
 const videoConfig = {
+  ...databaseConfig,
   DATABASE_URL: needed.DATABASE_URL.optional(),
-  DATABASE_POOL: needed.DATABASE_POOL,
-  KAFKA_BROKERS: list('').describe('Kafka brokers, host:port, comma separated'),
-  TOPIC_PREFIX: needed.TOPIC_PREFIX,
+  ...kafkaConfig,
+  KAFKA_BROKERS: needed.KAFKA_BROKERS.optional(),
+  ...objectStoreConfig,
   S3_ENDPOINT: needed.S3_ENDPOINT.optional(),
-  S3_REGION: needed.S3_REGION,
-  S3_BUCKET: needed.S3_BUCKET,
-  S3_ACCESS_KEY: needed.S3_ACCESS_KEY.optional(),
-  S3_SECRET_KEY: needed.S3_SECRET_KEY.optional(),
   STREAM_URL_KEY: needed.STREAM_URL_KEY.optional(),
   ...streamRulesConfig,
   ...streamCertificatesConfig,
@@ -125,10 +115,21 @@ function checkLease({ JOB_LEASE_MS: leaseMs, JOB_LEASE_MARGIN_MS: marginMs, JOB_
 export function completeVideoConfig(config: Configured): VideoConfig | undefined {
   if (config.DATABASE_URL === undefined) return undefined;
   const missing = (Object.keys(needed) as (keyof typeof needed)[]).filter((name) => {
-    const value = config[name];
-    return value === undefined || (Array.isArray(value) && value.length === 0);
+    return config[name] === undefined && !needed[name].safeParse(undefined).success;
   });
   if (missing.length > 0) throw new ConfigError(`Video jobs also need: ${missing.join(', ')}`);
   checkLease(config);
   return config as VideoConfig;
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, {
+    http: settings.SHUTDOWN_GRACE_MS,
+    worker: 15_000,
+    detectors: 5_000,
+    pictures: 1_000,
+    health: 2_000,
+    clients: 10_000,
+    sandbox: 1_000,
+  });

@@ -1,16 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
-import { migrateOnce } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
 import { createAccess } from './access.ts';
-import { completeVideoConfig } from './config.ts';
+import { completeVideoConfig, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
-import { migrations } from './db/migrations/list.ts';
 import { createDetectors } from './detectors/detectors.ts';
 import { routes } from './http/routes.ts';
 import { createPictureDecoder } from './pictures/create-picture-decoder.ts';
@@ -51,21 +50,23 @@ export async function createService(config: Config, { logger }: ServiceContext):
     detectors,
     pictures,
     sandbox,
-    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
-    // more for whoever has none under way: most are decoded sooner than the work of others ends.
-    detectionGate: createGate({ concurrency: threads, spare: 1 }),
-    requestGate: watchedGate(2 * threads + config.DETECT_QUEUE, signals),
+    ...gatesOf(threads, config.DETECT_QUEUE, signals),
     pictureAnswerMs: config.DETECT_ANSWER_MS,
   };
   const videoConfig = completeVideoConfig(config);
   const jobs = videoConfig && createVideoJobs(videoConfig, deps, threads);
 
   const app = createApp({ routes: routes(deps, jobs?.deps), ...createAccess(config, logger), logger });
-  const server = createHttpServer(app, { host: config.HOST, port: config.PORT });
-  const ready = async () => detectors.isAlive() && (jobs === undefined || (await jobs.isReady()));
-  const health = createHttpServer(healthListener({ ready }), { host: config.HOST, port: config.HEALTH_PORT });
+  const server = createHttpServer(app, { host: config.HOST, port: config.PORT, keepAliveMs: config.KEEP_ALIVE_MS });
+  const ready = () => detectors.isAlive() && jobs?.isReady() !== false;
+  const health = createHealth({
+    host: config.HOST,
+    port: config.HEALTH_PORT,
+    logger,
+    checks: jobs?.checks ?? [],
+    ready,
+  });
 
-  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -80,15 +81,16 @@ export async function createService(config: Config, { logger }: ServiceContext):
       await jobs?.start();
       await server.start();
     },
-    stopPhases: [
-      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
-      { name: 'worker', timeoutMs: 15_000, stop: async () => jobs?.stopWorker() },
-      { name: 'detectors', timeoutMs: 5_000, stop: () => detectors.stop() },
-      { name: 'pictures', timeoutMs: 1_000, stop: async () => pictures.stop() },
-      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      { name: 'clients', timeoutMs: 10_000, stop: async () => jobs?.stopClients() },
-      { name: 'sandbox', timeoutMs: 1_000, stop: async () => sandbox.close() },
-    ],
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: server.stop,
+      worker: async () => jobs?.stopWorker(),
+      detectors: () => detectors.stop(),
+      pictures: async () => pictures.stop(),
+      health: health.stop,
+      clients: async () => jobs?.stopClients(),
+      sandbox: async () => sandbox.close(),
+    }),
   };
 }
 
@@ -99,7 +101,12 @@ function watchedGate(places: number, signals: Signals): Gate {
   return gate;
 }
 
-/** Brings the database of video jobs up to date; detection alone keeps nothing. */
-export async function migrateDatabase(config: Config): Promise<void> {
-  if (config.DATABASE_URL !== undefined) await migrateOnce(config.DATABASE_URL, 'inference', migrations);
+/** How much is worked on at once, and how much may wait. */
+function gatesOf(threads: number, queue: number, signals: Signals): Pick<PictureDeps, 'detectionGate' | 'requestGate'> {
+  return {
+    // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
+    // more for whoever has none under way: most are decoded sooner than the work of others ends.
+    detectionGate: createGate({ concurrency: threads, spare: 1 }),
+    requestGate: watchedGate(2 * threads + queue, signals),
+  };
 }

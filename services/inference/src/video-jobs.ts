@@ -1,12 +1,19 @@
+import { topics } from '@vision/shared/contracts/topics';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
-import { schemaReadiness } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
+import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
+import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { createVideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
@@ -24,7 +31,9 @@ const FRAMES_IN_RESERVE = 1;
 /** The part of the service that runs video jobs. */
 export interface VideoJobs {
   deps: Deps;
-  isReady: () => Promise<boolean>;
+  /** What has to be right once before the service is ready. */
+  checks: StartCheck[];
+  isReady: () => boolean;
   start: () => Promise<void>;
   /** Puts the jobs down for other workers. */
   stopWorker: () => Promise<void>;
@@ -34,16 +43,10 @@ export interface VideoJobs {
 /** Stores, sources and the worker of video jobs, beside what detects in pictures. */
 export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, threads: number): VideoJobs {
   const { logger } = pictures;
-  const db = createDb({ url: config.DATABASE_URL, poolMax: config.DATABASE_POOL, applicationName: 'inference' });
-  const brokers = { brokers: config.KAFKA_BROKERS, topicPrefix: config.TOPIC_PREFIX };
-  const producer = createProducer(createKafka({ ...brokers, clientId: 'inference', logger }));
-  const store = createObjectStore({
-    endpoint: config.S3_ENDPOINT,
-    region: config.S3_REGION,
-    bucket: config.S3_BUCKET,
-    accessKey: config.S3_ACCESS_KEY,
-    secretKey: config.S3_SECRET_KEY,
-  });
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, applicationName: 'inference' });
+  const producer = createProducer(createKafka({ ...kafkaConnection(config), clientId: 'inference', logger }));
+  const store = createObjectStore(objectStoreOptions(config));
   const files = createVideoFiles({
     store,
     directory: config.WORK_DIR,
@@ -69,10 +72,14 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   };
   const worker = createWorker(deps, bells);
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
-  const schemaIsReady = schemaReadiness(db, migrations);
   return {
     deps,
-    isReady: async () => worker.isReported() && (await schemaIsReady()),
+    checks: [
+      databaseCheck(db, database, migrations),
+      kafkaCheck(config, { consumes: [], publishes: [topics.frames] }),
+      bucketCheck(objectStoreOptions(config)),
+    ],
+    isReady: worker.isReported,
     start: async () => {
       await files.start();
       worker.start();

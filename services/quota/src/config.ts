@@ -1,15 +1,10 @@
 import { z } from 'zod';
-import {
-  auditConfig,
-  count,
-  databaseClockConfig,
-  databaseConfig,
-  kafkaConfig,
-  loadConfig,
-  millis,
-  serviceConfig,
-} from '@vision/shared/config';
+import { auditConfig, count, databaseClockConfig, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 
 export const configSchema = z.object({
   ...serviceConfig,
@@ -33,3 +28,7 @@ export type Config = z.output<typeof configSchema>;
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 15_000, health: 2_000, database: 5_000 });

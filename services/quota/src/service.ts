@@ -1,15 +1,21 @@
 import { createPoller } from '@vision/shared/async/poller';
 import { createAuditor } from '@vision/shared/audit/auditor';
+import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
-import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
+import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
+import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
@@ -28,10 +34,10 @@ export interface QuotaService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<QuotaService> {
-  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
-  const db = createDb({ url, poolMax, applicationName: 'quota', clockOffset });
-  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
-  const kafka = createKafka({ brokers, clientId: 'quota', logger, topicPrefix });
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, applicationName: 'quota', clockOffset });
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'quota', logger });
 
   const deps: Deps = {
     db,
@@ -57,14 +63,16 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const access = createServiceAccess({ callee: 'quota', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
-  const server = createHttpServer(app, { host, port: config.PORT });
-  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: consumer.isAlive });
-  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = [
+    databaseCheck(db, database, migrations),
+    kafkaCheck(config, { consumes: [topics.tasks, topics.images], publishes: [] }),
+  ];
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: consumer.isAlive });
 
   const stopBackground = async () => {
     await Promise.all([consumer.stop(10_000), retention.stop(), auditor.stop()]);
   };
-  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -80,14 +88,12 @@ export async function createService(config: Config, { logger, onFatal }: Service
       retention.start();
       auditor.start();
     },
-    stopPhases: [
-      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
-      { name: 'background', timeoutMs: 15_000, stop: stopBackground },
-      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },
-    ],
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: server.stop,
+      background: stopBackground,
+      health: health.stop,
+      database: () => db.destroy(),
+    }),
   };
 }
-
-/** Brings the database of this service up to date. */
-export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'quota', migrations);

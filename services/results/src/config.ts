@@ -3,16 +3,18 @@ import {
   auditConfig,
   count,
   databaseClockConfig,
-  databaseConfig,
   httpUrl,
-  kafkaConfig,
   list,
   loadConfig,
   millis,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 
 const cursorKeys = list('').refine(
   (keys) => keys.length > 0 && keys.every((key) => key.length >= 32),
@@ -50,3 +52,7 @@ export type Config = z.output<typeof configSchema>;
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 15_000, health: 2_000, database: 5_000 });

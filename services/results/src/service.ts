@@ -1,18 +1,24 @@
+import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
-import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
+import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
 import { createBackground } from './background.ts';
 import type { Background } from './background.ts';
 import { createTaskOwners } from './clients/task-owners.ts';
+import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
@@ -30,10 +36,10 @@ export interface ResultsService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
-  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
-  const db = createDb({ url, poolMax, applicationName: 'results', clockOffset });
-  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
-  const kafka = createKafka({ brokers, clientId: 'results', logger, topicPrefix });
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, applicationName: 'results', clockOffset });
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'results', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger });
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
@@ -60,11 +66,13 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
-  const server = createHttpServer(app, { host, port: config.PORT });
-  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
-  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = [
+    databaseCheck(db, database, migrations),
+    kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
+  ];
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: background.isAlive });
 
-  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -78,15 +86,12 @@ export async function createService(config: Config, { logger, onFatal }: Service
       await server.start();
       background.start();
     },
-    stopPhases: [
-      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
-      { name: 'background', timeoutMs: 15_000, stop: background.stop },
-      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      { name: 'database', timeoutMs: 5_000, stop: () => db.destroy() },
-    ],
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: server.stop,
+      background: background.stop,
+      health: health.stop,
+      database: () => db.destroy(),
+    }),
   };
 }
-
-/** Brings the database of this service up to date. */
-export const migrateDatabase = (config: Config): Promise<void> =>
-  migrateOnce(config.DATABASE_URL, 'results', migrations);

@@ -4,6 +4,7 @@ import type { Logger } from '@vision/shared/logger';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import { createQuotaClient } from '@vision/shared/quota-client';
 import { createImagesClient } from './clients/images.ts';
 import { createResultsClient } from './clients/results.ts';
@@ -21,14 +22,7 @@ export function createClients(config: Config, logger: Logger): Clients {
   const between = { signer, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
   const policy = createStreamPolicy(config);
   return {
-    store: createObjectStore({
-      endpoint: config.S3_ENDPOINT,
-      region: config.S3_REGION,
-      bucket: config.S3_BUCKET,
-      accessKey: config.S3_ACCESS_KEY,
-      secretKey: config.S3_SECRET_KEY,
-      idleMs: config.S3_IDLE_MS,
-    }),
+    store: createObjectStore({ ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,
       token: config.INFERENCE_TOKEN,

@@ -3,20 +3,22 @@ import {
   auditConfig,
   count,
   databaseClockConfig,
-  databaseConfig,
   httpUrl,
-  kafkaConfig,
   loadConfig,
   millis,
-  objectStoreConfig,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { databaseConfig } from '@vision/shared/db/database-config';
+import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
+import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
 import { secretKeys, streamKeyConfig } from '@vision/shared/secret-box';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
+import { stopTimes } from '@vision/shared/stop-times';
+import type { StopSettings } from '@vision/shared/stop-times';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -78,3 +80,7 @@ export type Config = z.output<typeof configSchema>;
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   return loadConfig(configSchema, env);
 }
+
+/** Longest time of each phase of a stop. */
+export const stopTimesOf = (settings: StopSettings) =>
+  stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 15_000, health: 2_000, clients: 5_000 });

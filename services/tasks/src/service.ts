@@ -1,18 +1,28 @@
+import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
+import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
-import { migrateOnce, schemaReadiness } from '@vision/shared/db/migrate';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
-import { healthListener } from '@vision/shared/http/health';
+import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
+import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
+import { bucketCheck } from '@vision/shared/object-store/check-bucket';
+import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
 import { createSecretBox } from '@vision/shared/secret-box';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createBackground } from './background.ts';
 import { createClients } from './clients.ts';
+import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
@@ -30,10 +40,9 @@ export interface TasksService extends RunningService {
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<TasksService> {
-  const { HOST: host, DATABASE_URL: url, DATABASE_POOL: poolMax, CLOCK_OFFSET: clockOffset } = config;
-  const db = createDb({ url, poolMax, applicationName: 'tasks', clockOffset });
-  const { KAFKA_BROKERS: brokers, TOPIC_PREFIX: topicPrefix } = config;
-  const kafka = createKafka({ brokers, clientId: 'tasks', logger, topicPrefix });
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
+  const db = createDb({ ...databaseConnection(config), applicationName: 'tasks', clockOffset });
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'tasks', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger });
   const reconcilerBell = createBell();
@@ -59,9 +68,9 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const access = createServiceAccess({ callee: 'tasks', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
-  const server = createHttpServer(app, { host, port: config.PORT });
-  const answerHealth = healthListener({ ready: schemaReadiness(db, migrations), live: background.isAlive });
-  const health = createHttpServer(answerHealth, { host, port: config.HEALTH_PORT });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = checksOf(config, db);
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: background.isAlive });
 
   const closeClients = async () => {
     clients.inference.close();
@@ -69,7 +78,6 @@ export async function createService(config: Config, { logger, onFatal }: Service
     clients.store.close();
     await db.destroy();
   };
-  const graceMs = config.SHUTDOWN_GRACE_MS;
   return {
     get port() {
       return server.port;
@@ -82,17 +90,21 @@ export async function createService(config: Config, { logger, onFatal }: Service
       await server.start();
       background.start();
     },
-    stopPhases: [
-      { name: 'http', timeoutMs: graceMs, stop: () => server.stop(graceMs - 1_000) },
-      { name: 'background', timeoutMs: 15_000, stop: background.stop },
-      { name: 'health', timeoutMs: 2_000, stop: () => health.stop(1_000) },
-      { name: 'clients', timeoutMs: 5_000, stop: closeClients },
-    ],
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: server.stop,
+      background: background.stop,
+      health: health.stop,
+      clients: closeClients,
+    }),
   };
 }
 
-/** Brings the database of this service up to date. */
-export const migrateDatabase = (config: Config): Promise<void> => migrateOnce(config.DATABASE_URL, 'tasks', migrations);
+const checksOf = (config: Config, db: Knex): StartCheck[] => [
+  databaseCheck(db, databaseConnection(config), migrations),
+  kafkaCheck(config, { consumes: [topics.images, topics.results], publishes: [topics.tasks] }),
+  bucketCheck(objectStoreOptions(config)),
+];
 
 const settingsOf = (config: Config): Settings => ({
   bodyIdleMs: config.BODY_IDLE_MS,

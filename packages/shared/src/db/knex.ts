@@ -1,8 +1,10 @@
+import type { ConnectionOptions } from 'node:tls';
 import knexModule from 'knex';
 import type { Knex } from 'knex';
 import pg from 'pg';
 
-export interface DbOptions {
+/** How to reach a database. */
+export interface DatabaseConnection {
   /**
    * `postgres://user:password@host:port/database`; must be a session connection (advisory locks),
    * no transaction pooling.
@@ -10,6 +12,11 @@ export interface DbOptions {
   url: string;
   /** Connections of this process at most. */
   poolMax?: number;
+  /** TLS with these authorities; no TLS when absent. */
+  tls?: ConnectionOptions | undefined;
+}
+
+export interface DbOptions extends DatabaseConnection {
   /** Shown in `pg_stat_activity`. */
   applicationName: string;
   /** The server ends a statement after this time; 0 = never (migrations). */
@@ -30,7 +37,7 @@ export interface DbOptions {
  */
 export function createDb(options: DbOptions): Knex {
   const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
-  return knexModule.knex({
+  const db = knexModule.knex({
     client: 'pg',
     connection: {
       connectionString: options.url,
@@ -50,6 +57,9 @@ export function createDb(options: DbOptions): Knex {
     // Everything knex would print is also thrown, and is logged where it is caught.
     log: { debug: quiet, warn: quiet, error: quiet, deprecate: quiet },
   });
+  // Set afterwards: knex copies its settings, and a copy would not read renewed certificates.
+  (db.client as { connectionSettings: { ssl?: ConnectionOptions | undefined } }).connectionSettings.ssl = options.tls;
+  return db;
 }
 
 /** `-c name=value`, blanks in the value escaped (PostgreSQL documentation, `options` of a connection). */

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { fail } from '../errors.ts';
+import { FaultError, wrong } from '../start/fault.ts';
+import type { StartCheck } from '../start/start-checks.ts';
+import { databaseFault } from './database-fault.ts';
 import { createDb } from './knex.ts';
+import type { DatabaseConnection } from './knex.ts';
 import { openSession, tryLock } from './session.ts';
 
 /** One step of the schema. The name is recorded in the database and never changes: `0001-tasks`. */
@@ -24,11 +28,22 @@ export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000
   });
 }
 
-/** Connects to the database of a service for the time of `migrate`. No statement is cut short. */
-export async function migrateOnce(url: string, service: string, migrations: Migration[]): Promise<void> {
-  const db = createDb({ url, poolMax: 2, applicationName: `${service}-migrate`, statementTimeoutMs: 0 });
+/**
+ * Connects to the database of a service for the time of `migrate`. No statement is cut short.
+ * @throws FaultError when the database cannot be used as its settings say.
+ */
+export async function migrateOnce(
+  connection: DatabaseConnection,
+  service: string,
+  migrations: Migration[],
+): Promise<void> {
+  const applicationName = `${service}-migrate`;
+  const db = createDb({ ...connection, poolMax: 2, applicationName, statementTimeoutMs: 0 });
   try {
     await migrate(db, migrations);
+  } catch (error) {
+    const fault = databaseFault(error, connection.url);
+    throw fault ? new FaultError(fault.sentence, { cause: error }) : error;
   } finally {
     await db.destroy();
   }
@@ -41,25 +56,38 @@ export async function migrateDown(db: Knex, migrations: Migration[], waitMs = 60
   });
 }
 
-/** Whether every migration of the list is applied; what readiness asks. Newer migrations than the list are fine. */
+/** Whether every migration of the list is applied. Newer migrations than the list are fine. */
 export async function schemaIsCurrent(db: Knex, migrations: Migration[]): Promise<boolean> {
-  if (!(await db.schema.hasTable(TABLE))) return migrations.length === 0;
-  const rows = await db(TABLE).select<{ name: string }[]>('name');
-  const applied = new Set(rows.map((row) => row.name));
-  return migrations.every((migration) => applied.has(migration.name));
+  return (await missingMigrations(db, migrations)).length === 0;
 }
 
-/**
- * The readiness check of a service: true from the moment the schema was seen complete, and for good. When the database
- * goes away later, requests are refused with a reason. Reporting "not ready" instead would take every replica out of
- * service at once, and callers would get no answer.
- */
-export function schemaReadiness(db: Knex, migrations: Migration[]): () => Promise<boolean> {
-  let seen = false;
-  return async () => {
-    seen ||= await schemaIsCurrent(db, migrations);
-    return seen;
+/** What a process asks its database at its start: whether it is let in, and whether the schema is complete. */
+export function databaseCheck(db: Knex, { url }: DatabaseConnection, migrations: Migration[]): StartCheck {
+  return {
+    name: 'database',
+    readyWhileAway: false,
+    ask: async () => {
+      try {
+        const [missing] = await missingMigrations(db, migrations);
+        if (missing === undefined) return undefined;
+        const { host, pathname } = new URL(url);
+        const which = `The database ${pathname.slice(1)} of DATABASE_URL (${host})`;
+        return wrong(`${which} is not migrated: ${missing} is missing; run "main.js migrate" of this release`);
+      } catch (error) {
+        const fault = databaseFault(error, url);
+        if (fault) return fault;
+        throw error;
+      }
+    },
   };
+}
+
+async function missingMigrations(db: Knex, migrations: Migration[]): Promise<string[]> {
+  const names = migrations.map(({ name }) => name);
+  if (!(await db.schema.hasTable(TABLE))) return names;
+  const rows = await db(TABLE).select<{ name: string }[]>('name');
+  const applied = new Set(rows.map((row) => row.name));
+  return names.filter((name) => !applied.has(name));
 }
 
 const TABLE = 'schema_migrations';

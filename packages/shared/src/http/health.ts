@@ -1,33 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestListener } from 'node:http';
+import type { Logger } from '../logger.ts';
+import { createStartChecks } from '../start/start-checks.ts';
+import type { StartCheck } from '../start/start-checks.ts';
 import { metricsHandler } from '../telemetry.ts';
+import { createHttpServer } from './server.ts';
 
-export interface HealthChecks {
-  /** True once the service can answer requests; cheap, may be cached. Never depends on another service. */
-  ready: () => Promise<boolean> | boolean;
+export interface HealthOptions {
+  host: string;
+  port: number;
+  logger: Logger;
+  /** What has to be right once before the process is ready. */
+  checks: StartCheck[];
+  /** More that has to be true; cheap, may be cached. Never depends on another service. */
+  ready?: (() => Promise<boolean> | boolean) | undefined;
   /** True while the process makes progress; never depends on a database, broker or other service. */
   live?: (() => boolean) | undefined;
 }
 
-/** Listener of the second port: `/health/startup`, `/health/ready`, `/health/live`, `/metrics`. */
-export function healthListener(checks: HealthChecks): RequestListener {
+export interface Health {
+  readonly port: number;
+  /** Opens the listener and asks the checks; resolves after their first answers, or 3 s. */
+  start: () => Promise<void>;
+  /** From now on the process is not ready; resolves after a time in which it goes on serving. */
+  drain: (waitMs: number) => Promise<void>;
+  stop: (graceMs: number) => Promise<void>;
+}
+
+/** The second port: `/health/startup`, `/health/ready`, `/health/live`, `/metrics`. */
+export function createHealth({ host, port, logger, checks, ready, live }: HealthOptions): Health {
+  const startChecks = createStartChecks(checks, logger);
+  let isDraining = false;
+  const whyNotReady = async () => {
+    if (isDraining) return ['the process is stopping'];
+    const problems = startChecks.problems();
+    return problems.length > 0 || (await ready?.()) !== false ? problems : ['the process is starting'];
+  };
+  const server = createHttpServer(answerWith(whyNotReady, live ?? (() => true)), { host, port });
+  return {
+    get port() {
+      return server.port;
+    },
+    start: async () => {
+      await server.start();
+      await startChecks.start();
+    },
+    drain: async (waitMs) => {
+      isDraining = true;
+      await delay(waitMs);
+    },
+    stop: async (graceMs) => {
+      await Promise.all([startChecks.stop(), server.stop(graceMs)]);
+    },
+  };
+}
+
+function answerWith(whyNotReady: () => Promise<string[]>, live: () => boolean): RequestListener {
   return (req, res) => {
     const path = (req.url ?? '').split('?')[0];
     if (path === '/metrics') {
       metricsHandler(req, res);
       return;
     }
-    void answerOf(path, checks).then((answer) => {
-      res.writeHead(answer, { 'Content-Type': 'text/plain' }).end(answer === 200 ? 'ok\n' : 'no\n');
+    void answerOf(path, whyNotReady, live).then(({ status, reasons }) => {
+      const text = status === 200 ? 'ok' : ['no', ...reasons].join('\n');
+      res.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
     });
   };
 }
 
-async function answerOf(path: string | undefined, checks: HealthChecks): Promise<number> {
+async function answerOf(path: string | undefined, whyNotReady: () => Promise<string[]>, live: () => boolean) {
   try {
-    if (path === '/health/live') return (checks.live?.() ?? true) ? 200 : 503;
-    if (path === '/health/ready' || path === '/health/startup') return (await checks.ready()) ? 200 : 503;
-    return 404;
+    if (path === '/health/live') return { status: live() ? 200 : 503, reasons: [] };
+    if (path !== '/health/ready' && path !== '/health/startup') return { status: 404, reasons: [] };
+    const reasons = await whyNotReady();
+    return { status: reasons.length === 0 ? 200 : 503, reasons };
   } catch {
-    return 503;
+    return { status: 503, reasons: [] };
   }
 }

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 
 export interface HttpServer {
   /** Starts listening; resolves with the port. */
-  start(): Promise<number>;
+  start: () => Promise<number>;
   /** Stops accepting, lets running requests finish within the grace, then cuts them. */
-  stop(graceMs: number): Promise<void>;
+  stop: (graceMs: number) => Promise<void>;
   /** The port in use; before the start the one that was asked for. */
   readonly port: number;
   readonly server: Server;
@@ -19,20 +19,22 @@ export interface ListenOptions {
   requireHostHeader?: boolean;
   /** Longest time for the head of a request; 30 s when absent. */
   headTimeoutMs?: number;
+  /** How long an idle connection is kept for its next request; 75 s when absent. */
+  keepAliveMs?: number;
 }
 
 /**
  * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's
- * limit for a whole request is off; keep-alive outlasts the usual idle time of an ingress so that it never
- * reuses a closed socket.
+ * limit for a whole request is off; keep-alive has to outlast the idle time of whoever is in front, or a connection is
+ * used again that was just closed.
  */
 export function createHttpServer(
   listener: RequestListener,
-  { host, port, requireHostHeader = true, headTimeoutMs = 30_000 }: ListenOptions,
+  { host, port, requireHostHeader = true, headTimeoutMs = 30_000, keepAliveMs = 75_000 }: ListenOptions,
 ): HttpServer {
   const server = createServer(
     {
-      keepAliveTimeout: 75_000,
+      keepAliveTimeout: keepAliveMs,
       headersTimeout: headTimeoutMs,
       connectionsCheckingInterval: Math.ceil(headTimeoutMs / 4),
       requestTimeout: 0,

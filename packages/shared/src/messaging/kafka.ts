@@ -1,16 +1,27 @@
+import type { ConnectionOptions } from 'node:tls';
 import { metrics } from '@opentelemetry/api';
 import { Kafka, logLevel } from 'kafkajs';
-import type { LogEntry } from 'kafkajs';
+import type { LogEntry, SASLOptions } from 'kafkajs';
 import type { Logger } from '../logger.ts';
 import './idle-queue.ts';
 
-export interface KafkaOptions {
+/** How to reach the brokers. */
+export interface KafkaConnection {
   /** `host:port` of at least one broker. */
   brokers: string[];
-  clientId: string;
-  logger: Logger;
   /** Put before every topic and group name: lets tests and several installations share a broker. */
   topicPrefix?: string;
+  /** TLS with these authorities and this certificate; no TLS when absent. */
+  tls?: ConnectionOptions | undefined;
+  /** SASL; none when absent. */
+  login?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined;
+}
+
+export interface KafkaOptions extends KafkaConnection {
+  clientId: string;
+  logger: Logger;
+  /** How often a request is tried before it fails; 9 when absent. */
+  tries?: number;
 }
 
 /**
@@ -24,17 +35,20 @@ export interface KafkaClient {
 }
 
 /** One per process. The kafkajs library is known to the files of this folder only. */
-export function createKafka({ brokers, clientId, logger, topicPrefix = '' }: KafkaOptions): KafkaClient {
+export function createKafka(options: KafkaOptions): KafkaClient {
+  const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9 } = options;
   offsetResets().add(0);
   const kafka = new Kafka({
     clientId,
     brokers,
+    ...(tls && { ssl: tls }),
+    ...(login && { sasl: login as SASLOptions }),
     connectionTimeout: 5_000,
     requestTimeout: 30_000,
     enforceRequestTimeout: true,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => passOn(logger, entry),
-    retry: { initialRetryTime: 300, retries: 8, maxRetryTime: 30_000 },
+    retry: { initialRetryTime: 300, retries: tries - 1, maxRetryTime: 30_000 },
   });
   return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
 }

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import https from 'node:https';
 import { Client } from 'minio';
 import { unlessAborted } from '../async/unless-aborted.ts';
 import { asAppError, fail } from '../errors.ts';
+import { webIdentityKeys } from './web-identity.ts';
+import type { WebIdentity } from './web-identity.ts';
 
 export interface ObjectStoreOptions {
   /** `http(s)://host:port` */
@@ -12,6 +15,10 @@ export interface ObjectStoreOptions {
   bucket: string;
   accessKey: string;
   secretKey: string;
+  /** Who asks for keys of its own, in place of the two above. */
+  identity?: WebIdentity | undefined;
+  /** PEM file of the authorities to trust instead of those of Node.js. */
+  caFile?: string | undefined;
   /** Connections kept to the store. */
   maxSockets?: number;
   /** Longest silence on a connection. */
@@ -47,7 +54,8 @@ export function createConnection(options: ObjectStoreOptions): Connection {
   const endpoint = new URL(options.endpoint);
   const isEncrypted = endpoint.protocol === 'https:';
   const { Agent, request } = isEncrypted ? https : http;
-  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo' });
+  const ca = options.caFile === undefined ? undefined : readFileSync(options.caFile, 'utf8');
+  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo', ca });
   const settings = {
     endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
     port: Number(endpoint.port) || (isEncrypted ? 443 : 80),
@@ -60,6 +68,7 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     // Its retries would send a stream that is already used up.
     retryOptions: { disableRetry: true },
     transportAgent: agent,
+    ...(options.identity && { credentialsProvider: webIdentityKeys(options.identity, ca) }),
   };
   const clientFor = (signal: AbortSignal) => {
     const send = sender(request, idleMs, signal);

@@ -1,4 +1,8 @@
 import { Redis } from 'ioredis';
+import type { RedisConnection } from '@vision/shared/redis-config';
+import { away, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
+import type { Fault } from '@vision/shared/start/fault';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import type { Signals } from '../signals.ts';
 
 export interface RedisGuard {
@@ -6,10 +10,12 @@ export interface RedisGuard {
   attempt: <T>(command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
   start: () => void;
   stop: () => void;
+  /** What is asked at the start: whether Redis lets us in. Away, it is done without. */
+  check: StartCheck;
 }
 
 export interface RedisOptions {
-  url: string;
+  connection: RedisConnection;
   /** Deadline of one command. */
   timeoutMs: number;
   /** Time without Redis after a failure, so that not every request waits for the deadline. */
@@ -21,8 +27,8 @@ export interface RedisOptions {
  * Redis as something that may be away: commands never queue while it is disconnected and never outlive the deadline,
  * and every decision that had to be made without it is counted.
  */
-export function createRedisGuard({ url, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
-  const client = new Redis(url, {
+export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
+  const client = new Redis(connection.url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -31,6 +37,8 @@ export function createRedisGuard({ url, timeoutMs, cooldownMs, signals }: RedisO
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt),
   });
+  // Set afterwards: what the library reads from the address wins over what stands beside it.
+  if (connection.tls) client.options.tls = connection.tls;
   // Without a listener ioredis writes every failed reconnect to stderr; the guard reports what matters.
   client.on('error', () => undefined);
   let awayUntil = 0;
@@ -61,5 +69,36 @@ export function createRedisGuard({ url, timeoutMs, cooldownMs, signals }: RedisO
       client.connect().catch(() => undefined);
     },
     stop: () => client.disconnect(),
+    check: { name: 'redis', readyWhileAway: true, ask: () => askRedis(connection) },
   };
 }
+
+/** On a connection of its own: the other one says only that it is not there, and never why. */
+async function askRedis({ url, tls }: RedisConnection): Promise<Fault | undefined> {
+  const { host, username } = new URL(url);
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: 2000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  if (tls) client.options.tls = tls;
+  let seen: unknown;
+  client.on('error', (error: unknown) => (seen = error));
+  try {
+    await client.connect();
+    await client.ping();
+    return undefined;
+  } catch (error) {
+    const cause = seen ?? error;
+    const message = rootMessage(cause);
+    if (/WRONGPASS|NOAUTH|invalid password/i.test(message))
+      return wrong(`Redis refuses the user "${username}" of REDIS_URL (${host}): look at it or at REDIS_PASSWORD`);
+    if (message.includes('NOPERM')) return wrong(`The user "${username}" of REDIS_URL (${host}) may not: ${message}`);
+    return tlsFault(cause, names) ?? away(`Redis does not answer at REDIS_URL (${host}): ${message}`);
+  } finally {
+    client.disconnect();
+  }
+}
+
+const names = { store: 'Redis', address: 'REDIS_URL', tls: 'REDIS_URL', ca: 'REDIS_CA_FILE' };

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { loadConfig, millis } from './config.ts';
+
+const schema = z.object({
+  WAIT_MS: millis(10).describe('A time'),
+  API_TOKEN: z.string().min(4).describe('A secret'),
+});
+
+function inFile(text: string, work: (path: string) => void): void {
+  const dir = mkdtempSync(join(tmpdir(), 'vision-config-'));
+  const path = join(dir, 'secret');
+  writeFileSync(path, text);
+  try {
+    work(path);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+test('an empty variable does not hide the file beside it', () => {
+  inFile('from-file\n', (path) => {
+    expect(loadConfig(schema, { API_TOKEN: '', API_TOKEN_FILE: path }).API_TOKEN).toBe('from-file');
+    expect(loadConfig(schema, { API_TOKEN: 'direct', API_TOKEN_FILE: path }).API_TOKEN).toBe('direct');
+  });
+});
+
+test('a file gives its value without the line break at its end and with every blank of it', () => {
+  inFile('  pass word \r\n', (path) => {
+    expect(loadConfig(schema, { API_TOKEN_FILE: path }).API_TOKEN).toBe('  pass word ');
+  });
+});
+
+test('a file that cannot be read is named, and not taken for a missing value', () => {
+  expect(() => loadConfig(schema, { API_TOKEN_FILE: '/nowhere' })).toThrow(
+    'The environment is not usable:\n  API_TOKEN_FILE: /nowhere cannot be read (ENOENT)',
+  );
+});
+
+test('every problem is told at once, with the value that is wrong', () => {
+  expect(() => loadConfig(schema, { WAIT_MS: 'soon' })).toThrow(
+    /WAIT_MS: .*, not "soon" \(A time\)\n {2}API_TOKEN: is missing \(A secret\)/,
+  );
+});
+
+test('no secret is shown', () => {
+  expect(() => loadConfig(schema, { API_TOKEN: 'abc' })).toThrow(/^(?!.*abc).*API_TOKEN: /s);
+});

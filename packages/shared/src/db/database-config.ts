@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { ConfigError, count, flag, loadConfig } from '../config.ts';
+import { certificateFile, tlsFromFiles } from '../pem-file.ts';
+import type { DatabaseConnection } from './knex.ts';
+
+const NOT_A_URL =
+  'has to be postgres://user:password@host:port/database; special characters of the password have to be percent-encoded, ' +
+  'or the password given by DATABASE_PASSWORD';
+
+/** Settings of the way to the own database. */
+export const databaseConfig = {
+  DATABASE_URL: z
+    .string()
+    .refine(isAddress, NOT_A_URL)
+    .describe('PostgreSQL address of the own database; sslmode=verify-full or DATABASE_TLS for TLS'),
+  DATABASE_PASSWORD: z
+    .string()
+    .optional()
+    .describe('Password of the database as it is, in place of the one in DATABASE_URL; nothing in it is encoded'),
+  DATABASE_TLS: flag(false).describe('Speak TLS with PostgreSQL and check its name, whatever DATABASE_URL says'),
+  DATABASE_CA_FILE: certificateFile
+    .optional()
+    .describe('PEM file of the authorities to trust for PostgreSQL, instead of those of Node.js; TLS is spoken then'),
+  DATABASE_POOL: count(10).describe('Connections kept to PostgreSQL'),
+};
+
+export type DatabaseConfig = z.output<z.ZodObject<typeof databaseConfig>>;
+
+/** What `migrate` needs: the settings of the database and nothing else. */
+export function readMigrateConfig(env: Record<string, string | undefined> = process.env): DatabaseConfig {
+  return loadConfig(z.object(databaseConfig), env);
+}
+
+/**
+ * How to reach the database, in the words of the code. Where TLS is spoken, the certificate and the name of the server
+ * are checked, also with `sslmode=require`: without that anybody in between could answer for it.
+ * @throws ConfigError for settings that would leave that out.
+ */
+export function databaseConnection(config: DatabaseConfig): DatabaseConnection {
+  const url = new URL(config.DATABASE_URL);
+  if (config.DATABASE_PASSWORD !== undefined) url.password = encodeURIComponent(config.DATABASE_PASSWORD);
+  const mode = take(url, 'sslmode');
+  const caFile = config.DATABASE_CA_FILE ?? take(url, 'sslrootcert');
+  url.searchParams.delete('sslrootcert');
+  if (mode !== undefined && !MODES.has(mode))
+    throw new ConfigError(`DATABASE_URL: sslmode=${mode} is not known; one of ${[...MODES.keys()].join(', ')}`);
+  const wantsTls = config.DATABASE_TLS || caFile !== undefined || MODES.get(mode ?? 'disable') === true;
+  if (wantsTls && mode === 'disable')
+    throw new ConfigError('DATABASE_URL says sslmode=disable, and DATABASE_TLS or DATABASE_CA_FILE asks for TLS');
+  if (caFile !== undefined && caFile !== config.DATABASE_CA_FILE) assertReadable(caFile);
+  return { url: url.href, poolMax: config.DATABASE_POOL, tls: wantsTls ? tlsFromFiles({ ca: caFile }) : undefined };
+}
+
+/** Whether a mode of libpq speaks TLS. `allow` and `prefer` would go on in the clear when it fails: refused. */
+const MODES = new Map([
+  ['disable', false],
+  ['require', true],
+  ['verify-ca', true],
+  ['verify-full', true],
+]);
+
+function take(url: URL, name: string): string | undefined {
+  const value = url.searchParams.get(name) ?? undefined;
+  url.searchParams.delete(name);
+  return value;
+}
+
+function assertReadable(path: string): void {
+  try {
+    readFileSync(path);
+  } catch {
+    throw new ConfigError(`DATABASE_URL: the file of sslrootcert=${path} cannot be read`);
+  }
+}
+
+/** A password with `/`, `#` or `?` in it still makes an address, though one of another host. */
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, pathname, hash } = new URL(text);
+  return /^postgres(ql)?:$/.test(protocol) && /^\/[^@/]+$/.test(pathname) && hash === '';
+}

@@ -1,0 +1,47 @@
+import { codesOf, FaultError, away, rootMessage, tlsFault, wrong } from '../start/fault.ts';
+import type { Fault } from '../start/fault.ts';
+import type { StartCheck } from '../start/start-checks.ts';
+import { AppError } from '../errors.ts';
+import { createConnection, exchange } from './exchange.ts';
+import type { ObjectStoreOptions } from './exchange.ts';
+
+const names = { store: 'the S3 service', address: 'S3_ENDPOINT', tls: 'S3_ENDPOINT', ca: 'S3_CA_FILE' };
+
+/** What a process asks the object store at its start: whether it takes us, and has the bucket. */
+export const bucketCheck = (options: ObjectStoreOptions): StartCheck => ({
+  name: 'bucket',
+  readyWhileAway: true,
+  ask: () => checkBucket(options),
+});
+
+/** Asks once. @returns undefined when the bucket can be used. */
+export async function checkBucket(options: ObjectStoreOptions): Promise<Fault | undefined> {
+  const connection = createConnection({ ...options, deadlineMs: 5_000 });
+  try {
+    const isThere = await exchange(connection, {}, (client) => client.bucketExists(options.bucket));
+    if (isThere) return undefined;
+    return wrong(`There is no bucket S3_BUCKET=${options.bucket} at S3_ENDPOINT=${options.endpoint}`);
+  } catch (error) {
+    return bucketFault(error, options);
+  } finally {
+    connection.close();
+  }
+}
+
+function bucketFault(error: unknown, { endpoint, bucket, identity }: ObjectStoreOptions): Fault {
+  const cause = error instanceof AppError && error.cause !== undefined ? error.cause : error;
+  const sentence = faultSentence(cause);
+  if (sentence !== undefined) return wrong(sentence);
+  const codes = codesOf(cause);
+  const who = identity ? 'the keys of AWS_ROLE_ARN' : 'S3_ACCESS_KEY and S3_SECRET_KEY';
+  if (codes.some((code) => /AccessDenied|Forbidden|InvalidAccessKeyId|SignatureDoesNotMatch|UnknownError/.test(code)))
+    return wrong(`${endpoint} (S3_ENDPOINT) refuses ${who} for the bucket S3_BUCKET=${bucket}: ${codes[0] ?? ''}`);
+  return tlsFault(cause, names) ?? away(`S3_ENDPOINT=${endpoint} does not answer: ${codes[0] ?? rootMessage(cause)}`);
+}
+
+/** The client wraps what its source of keys throws. */
+function faultSentence(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1)
+    if (at instanceof FaultError) return at.message;
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import { isNativeError } from 'node:util/types';
+
+/** Why a store cannot be used, as one sentence that names the setting to look at and never shows a secret. */
+export interface Fault {
+  /** `wrong`: somebody has to mend it; `away`: it does not answer, as in an outage. */
+  kind: 'wrong' | 'away';
+  sentence: string;
+}
+
+export const wrong = (sentence: string): Fault => ({ kind: 'wrong', sentence });
+export const away = (sentence: string): Fault => ({ kind: 'away', sentence });
+
+/** Raised by commands that cannot go on; its message is the sentence of the fault. */
+export class FaultError extends Error {
+  override readonly name = 'FaultError';
+}
+
+/** The codes of an error and of what caused it, outermost first. */
+export function codesOf(error: unknown): string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; isNativeError(at) && depth < 6; at = causeOf(at), depth += 1) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string') codes.push(code);
+  }
+  return codes;
+}
+
+/** The message at the root of an error. */
+export function rootMessage(error: unknown): string {
+  let message = String(error);
+  for (let at = error, depth = 0; isNativeError(at) && depth < 6; at = causeOf(at), depth += 1)
+    if (at.message !== '') message = at.message;
+  return message;
+}
+
+/** Several addresses that were tried are one AggregateError, whose first error stands for all. */
+function causeOf(error: Error): unknown {
+  return error instanceof AggregateError ? error.errors[0] : error.cause;
+}
+
+const UNTRUSTED = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS_CERT_ALTNAME_FORMAT|INVALID_CA|HOSTNAME_MISMATCH)/;
+
+/**
+ * What went wrong between two ends that should speak TLS.
+ * @param names the store, and its settings: of its address, of the switch for TLS, of the file of authorities
+ * @returns undefined when the error does not speak of TLS.
+ */
+export function tlsFault(
+  error: unknown,
+  names: { store: string; address: string; tls: string; ca: string; cert?: string },
+): Fault | undefined {
+  const codes = codesOf(error);
+  const { store, address, tls, ca, cert } = names;
+  const reason = rootMessage(error).split(';')[0] ?? '';
+  if (codes.includes('ERR_TLS_CERT_ALTNAME_INVALID'))
+    return wrong(`The certificate of ${store} is not for the name in ${address}: ${reason}`);
+  if (codes.some((code) => UNTRUSTED.test(code)))
+    return wrong(`The certificate of ${store} is not trusted (${reason}): ${ca} has to hold its authority`);
+  if (codes.some((code) => /^ERR_SSL_.*(ALERT|CERTIFICATE)/.test(code)))
+    return wrong(`${capital(store)} refuses our certificate (${reason}): ${cert ?? tls} is wrong or missing`);
+  if (codes.some((code) => code.startsWith('ERR_SSL_') || code === 'EPROTO'))
+    return wrong(`${capital(store)} does not speak TLS at ${address} (${reason}): look at ${tls}`);
+  return undefined;
+}
+
+/** The first letter as at the beginning of a sentence. */
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

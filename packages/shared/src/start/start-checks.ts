@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { atMost } from '../async/at-most.ts';
+import { untraced } from '../telemetry/trace-context.ts';
+import type { Logger } from '../logger.ts';
+import { rootMessage, wrong } from './fault.ts';
+import type { Fault } from './fault.ts';
+
+export interface StartCheck {
+  /** Of the store, for the log. */
+  name: string;
+  /** Asks once; undefined when the store can be used as it has to be. */
+  ask: () => Promise<Fault | undefined>;
+  /** Whether a process that cannot reach the store is ready: true where it has something to do without it. */
+  readyWhileAway: boolean;
+}
+
+export interface StartChecks {
+  /** Asks all of them, and again until each was answered well once; resolves after the first answers, or 3 s. */
+  start: () => Promise<void>;
+  /**
+   * Why the process is not ready, one sentence each; empty once every check has passed, and for good: an outage later
+   * must not take every replica out of service at once.
+   */
+  problems: () => string[];
+  stop: () => Promise<void>;
+}
+
+const FIRST_ANSWERS_MS = 3_000;
+const REMINDER_MS = 60_000;
+
+/** Looks once at everything that a process needs, so that a wrong setting shows at its start and in its readiness. */
+export function createStartChecks(checks: StartCheck[], logger: Logger, intervalMs = 1_000): StartChecks {
+  const stopping = new AbortController();
+  const open = new Map(checks.map((check) => [check.name, `${check.name} was not asked yet`]));
+  const loops: Promise<void>[] = [];
+  const state = { open, logger, intervalMs, signal: stopping.signal };
+  return {
+    start: async () => {
+      const first = checks.map(async (check) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        loops.push(untraced(() => watch(check, state, resolve)));
+        await promise;
+      });
+      await atMost(FIRST_ANSWERS_MS, Promise.all(first));
+    },
+    problems: () => [...open.values()],
+    stop: async () => {
+      stopping.abort();
+      await atMost(FIRST_ANSWERS_MS, Promise.all(loops));
+    },
+  };
+}
+
+interface Watch {
+  open: Map<string, string>;
+  logger: Logger;
+  intervalMs: number;
+  signal: AbortSignal;
+}
+
+async function watch(check: StartCheck, { open, logger, intervalMs, signal }: Watch, answered: () => void) {
+  let said = '';
+  let saidAt = 0;
+  let wasWrong = false;
+  while (!signal.aborted) {
+    const fault = await askSafely(check);
+    wasWrong ||= fault?.kind === 'wrong';
+    if (!fault || (check.readyWhileAway && !wasWrong)) open.delete(check.name);
+    else open.set(check.name, fault.sentence);
+    if (fault && (fault.sentence !== said || performance.now() - saidAt > REMINDER_MS)) {
+      said = fault.sentence;
+      saidAt = performance.now();
+      logger.error({ store: check.name, fault: fault.kind }, fault.sentence);
+    }
+    if (!fault && said !== '') logger.info({ store: check.name }, 'a store is as it has to be now');
+    answered();
+    if (!fault) return;
+    await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function askSafely(check: StartCheck): Promise<Fault | undefined> {
+  try {
+    return await check.ask();
+  } catch (error) {
+    return wrong(`${check.name} cannot be used: ${rootMessage(error)}`);
+  }
+}

@@ -38,7 +38,7 @@ export async function ensureKafka(settings: Settings): Promise<void> {
 /** Creates the topics that are missing, and waits until the broker can coordinate consumer groups. */
 export async function ensureLocalTopics(brokers: string): Promise<void> {
   const client = clientOf(brokers);
-  await applyTopics(client, wantedTopics());
+  await applyTopics(client, wantedTopics(), { missingOnly: true });
   const admin = client.kafka.admin();
   await admin.connect();
   try {

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import type { z } from 'zod';
+import type { KafkaConnection } from '@vision/shared/messaging/kafka';
+import type { WantedTopic } from '@vision/shared/messaging/topics-config';
 import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
 import { UsageError } from './usage-error.ts';
 
@@ -8,11 +11,17 @@ import { UsageError } from './usage-error.ts';
 export interface Settings {
   adminUrl: () => string;
   adminToken: () => string;
-  kafkaBrokers: () => string[];
-  topicPrefix: string;
-  objectStore: () => ObjectStoreOptions;
+  /** Its schemas are loaded for the commands that ask for it: the others start in a fraction of the time. */
+  kafka: () => Promise<KafkaSettings>;
+  objectStore: () => Promise<ObjectStoreOptions>;
   /** Who acts, for the audit log. */
   operator: string;
+}
+
+/** How to reach the brokers, and the topics as they have to be. */
+interface KafkaSettings {
+  connection: KafkaConnection;
+  wanted: WantedTopic[];
 }
 
 /**
@@ -33,17 +42,41 @@ export function readSettings(
   return {
     adminUrl: () => need('ADMIN_URL')().replace(/\/+$/, ''),
     adminToken: need('ADMIN_TOKEN'),
-    kafkaBrokers: () => need('KAFKA_BROKERS')().split(','),
-    topicPrefix: values['TOPIC_PREFIX'] ?? '',
-    objectStore: () => ({
-      endpoint: need('S3_ENDPOINT')(),
-      region: values['S3_REGION'] ?? 'us-east-1',
-      bucket: values['S3_BUCKET'] ?? 'vision',
-      accessKey: need('S3_ACCESS_KEY')(),
-      secretKey: need('S3_SECRET_KEY')(),
-    }),
+    kafka: () => readKafka(values),
+    objectStore: () => readObjectStore(values),
     operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),
   };
+}
+
+type Values = Record<string, string | undefined>;
+
+async function readKafka(values: Values): Promise<KafkaSettings> {
+  const { kafkaConfig, kafkaConnection } = await import('@vision/shared/messaging/kafka-config');
+  const { wantedTopics } = await import('@vision/shared/messaging/topics-config');
+  return parsed(kafkaConfig, values, (config) => ({
+    connection: kafkaConnection(config),
+    wanted: wantedTopics(config.TOPICS),
+  }));
+}
+
+async function readObjectStore(values: Values): Promise<ObjectStoreOptions> {
+  const { objectStoreConfig, objectStoreOptions } = await import('@vision/shared/object-store/object-store-config');
+  return parsed(objectStoreConfig, values, objectStoreOptions);
+}
+
+/** The settings of services, read as services read them. @throws UsageError naming every setting that is wrong. */
+async function parsed<S extends z.ZodRawShape, T>(
+  shape: S,
+  values: Values,
+  use: (config: z.output<z.ZodObject<S>>) => T,
+): Promise<T> {
+  const { ConfigError, loadConfig } = await import('@vision/shared/config');
+  const { object } = await import('zod');
+  try {
+    return use(loadConfig(object(shape), values));
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }
 
 /** Secrets are often mounted as files: `ADMIN_TOKEN_FILE` names one that holds the value of `ADMIN_TOKEN`. */

@@ -18,14 +18,14 @@ export interface TopicReport {
 export async function applyTopics(
   client: KafkaClient,
   wanted: WantedTopic[],
-  { check = false }: { check?: boolean } = {},
+  { check = false, missingOnly = false }: { check?: boolean; missingOnly?: boolean } = {},
 ): Promise<TopicReport> {
   const admin = client.kafka.admin();
   await admin.connect();
   try {
     const report: TopicReport = { changes: [], differences: [] };
     for (const topic of wanted)
-      await applyTopic({ admin, check, report }, { ...topic, name: client.nameOf(topic.name) });
+      await applyTopic({ admin, check, missingOnly, report }, { ...topic, name: client.nameOf(topic.name) });
     return report;
   } finally {
     await admin.disconnect();
@@ -35,17 +35,19 @@ export async function applyTopics(
 interface Run {
   admin: Admin;
   check: boolean;
+  missingOnly: boolean;
   report: TopicReport;
 }
 
 async function applyTopic(run: Run, topic: WantedTopic): Promise<void> {
-  const { admin, check, report } = run;
+  const { admin, check, missingOnly, report } = run;
   const found = await describe(admin, topic.name);
   if (!found) {
     report.changes.push(`${topic.name} is created with ${topic.partitions} partitions`);
     if (!check) await create(admin, topic);
     return;
   }
+  if (missingOnly) return;
   await applyPartitions(run, topic, found);
   compareReplicas(topic, found, report);
   await applyConfig(run, topic);

@@ -28,7 +28,8 @@ export async function checkBucket(options: ObjectStoreOptions): Promise<Fault | 
   }
 }
 
-function bucketFault(error: unknown, { endpoint, bucket, identity }: ObjectStoreOptions): Fault {
+/** Says in one sentence why the bucket cannot be used. */
+export function bucketFault(error: unknown, { endpoint, bucket, identity }: ObjectStoreOptions): Fault {
   const cause = error instanceof AppError && error.cause !== undefined ? error.cause : error;
   const sentence = faultSentence(cause);
   if (sentence !== undefined) return wrong(sentence);

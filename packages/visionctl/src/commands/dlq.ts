@@ -50,10 +50,6 @@ function topicOf({ args }: CommandContext): string {
 async function kafkaOf({ settings }: CommandContext): Promise<KafkaClient> {
   const { createKafka } = await import('@vision/shared/messaging/kafka');
   const { createLogger } = await import('@vision/shared/logger');
-  return createKafka({
-    brokers: settings.kafkaBrokers(),
-    clientId: 'visionctl',
-    logger: createLogger('visionctl', 'silent'),
-    topicPrefix: settings.topicPrefix,
-  });
+  const { connection } = await settings.kafka();
+  return createKafka({ ...connection, clientId: 'visionctl', logger: createLogger('visionctl', 'silent') });
 }

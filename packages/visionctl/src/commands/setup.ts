@@ -1,9 +1,7 @@
-import { topicDefinitions } from '@vision/shared/contracts/topics';
-import { createLogger } from '@vision/shared/logger';
-import { ensureTopics } from '@vision/shared/messaging/ensure-topics';
-import { createKafka } from '@vision/shared/messaging/kafka';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
-import type { CommandGroup } from '../command.ts';
+import type { TopicReport } from '@vision/shared/messaging/apply-topics';
+import { FaultError } from '@vision/shared/start/fault';
+import type { Fault } from '@vision/shared/start/fault';
+import type { CommandContext, CommandGroup, Output } from '../command.ts';
 
 export const topicCommands: CommandGroup = {
   name: 'topics',
@@ -12,16 +10,53 @@ export const topicCommands: CommandGroup = {
     {
       name: 'create',
       summary: 'create the Kafka topics that are missing; existing ones stay as they are',
-      run: async ({ settings }) => {
-        const logger = createLogger('visionctl', 'silent');
-        const brokers = settings.kafkaBrokers();
-        await ensureTopics(createKafka({ brokers, clientId: 'visionctl', logger, topicPrefix: settings.topicPrefix }));
-        const topics = topicDefinitions.map(({ name }) => `${settings.topicPrefix}${name}`);
-        return { value: { topics }, text: `${topics.length} topics exist.` };
+      run: async (context) => {
+        const { changes, names } = await apply(context, { missingOnly: true });
+        return { value: { topics: names, changes }, text: [...changes, `${names.length} topics exist.`].join('\n') };
+      },
+    },
+    {
+      name: 'apply',
+      summary: 'create topics and change those that differ from TOPICS; never removes a topic or a partition',
+      options: { check: { summary: 'only report, and end with 1 when something differs' } },
+      run: async (context) => {
+        const check = context.options['check'] === 'true';
+        return reported(await apply(context, { check }), check);
       },
     },
   ],
 };
+
+async function apply(
+  { settings }: CommandContext,
+  how: { check?: boolean; missingOnly?: boolean },
+): Promise<TopicReport & { names: string[] }> {
+  const { connection, wanted } = await settings.kafka();
+  const { applyTopics } = await import('@vision/shared/messaging/apply-topics');
+  const { createKafka } = await import('@vision/shared/messaging/kafka');
+  const { kafkaFault } = await import('@vision/shared/messaging/kafka-fault');
+  const { createLogger } = await import('@vision/shared/logger');
+  const logger = createLogger('visionctl', 'silent');
+  const client = createKafka({ ...connection, clientId: 'visionctl', logger, tries: 4 });
+  try {
+    return { ...(await applyTopics(client, wanted, how)), names: wanted.map(({ name }) => client.nameOf(name)) };
+  } catch (error) {
+    throw asFault(kafkaFault(error, connection), error);
+  }
+}
+
+function reported({ changes, differences, names }: TopicReport & { names: string[] }, check: boolean): Output {
+  const isWell = differences.length === 0 && (!check || changes.length === 0);
+  const lines = [...changes, ...differences.map((sentence) => `Cannot be changed: ${sentence}`)];
+  return {
+    value: { topics: names, changes, differences },
+    text: lines.length > 0 ? lines.join('\n') : `${names.length} topics are as they have to be.`,
+    ...(!isWell && { exitCode: 1 }),
+  };
+}
+
+const asFault = (fault: Fault | undefined, error: unknown) =>
+  fault ? new FaultError(fault.sentence, { cause: error }) : error;
 
 export const bucketCommands: CommandGroup = {
   name: 'bucket',
@@ -31,13 +66,29 @@ export const bucketCommands: CommandGroup = {
       name: 'create',
       summary: 'create the bucket for uploads and pictures if it is missing',
       run: async ({ settings }) => {
-        const store = createObjectStore(settings.objectStore());
+        const options = await settings.objectStore();
+        const { createObjectStore } = await import('@vision/shared/object-store/object-store');
+        const { bucketFault } = await import('@vision/shared/object-store/check-bucket');
+        const store = createObjectStore(options);
         try {
           await store.ensureBucket();
+        } catch (error) {
+          throw asFault(bucketFault(error, options), error);
         } finally {
           store.close();
         }
         return { value: { bucket: store.bucket }, text: `The bucket ${store.bucket} exists.` };
+      },
+    },
+    {
+      name: 'check',
+      summary: 'ask whether the bucket is there and may be used',
+      run: async ({ settings }) => {
+        const options = await settings.objectStore();
+        const { checkBucket } = await import('@vision/shared/object-store/check-bucket');
+        const fault = await checkBucket(options);
+        if (fault) throw new FaultError(fault.sentence);
+        return { value: { bucket: options.bucket }, text: `The bucket ${options.bucket} can be used.` };
       },
     },
   ],

@@ -3,6 +3,7 @@ import { allowedCalls, callees } from '@vision/shared/contracts/allowed-calls';
 import { topics } from '@vision/shared/contracts/topics';
 import { defaultText } from '../environment.ts';
 import { importFrom, serviceNames } from '../services.ts';
+import { fixedStopMs } from '../stop-times.ts';
 import { WIRED } from './wired.ts';
 
 /** The consumer groups of a service and what they read; `name` is the topic's name in the values of the chart. */
@@ -25,20 +26,13 @@ const consumers: Record<string, Consumed[]> = {
 /** Connections beside the pool: the session of the outbox relay (docs/operations.md, "Database connections"). */
 const sessions: Record<string, number> = { tasks: 1, images: 1, results: 1 };
 
-/** What a stop takes beyond drain delay and SHUTDOWN_GRACE_MS (docs/operations.md, "Start and stop"). */
-const stopSeconds: Record<string, number> = {
-  gateway: 6,
-  tasks: 22,
-  images: 32,
-  results: 22,
-  quota: 22,
-  inference: 34,
-};
-
 /** charts/vision/files/facts.json: what the templates have to know of the code. */
 export async function chartFacts(root: string): Promise<string> {
   const components: Record<string, unknown> = {};
-  for (const service of serviceNames) components[service] = factsOf(service, await schemaOf(root, service), root);
+  for (const service of serviceNames) {
+    const facts = factsOf(service, await schemaOf(root, service), root);
+    components[service] = { ...facts, stopSeconds: Math.ceil((await fixedStopMs(root, service)) / 1000) };
+  }
   return JSON.stringify({ components });
 }
 
@@ -60,7 +54,6 @@ function factsOf(service: string, schema: z.ZodObject, root: string) {
       .flatMap(([, callers]) => Object.keys(callers)),
     consumes: consumers[service] ?? [],
     sessions: sessions[service] ?? 0,
-    stopSeconds: stopSeconds[service] ?? 0,
     /** Starts processes that decode, and asks model servers. */
     decodes: names.includes('SANDBOX'),
     opensStreams: names.includes('STREAM_ALLOWED_PORTS'),

@@ -3,6 +3,8 @@ import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
+import type { Health } from '@vision/shared/http/health';
+import type { Logger } from '@vision/shared/logger';
 import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
@@ -18,6 +20,7 @@ import { createSignals } from './signals.ts';
 import type { Signals } from './signals.ts';
 import type { PictureDeps } from './use-cases/deps.ts';
 import { createVideoJobs } from './video-jobs.ts';
+import type { VideoJobs } from './video-jobs.ts';
 
 export interface InferenceService extends RunningService {
   /** Known after `start`, as the other port. */
@@ -58,14 +61,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
 
   const app = createApp({ routes: routes(deps, jobs?.deps), ...createAccess(config, logger), logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT, keepAliveMs: config.KEEP_ALIVE_MS });
-  const ready = () => detectors.isAlive() && jobs?.isReady() !== false;
-  const health = createHealth({
-    host: config.HOST,
-    port: config.HEALTH_PORT,
-    logger,
-    checks: jobs?.checks ?? [],
-    ready,
-  });
+  const health = healthOf(config, { detectors, jobs, logger });
 
   return {
     get port() {
@@ -99,6 +95,17 @@ function watchedGate(places: number, signals: Signals): Gate {
   const gate = createGate({ concurrency: places, queue: 0, leavesRoom: true });
   signals.picturesWatched(gate.load, places);
   return gate;
+}
+
+interface Parts {
+  detectors: PictureDeps['detectors'];
+  jobs: VideoJobs | undefined;
+  logger: Logger;
+}
+
+function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, logger }: Parts): Health {
+  const ready = () => detectors.isAlive() && jobs?.isReady() !== false;
+  return createHealth({ host, port, logger, checks: jobs?.checks ?? [], ready });
 }
 
 /** How much is worked on at once, and how much may wait. */

@@ -42,7 +42,8 @@ const world = await startWorld(readSettings(), random, hastened);
 Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
 // These read the addresses above when they are loaded.
 const { createWorkload } = await import('./workload.ts');
-const { invariants, retention } = await import('./invariants/invariants.ts');
+const { invariants } = await import('./invariants/invariants.ts');
+const { retention } = await import('./invariants/retention.ts');
 const { auditInvariants } = await import('./invariants/audits.ts');
 const { settle, stopEverything, stopRealStreams } = await import('./settle.ts');
 const { checkFilledAgain, loseCommits } = await import('./failover.ts');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { admin } from '../../support/system.ts';
-import { converge, countStored, fatalLines, inLanes, looksLikeNothing, misread, runRetention } from './checks.ts';
+import { converge, fatalLines, inLanes, looksLikeNothing } from './checks.ts';
 import { frameInvariants } from './frames.ts';
 import type { Invariant } from './invariant.ts';
 import { stopInvariants } from './stops.ts';
@@ -231,38 +231,3 @@ export const invariants: Invariant[] = [
     check: ({ workload, world }) => [...workload.offences, ...fatalLines(join(world.settings.localDir, 'log'))],
   },
 ];
-
-/** Looks at days to come, so it is the last: afterwards nothing is left. */
-export const retention: Invariant = {
-  id: 'I14',
-  says: 'After 89 days everything can be read and nothing is removed; after 91 days nothing can be read and nothing is stored',
-  check: async (state) => {
-    const before = await countStored(state);
-    await shiftClock(state, '89 days');
-    const early = await runRetention();
-    const kept = await countStored(state);
-    const unread = await misread(state, 200);
-    await shiftClock(state, '91 days');
-    await runRetention();
-    const left = await countStored(state);
-    const stillRead = await misread(state, 404);
-    return [
-      ...early,
-      ...(JSON.stringify(before) === JSON.stringify(kept) ? [] : [`after 89 days ${JSON.stringify({ before, kept })}`]),
-      ...unread.map((found) => `after 89 days ${found}`),
-      ...(Object.values(left).every((count) => count === 0) ? [] : [`after 91 days ${JSON.stringify(left)}`]),
-      ...stillRead.map((found) => `after 91 days ${found}`),
-    ];
-  },
-};
-
-/**
- * Those that hide and remove what has expired start anew with a clock that is ahead, one process of each: starting is
- * most of what this takes.
- */
-async function shiftClock({ world }: State, offset: string): Promise<void> {
-  const keepers = world.replicas.filter(({ service }) => ['tasks', 'images', 'results'].includes(service));
-  await Promise.all(keepers.map((replica) => replica.stop()));
-  const first = new Map(keepers.toReversed().map((replica) => [replica.service, replica]));
-  await Promise.all([...first.values()].map((replica) => replica.start({ CLOCK_OFFSET: offset })));
-}

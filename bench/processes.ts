@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
+export const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
+
+/** Of a program that `make up` started. */
+export function pidOf(program: string): number {
+  return Number(readFileSync(join(localDir, 'run', `${program}.pid`), 'utf8').split(' ')[0]);
+}
 
 /** Resident memory in MiB of a program that `make up` started. */
 export function residentMiB(program: string): number {
-  const pid = readFileSync(join(localDir, 'run', `${program}.pid`), 'utf8').split(' ')[0] ?? '';
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pidOf(program)}/status`, 'utf8'))?.[1];
   return Number(kib) / 1024;
 }
 

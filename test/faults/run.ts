@@ -56,14 +56,14 @@ try {
   const stores = openStores(world);
   const health = watchHealth(world.replicas);
   const begun = Date.now();
-  let toldOfFew = '';
+  let toldOfFew = 0;
   const isOver = (soFar: readonly Strike[]) => {
     const took = (Date.now() - begun) / 60_000;
     if (took < minutes) return false;
     const few = minutes < LONG_RUN_MINUTES ? [] : fewOf(names, soFar);
     if (few.length === 0 || took >= MOST_MINUTES) return true;
-    if (toldOfFew !== few.join()) say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
-    toldOfFew = few.join();
+    if (toldOfFew !== few.length) say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
+    toldOfFew = few.length;
     return false;
   };
   const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, isOver });

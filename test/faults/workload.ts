@@ -161,6 +161,7 @@ const kinds: readonly Kind[] = [
   'images',
   'real stream',
   'real upload',
+  'real upload',
   'real images',
 ];
 

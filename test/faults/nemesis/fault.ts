@@ -1,3 +1,4 @@
+import type { Store } from '../world/replicas.ts';
 import type { World } from '../world/world.ts';
 
 /** One kind of thing that goes wrong. */
@@ -21,6 +22,9 @@ export interface Struck {
   /** Does something while nothing else holds `what`. */
   hold: <T>(what: string, work: () => Promise<T>) => Promise<T>;
 }
+
+/** What faults of a whole store hold. */
+export const storeOf = (store: Store) => `store ${store}`;
 
 /** Longer than every lease and ceiling of the settings of a run. */
 export const PAST_LEASE_MS = 7_000;

@@ -5,7 +5,7 @@ import { services, storesOf } from '../world/replicas.ts';
 import type { Replica, Service, Store } from '../world/replicas.ts';
 import { stepsOf } from '../world/steps.ts';
 import type { World } from '../world/world.ts';
-import { aMoment, PAST_LEASE_MS } from './fault.ts';
+import { aMoment, PAST_LEASE_MS, storeOf } from './fault.ts';
 import type { Fault } from './fault.ts';
 
 const names = services.flatMap((service) => [`${service}-1`, `${service}-2`]);
@@ -63,9 +63,9 @@ const freezeAt = (service: Service, point: string): Fault => {
     strike: async ({ world, random, hold }) => {
       const replica = replicaOf(world, `${service}-${random() < 0.5 ? 1 : 2}`);
       return hold(processOf(replica.name), async () => {
-        way?.begin(world);
+        way?.begin(world, replica);
         const isThere = await replica.trap.spring(point, 'SIGSTOP', WAIT_FOR_STEP_MS);
-        way?.end(world);
+        way?.end(world, replica);
         if (!isThere) return false;
         await delay(PAST_LEASE_MS);
         replica.signal('SIGCONT');
@@ -87,9 +87,10 @@ const ways = [
   { leadsTo: /^tasks\.(undo|submit\.taken-back)/, ...submits('no_capacity') },
   {
     leadsTo: /^images\.(undo_begun|effects_undone|key_released)/,
-    holds: 'detections',
-    begin: ({ scripted }: World) => (scripted.onDetect = () => 'drop'),
-    end: ({ scripted }: World) => (scripted.onDetect = () => 'ok'),
+    // Pictures that cannot be stored fail their call as a whole.
+    holds: storeOf('s3'),
+    begin: (_world: World, { links }: Replica) => links.get('s3')?.set({ kind: 'refuse' }),
+    end: (_world: World, { links }: Replica) => links.get('s3')?.set({ kind: 'none' }),
   },
 ];
 
@@ -102,9 +103,9 @@ function submits(mode: SubmitMode) {
 }
 
 /** Some steps are seldom: a real job has to end, or a call has to come to grief. */
-const WAIT_FOR_STEP_MS = 15_000;
+const WAIT_FOR_STEP_MS = 25_000;
 /** Inference asks S3 for whole videos only. */
-const WAIT_FOR_USE_MS = 15_000;
+const WAIT_FOR_USE_MS = 25_000;
 
 /** One process loses one store, and nobody else does. */
 const cutOff = (replica: string, store: Store, title: string, lasts: (random: () => number) => number): Fault => ({

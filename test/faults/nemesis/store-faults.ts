@@ -5,10 +5,9 @@ import { createKafka } from '@vision/shared/messaging/kafka';
 import type { FaultProxy, Toxic } from '@vision/shared/testing/fault-proxy';
 import { stores } from '../world/replicas.ts';
 import type { Store } from '../world/replicas.ts';
-import { aMoment } from './fault.ts';
+import { aMoment, storeOf } from './fault.ts';
 import type { Fault } from './fault.ts';
 
-const storeOf = (store: Store) => `store ${store}`;
 /** Longer than any lease, ceiling or time after which a member of a group is given up. */
 const LONG_MS = 12_000;
 

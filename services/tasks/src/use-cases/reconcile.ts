@@ -16,9 +16,9 @@ import type { ReconcileDeps } from './deps.ts';
 const BATCH = 100;
 /**
  * Tasks of a replica that dies while it asks are left to the others after this; who takes longer asks twice, no more.
- * A stop among them is to be confirmed within 10 s, so the others need time left for it.
+ * A stop among them is to be confirmed within 10 s, also when its frames are waited for afterwards.
  */
-const CLAIM_MS = 6_000;
+const CLAIM_MS = 3_000;
 /** After a verification as not created the job is looked for this often and this long. */
 const REFUNDED_CHECK_MS = 30_000;
 const REFUNDED_WATCH_MS = 86_400_000;

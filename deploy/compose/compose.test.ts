@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { loadConfig } from '@vision/shared/config';
+import { readMigrateConfig } from '@vision/shared/db/database-config';
 import { callers } from '@vision/shared/contracts/allowed-calls';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { configSchema as gateway } from '../../services/gateway/src/config.ts';
@@ -60,16 +61,17 @@ test('no secret stands in the files themselves', () => {
 });
 
 test('a container gets its own secrets and no others', () => {
-  // A migration reads the whole configuration of its service.
   const holders = (secret: string) =>
     containers
-      .filter(([name]) => !name.startsWith('migrate-'))
       .filter(([, { environment }]) => Object.values(environment).some((value) => value.includes(secret)))
       .map(([name]) => name)
       .sort();
   const found = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, holders(secret)]));
   const store = ['bucket', 'images', 'inference', 's3', 'tasks'];
-  const databases = serviceNames.map((name) => [`${name.toUpperCase()}_DATABASE_PASSWORD`, [name, 'postgres'].sort()]);
+  const databases = serviceNames.map((name) => [
+    `${name.toUpperCase()}_DATABASE_PASSWORD`,
+    [name, `migrate-${name}`, 'postgres'].sort(),
+  ]);
   expect(found).toEqual({
     ...(Object.fromEntries(databases) as object),
     POSTGRES_PASSWORD: ['postgres'],
@@ -96,6 +98,22 @@ test('the keys of compose fit together', () => {
       ...environmentOf(issuer),
     }) as Parameters<typeof createTokenSigner>[0] & Record<'SERVICE_KEY' | 'SERVICE_PUBLIC_KEYS', never>;
     expect(() => createTokenSigner({ issuer, key, publicKeys })).not.toThrow();
+  }
+});
+
+test('a migration is given what it asks for', () => {
+  for (const name of serviceNames) expect(() => readMigrateConfig(environmentOf(`migrate-${name}`))).not.toThrow();
+});
+
+test('no service is killed before the end of its longest stop', () => {
+  const { fixedMs } = JSON.parse(readFileSync(join(root, 'docs/stop-times.json'), 'utf8')) as {
+    fixedMs: Record<string, number>;
+  };
+  for (const name of serviceNames) {
+    const config = loadConfig(schemas[name] as z.ZodObject, { ...imageVariables, ...environmentOf(name) });
+    const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = config as Record<string, number>;
+    const longest = (DRAIN_DELAY_MS ?? NaN) + (SHUTDOWN_GRACE_MS ?? NaN) + (fixedMs[name] ?? NaN);
+    expect(compose.services[name]?.stop_grace_period).toBeGreaterThan(longest);
   }
 });
 

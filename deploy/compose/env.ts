@@ -21,12 +21,11 @@ export function composeSecrets(given: Record<string, string | undefined>): Recor
 
 /**
  * Writes the file, from `.env.example` where there is none. What is set stays as it is; empty secrets are filled in.
- * Returns the names of the secrets that were made. @throws Error when a value cannot be used.
+ * Returns the names of the secrets that were made.
  */
 export function writeComposeEnv(file: string): string[] {
   const given = readEnvFile(file);
   const secrets = composeSecrets(given);
-  refuseOddPasswords(secrets);
   const made = Object.keys(secrets).filter((name) => !given[name]);
   const text = readFileSync(existsSync(file) ? file : example, 'utf8');
   const filled = text.replace(/^([A-Z0-9_]+)=[ \t]*$/gm, (line, name: string) =>
@@ -38,15 +37,6 @@ export function writeComposeEnv(file: string): string[] {
   // The mode above is for a new file.
   chmodSync(file, 0o600);
   return made;
-}
-
-/** Compose puts these into addresses as they are. */
-export function refuseOddPasswords(values: Record<string, string>): void {
-  const odd = Object.entries(values).filter(([name, value]) => name.endsWith('_PASSWORD') && !/^[\w.~-]+$/.test(value));
-  if (odd.length === 0) return;
-  throw new Error(
-    `${odd.map(([name]) => name).join(', ')}: only letters, digits and . _ ~ - may be in a password that becomes part of an address.`,
-  );
 }
 
 /** Upper case that the type checker follows. */

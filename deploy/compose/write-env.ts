@@ -3,10 +3,5 @@ import { join } from 'node:path';
 import { root } from '../local/settings.ts';
 import { writeComposeEnv } from './env.ts';
 
-try {
-  const made = writeComposeEnv(join(root, '.env'));
-  console.log(made.length > 0 ? `.env: made ${made.join(', ')}` : '.env: complete, nothing was changed');
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
-}
+const made = writeComposeEnv(join(root, '.env'));
+console.log(made.length > 0 ? `.env: made ${made.join(', ')}` : '.env: complete, nothing was changed');

@@ -1,4 +1,4 @@
-import { ConfigResourceTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import type { Admin, ITopicMetadata } from 'kafkajs';
 import type { KafkaClient } from './kafka.ts';
 import type { WantedTopic } from './topics-config.ts';
@@ -104,7 +104,7 @@ function compareReplicas({ name, replicationFactor }: WantedTopic, found: ITopic
 async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): Promise<void> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic.name }],
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic.name }],
   });
   const entries = resources[0]?.configEntries ?? [];
   const wanted = Object.entries(configOf(topic));
@@ -122,7 +122,7 @@ async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): P
     validateOnly: false,
     resources: [
       {
-        type: ConfigResourceTypes.TOPIC,
+        type: kafkajs.ConfigResourceTypes.TOPIC,
         name: topic.name,
         configEntries: Object.entries(all).map(([name, value]) => ({ name, value })),
       },

@@ -78,6 +78,13 @@ export const list = (fallback: string) =>
         .filter((entry) => entry !== ''),
     );
 
+/** Tokens that are all accepted while one takes the place of another, comma separated; the first is sent. */
+export const tokens = (least: number) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((token) => token.trim()))
+    .refine((all) => all.every((token) => token.length >= least), `at least ${least} characters each, comma separated`);
+
 /** Settings that every service has. */
 export const serviceConfig = {
   HOST: z.string().default('0.0.0.0').describe('Address the listeners bind to'),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
-import { httpUrl, millis } from './config.ts';
+import { httpUrl, millis, tokens } from './config.ts';
 import { listBackendDifferences } from './contracts/audit.ts';
 import type { Difference } from './contracts/audit.ts';
 import {
@@ -30,10 +29,13 @@ export const inferenceClientConfig = {
   INFERENCE_URL: httpUrl()
     .optional()
     .describe('Address of the inference backend; without it creates answer OP-SYS-UNAVAILABLE'),
-  INFERENCE_TOKEN: z
-    .string()
+  INFERENCE_TOKEN: tokens(1)
+    .transform(([first]) => first)
     .optional()
-    .describe('Static bearer token for a backend that asks for one; without it calls carry a service token'),
+    .describe(
+      'Static bearer token for a backend that asks for one; of several, comma separated, the first is sent. Without it ' +
+        'calls carry a service token',
+    ),
   BREAKER_RESET_MS: millis(5_000).describe('Time from the opening of a circuit breaker until one call may try again'),
   SUBMIT_TIMEOUT_MS: millis(5_000).describe('Longest wait for the answer to a submitted job'),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),

@@ -41,7 +41,8 @@ export function readSettings(
   };
   return {
     adminUrl: () => need('ADMIN_URL')().replace(/\/+$/, ''),
-    adminToken: need('ADMIN_TOKEN'),
+    // The gateway accepts several while one takes the place of another.
+    adminToken: () => need('ADMIN_TOKEN')().split(',')[0]?.trim() ?? '',
     kafka: () => readKafka(values),
     objectStore: () => readObjectStore(values),
     operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),

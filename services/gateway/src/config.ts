@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, httpUrl, list, loadConfig, millis, port, serviceConfig } from '@vision/shared/config';
+import { count, httpUrl, list, loadConfig, millis, port, serviceConfig, tokens } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { redisConfig } from '@vision/shared/redis-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
@@ -13,7 +13,9 @@ export const configSchema = z.object({
   ...databaseConfig,
   ...serviceKeyConfig,
   ADMIN_PORT: port(8081).describe('Port of the admin API; never exposed through the ingress'),
-  ADMIN_TOKEN: z.string().min(16).describe('Bearer token of the admin API, at least 16 characters'),
+  ADMIN_TOKEN: tokens(16).describe(
+    'Bearer tokens of the admin API, at least 16 characters each, comma separated; each of them counts',
+  ),
   API_KEY_PEPPERS: z
     .string()
     .transform(parsePeppers)

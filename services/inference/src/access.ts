@@ -10,22 +10,22 @@ type Handler = ServiceAccess['authenticate'];
 type AccessConfig = Pick<Config, 'SERVICE_PUBLIC_KEYS' | 'INFERENCE_TOKEN' | 'DEVELOPMENT_WITHOUT_TOKEN'>;
 
 /**
- * Who may call: our services, each its own operations; whoever has the static token, all of them; and everybody where a
+ * Who may call: our services, each its own operations; whoever has a static token, all of them; and everybody where a
  * setting for development says so.
  * @throws ConfigError when nobody could call.
  */
 export function createAccess(config: AccessConfig, logger: Logger): ServiceAccess {
-  const { SERVICE_PUBLIC_KEYS: publicKeys, INFERENCE_TOKEN: token } = config;
+  const { SERVICE_PUBLIC_KEYS: publicKeys, INFERENCE_TOKEN: tokens } = config;
   if (config.DEVELOPMENT_WITHOUT_TOKEN) {
     logger.warn('callers need no token; for development only');
     return { authenticate: pass, authorize: () => pass };
   }
-  if (publicKeys === undefined && token === undefined)
+  if (publicKeys === undefined && tokens === undefined)
     throw new ConfigError(
       'Callers need a token: set SERVICE_PUBLIC_KEYS or INFERENCE_TOKEN, or DEVELOPMENT_WITHOUT_TOKEN for development',
     );
   const services = publicKeys ? createServiceAccess({ callee: 'inference', publicKeys, logger }) : nobody;
-  return token === undefined ? services : withStaticToken(services, token);
+  return tokens === undefined ? services : withStaticTokens(services, tokens);
 }
 
 const pass: Handler = (_req, _res, next) => next();
@@ -37,8 +37,8 @@ const nobody: ServiceAccess = {
   authorize: () => pass,
 };
 
-function withStaticToken(services: ServiceAccess, token: string): ServiceAccess {
-  const isStatic = staticTokenCheck(token);
+function withStaticTokens(services: ServiceAccess, tokens: string[]): ServiceAccess {
+  const isStatic = staticTokenCheck(tokens);
   const unlessStatic =
     (handler: Handler): Handler =>
     (req, res, next) =>

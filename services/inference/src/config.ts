@@ -2,7 +2,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ConfigError, auditConfig, count, flag, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import {
+  ConfigError,
+  auditConfig,
+  count,
+  flag,
+  loadConfig,
+  millis,
+  serviceConfig,
+  tokens,
+} from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
@@ -65,11 +74,9 @@ export const configSchema = z.object({
     .describe('Registry of scenes and their detectors'),
   MODELS_DIR: z.string().default(path('../models')).describe('Directory of the ONNX files that the registry names'),
   SERVICE_PUBLIC_KEYS: servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.optional(),
-  INFERENCE_TOKEN: z
-    .string()
-    .min(16)
+  INFERENCE_TOKEN: tokens(16)
     .optional()
-    .describe('Static bearer token that is accepted besides the tokens of our services'),
+    .describe('Static bearer tokens that are accepted besides those of our services, comma separated'),
   DEVELOPMENT_WITHOUT_TOKEN: flag(false).describe('Answer callers without a token; for development only'),
   DETECT_THREADS: z.coerce
     .number()
@@ -77,7 +84,9 @@ export const configSchema = z.object({
     .min(0)
     .max(256)
     .default(0)
-    .describe('Threads that detect, one picture each at a time; 0 is one for each core'),
+    .describe(
+      'Threads that detect, one picture each at a time; 0 is one for each core, within the processor limit of the container',
+    ),
   DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
   DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
   DETECT_ANSWER_MS: millis(15_000).describe(

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate } from '@vision/shared/async/gate';
 import { createApp } from '@vision/shared/http/app';
@@ -9,6 +8,7 @@ import { createHttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
+import { usableCores } from '@vision/shared/usable-cores';
 import { createAccess } from './access.ts';
 import { completeVideoConfig, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
@@ -30,7 +30,7 @@ export interface InferenceService extends RunningService {
 
 /** Builds the service from its configuration; nothing is loaded, connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<InferenceService> {
-  const threads = config.DETECT_THREADS === 0 ? availableParallelism() : config.DETECT_THREADS;
+  const threads = config.DETECT_THREADS || usableCores();
   const signals = createSignals(logger);
   const sandbox = await createSandbox(config.SANDBOX);
   signals.sandboxChosen(config.SANDBOX, sandbox.wall);

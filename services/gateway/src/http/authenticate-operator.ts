@@ -5,14 +5,14 @@ import type { Deps } from '../use-cases/deps.ts';
 import { networkOfRequest } from './network-of-request.ts';
 
 /**
- * Accepts the token of the admin API. Unlike a key it may be short enough to be found, so a network with too many wrong
- * ones has to wait, also with the right one.
+ * Accepts the tokens of the admin API. Unlike a key one may be short enough to be found, so a network with too many
+ * wrong ones has to wait, also with a right one.
  */
 export function admitOperator(
   { adminThrottle, settings, signals }: Pick<Deps, 'adminThrottle' | 'settings' | 'signals'>,
-  adminToken: string,
+  adminTokens: string[],
 ): RequestHandler {
-  const isRight = staticTokenCheck(adminToken);
+  const isRight = staticTokenCheck(adminTokens);
   return async (req, _res, next) => {
     const network = networkOfRequest(req, settings);
     const isAccepted = isRight(req.rawHeaders);

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { topics } from '@vision/shared/contracts/topics';
+import { applyTopics } from '@vision/shared/messaging/apply-topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { freePort } from '@vision/shared/testing/ports';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { migrateProcess, startProcess } from '@vision/shared/testing/service-process';
+import type { RunningProcess } from '@vision/shared/testing/service-process';
+import { testPublicKeys } from '@vision/shared/testing/service-keys';
+import { until } from '@vision/shared/testing/until';
+import { migrations } from '../src/db/migrations/list.ts';
+
+let kafka: TestKafka;
+let database: TestDatabase;
+let empty: TestDatabase;
+
+beforeAll(async () => {
+  kafka = await testKafka({ topics: [topics.tasks, topics.images] });
+  database = await createTestDatabase(migrations);
+  empty = await createTestDatabase([]);
+}, 60_000);
+
+afterAll(async () => {
+  await kafka.close();
+  await database.drop();
+  await empty.drop();
+});
+
+interface Quota extends RunningProcess {
+  /** Status and text of a health endpoint. */
+  health: (what: string) => Promise<string>;
+  port: string;
+  /** The first line of the log that is an error or worse. */
+  firstError: () => Promise<string>;
+}
+
+/** A process of its own, with everything right but what is changed. */
+async function start(changed: Record<string, string>): Promise<Quota> {
+  const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
+  const running = startProcess('quota', { ...settings(), ...ports, ...changed });
+  const lines = () =>
+    running
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
+  const errors = () =>
+    lines()
+      .map((line) => JSON.parse(line) as { level: string; msg: string })
+      .filter(({ level }) => level === 'error' || level === 'fatal');
+  return {
+    ...running,
+    port: ports.PORT,
+    health: async (what) => {
+      const answer = await fetch(`http://127.0.0.1:${ports.HEALTH_PORT}/health/${what}`);
+      return `${answer.status} ${await answer.text()}`;
+    },
+    firstError: () => until(() => errors()[0]?.msg, { timeoutMs: 50_000 }),
+  };
+}
+
+const settings = () => ({
+  HOST: '127.0.0.1',
+  DATABASE_URL: database.url,
+  KAFKA_BROKERS: kafka.brokers.join(','),
+  TOPIC_PREFIX: kafka.topicPrefix,
+  SERVICE_PUBLIC_KEYS: testPublicKeys,
+  LOG_LEVEL: 'info',
+});
+
+test('a wrong value and a missing secret end the process with one line that names both', async () => {
+  const quota = await start({ AUDIT_AGE_MS: 'soon', SERVICE_PUBLIC_KEYS: '' });
+  expect(await quota.ended).toBe('1');
+  const error = await quota.firstError();
+  expect(error).toMatch(/AUDIT_AGE_MS: .*, not "soon"/);
+  expect(error).toContain('SERVICE_PUBLIC_KEYS: is missing');
+}, 120_000);
+
+test('a database that is not migrated keeps the process from being ready until it is', async () => {
+  const quota = await start({ DATABASE_URL: empty.url });
+  const sentence = await quota.firstError();
+  expect(sentence).toMatch(/^The database vision_test_\w+ of DATABASE_URL \(.*\) is not migrated: [\w-]+ is missing/);
+  expect(await quota.health('ready')).toBe(`503 no\n${sentence}\n`);
+  expect(await quota.health('live')).toBe('200 ok\n');
+  // With the settings of the database and nothing else.
+  await migrateProcess('quota', { DATABASE_URL: empty.url });
+  await until(async () => (await quota.health('ready')) === '200 ok\n');
+  await quota.stop();
+}, 120_000);
+
+test('a password that is wrong is named without being shown, by the service and by its migration', async () => {
+  const wrong = { DATABASE_PASSWORD: 'wrong-secret' };
+  const quota = await start(wrong);
+  expect(await quota.firstError()).toMatch(/^PostgreSQL refuses the password of DATABASE_URL \(.*DATABASE_PASSWORD$/);
+  expect(await quota.health('ready')).toContain('503 no\nPostgreSQL refuses the password');
+  await quota.stop();
+  expect(quota.output()).not.toContain('wrong-secret');
+  const migration = startProcess('quota', { DATABASE_URL: database.url, ...wrong }, ['migrate']);
+  expect(await migration.ended).toBe('1');
+  expect(migration.output()).toContain('PostgreSQL refuses the password of DATABASE_URL');
+  expect(migration.output()).not.toContain('wrong-secret');
+}, 120_000);
+
+test('brokers that do not answer are named, and the process is ready: it can do without them for a while', async () => {
+  const quota = await start({ KAFKA_BROKERS: '127.0.0.1:1' });
+  expect(await quota.firstError()).toBe('No broker of KAFKA_BROKERS=127.0.0.1:1 answers: ECONNREFUSED');
+  await until(async () => (await quota.health('ready')) === '200 ok\n');
+  await quota.stop();
+}, 120_000);
+
+test('a missing topic, and one with too few partitions, keep the process from being ready until they are right', async () => {
+  const TOPIC_PREFIX = `${kafka.topicPrefix}later.`;
+  const TOPICS = '{"default":{"partitions":3}}';
+  const quota = await start({ TOPIC_PREFIX, TOPICS });
+  expect(await quota.firstError()).toBe(
+    `The topic ${TOPIC_PREFIX}vision.tasks.v1 (TOPIC_PREFIX included) does not exist: run "visionctl topics apply"`,
+  );
+  const client = { ...kafka.client, nameOf: (name: string) => `${TOPIC_PREFIX}${name}` };
+  const all = [topics.tasks, topics.images].flatMap((name) => [name, `${name}.dlq`]);
+  const make = (partitions: number) =>
+    applyTopics(
+      client,
+      all.map((name) => ({ name, partitions, retentionMs: 3_600_000 })),
+    );
+  await make(2);
+  await until(async () =>
+    (await quota.health('ready')).includes(`${TOPIC_PREFIX}vision.tasks.v1 has 2 partitions, and TOPICS asks for 3`),
+  );
+  await make(3);
+  await until(async () => (await quota.health('ready')) === '200 ok\n');
+  await quota.stop();
+  const admin = kafka.client.kafka.admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: all.map((name) => client.nameOf(name)) }).finally(() => admin.disconnect());
+}, 120_000);
+
+test('on SIGTERM readiness says no at once, and requests are served until the drain is over', async () => {
+  const quota = await start({ DRAIN_DELAY_MS: '3000' });
+  await until(async () => (await quota.health('ready')) === '200 ok\n', { timeoutMs: 50_000 });
+  quota.child.kill('SIGTERM');
+  await until(async () => (await quota.health('ready')) === '503 no\nthe process is stopping\n');
+  expect((await fetch(`http://127.0.0.1:${quota.port}/nowhere`)).status).toBe(401);
+  expect(await quota.health('live')).toBe('200 ok\n');
+  expect(await quota.ended).toBe('0');
+}, 120_000);
+
+test('the longest time of a stop is told for the settings of the environment', async () => {
+  const asked = startProcess('quota', { DRAIN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '10000' }, ['stop-times']);
+  expect(await asked.ended).toBe('0');
+  expect(JSON.parse(asked.output())).toEqual({
+    service: 'quota',
+    phasesMs: { drain: 5_500, http: 10_000, background: 15_000, health: 2_000, database: 5_000 },
+    totalMs: 39_500,
+  });
+}, 60_000);

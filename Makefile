@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: images env compose-check help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls chart bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls chart chart-run bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -51,6 +51,9 @@ env: packages ## write .env for docker compose, with random secrets where there 
 
 compose-check: packages ## run the images as docker-compose.yml says, without Docker, and use them; needs root
 	@$(NODE) deploy/compose/check/main.ts
+
+chart-run: packages ## run what the chart renders under podman: jobs, services, helm test, an upgrade; needs root and the images
+	@$(NODE) deploy/chart/run/main.ts
 
 bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)

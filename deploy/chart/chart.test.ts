@@ -50,6 +50,11 @@ describe.each(goldens)('what $name renders', ({ manifests }) => {
     expect(manifests.flatMap((one) => againstRestricted(one).map((fault) => `${nameOf(one)}: ${fault}`))).toEqual([]);
   });
 
+  test('has a pod for "helm test"', () => {
+    const tests = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'test');
+    expect(tests.map(nameOf)).toEqual(['ConfigMap/vision-test-files', 'Pod/vision-test']);
+  });
+
   test('gives no variable twice', () => {
     for (const { one, container } of containersOf(manifests)) {
       const names = container.env?.map(({ name }) => name) ?? [];

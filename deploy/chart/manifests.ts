@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 export interface Container {
   name: string;
   command?: string[];
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string } } }[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
   image: string;
   securityContext?: Record<string, unknown>;
   volumeMounts?: { name: string; mountPath: string }[];

@@ -11,7 +11,14 @@ export const sourcesFile = join(goldenDir, 'SOURCES');
  * it, so that a new setting of a service does not ask for Helm; `make chart` compares the renders themselves.
  */
 export function sourcesDigest(): string {
-  const patterns = ['Chart.yaml', 'values.yaml', 'templates/**/*.*', 'examples/*.yaml', 'files/{alerts.yaml,smoke/*}'];
+  const patterns = [
+    'Chart.yaml',
+    '.helmignore',
+    'values.yaml',
+    'templates/**/*.*',
+    'examples/*.yaml',
+    'files/{alerts.yaml,smoke/*}',
+  ];
   const files = globSync(patterns.map((pattern) => join(chartDir, pattern))).sort();
   const hash = createHash('sha256');
   for (const file of files)

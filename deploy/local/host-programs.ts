@@ -26,6 +26,7 @@ const packages = {
   libfaketime: 'libfaketime',
   // For the chart only.
   promtool: 'prometheus',
+  haproxy: 'haproxy',
 };
 
 export type HostProgram = keyof typeof packages;

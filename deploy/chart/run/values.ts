@@ -1,0 +1,65 @@
+import { environmentOf, serviceNames } from '../../local/service-environment.ts';
+import type { Infrastructure } from '../../local/infrastructure.ts';
+import type { Settings } from '../../local/settings.ts';
+import type { Stored } from './cluster.ts';
+
+/** Ports of one slot of a component; a Service's port is that of the proxy in front of both slots. */
+export interface Ports {
+  http: number;
+  health: number;
+  admin: number;
+}
+
+/** Apart from the infrastructure, which begins at the port base. */
+const SERVICE_PORTS = 200;
+
+/** Ports of Services (slot 0, where the proxy listens) and of the pods behind them (slots 1 and 2). */
+export function portsOf({ portBase }: Settings, component: string, slot: 0 | 1 | 2): Ports {
+  const index = serviceNames.findIndex((name) => name === component);
+  const http = portBase + SERVICE_PORTS + 100 * slot + 10 * index;
+  return { http, health: http + 1, admin: http + 2 };
+}
+
+/** The values of the run: one replica of each, on ports of their own, and the stores of this machine. */
+export function runValues(settings: Settings, infrastructure: Infrastructure, tag: string) {
+  const { S3_ENDPOINT: endpoint, KAFKA_BROKERS: brokers = '' } = environmentOf(
+    { settings, infrastructure, env: {} },
+    'tasks',
+  );
+  const ports = (name: string) => {
+    const { http, health, admin } = portsOf(settings, name, 0);
+    return name === 'gateway' ? { http, health, admin } : { http, health };
+  };
+  return {
+    image: { registry: 'localhost', tag },
+    secrets: { generate: true },
+    database: { existingSecret: 'stores', maxConnections: 150 },
+    redis: { existingSecret: 'stores' },
+    kafka: {
+      brokers: brokers.split(','),
+      topics: { default: { partitions: 6, replicationFactor: 1, minInsyncReplicas: 1 } },
+    },
+    objectStore: { endpoint, bucket: 'vision-chart', existingSecret: 'stores', manageBucket: 'create' },
+    stop: { preStopSeconds: 2, drainDelaySeconds: 3 },
+    componentDefaults: { replicas: 1, database: { pool: 5 } },
+    components: {
+      ...Object.fromEntries(serviceNames.map((name) => [name, { ports: ports(name) }])),
+      inference: { ports: ports('inference'), settings: { DETECT_THREADS: 1 } },
+    },
+  };
+}
+
+/** The Secret that an operator makes beforehand. */
+export function storeSecret(settings: Settings, infrastructure: Infrastructure): Stored {
+  const of = (name: (typeof serviceNames)[number]) => environmentOf({ settings, infrastructure, env: {} }, name);
+  const databases = serviceNames.map((name) => [`${name}-database-url`, of(name)['DATABASE_URL'] ?? ''] as const);
+  const { S3_ACCESS_KEY = '', S3_SECRET_KEY = '' } = of('tasks');
+  return {
+    stores: {
+      ...Object.fromEntries(databases),
+      'redis-url': of('gateway')['REDIS_URL'] ?? '',
+      'access-key': S3_ACCESS_KEY,
+      'secret-key': S3_SECRET_KEY,
+    },
+  };
+}

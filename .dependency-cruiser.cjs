@@ -29,7 +29,7 @@ const layers = {
 };
 
 /** The files that put a service together, service.ts and what it is divided into: they may import every part of it. */
-const ROOTS = '/src/(service|background|clients|servers|video-jobs|access)\\.ts$';
+const ROOTS = '/src/(service|background|clients|servers|status|video-jobs|access)\\.ts$';
 
 /** Paths of parts: `config.ts` is a file, everything else a folder. */
 const pathsOf = (names) =>

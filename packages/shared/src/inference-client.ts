@@ -86,6 +86,8 @@ export interface InferenceClient {
   assertAccepting: (operation: 'submit' | 'detect') => void;
   /** State of the breaker; while it is half-open one call may try and the others are refused. */
   breakerState: (operation: 'submit' | 'detect') => BreakerState;
+  /** Every breaker with its state, for operators. */
+  breakers: () => { name: string; state: BreakerState }[];
   /** Ends the timers of the breakers. */
   close: () => void;
 }
@@ -150,6 +152,8 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       breakers[operation].assertAccepting();
     },
     breakerState: (operation) => breakers[operation].state(),
+    breakers: () =>
+      Object.entries(breakers).map(([name, breaker]) => ({ name: `inference.${name}`, state: breaker.state() })),
     close: () => Object.values(breakers).forEach((breaker) => breaker.shutdown()),
   };
 }

@@ -14,6 +14,8 @@ export interface Settings {
   /** Its schemas are loaded for the commands that ask for it: the others start in a fraction of the time. */
   kafka: () => Promise<KafkaSettings>;
   objectStore: () => Promise<ObjectStoreOptions>;
+  /** Every setting that is there, by name. */
+  values: Record<string, string>;
   /** Who acts, for the audit log. */
   operator: string;
 }
@@ -45,6 +47,7 @@ export function readSettings(
     adminToken: () => need('ADMIN_TOKEN')().split(',')[0]?.trim() ?? '',
     kafka: () => readKafka(values),
     objectStore: () => readObjectStore(values),
+    values,
     operator: values['VISION_OPERATOR'] ?? safeName(nameOf(user)),
   };
 }

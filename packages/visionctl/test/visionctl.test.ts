@@ -173,6 +173,85 @@ test('what is known of a task is shown by service and by time; a service that di
   expect(out).toContain('results did not tell');
 });
 
+const status = (service: string, more: object = {}) => ({
+  service,
+  instance: `${service}/1`,
+  dependencies: [{ name: 'database', ms: 2 }],
+  breakers: [{ name: 'inference.submit', state: 'closed' }],
+  outbox: { waiting: 0, oldest_s: 0, publishes: true },
+  lag: [0, 1].map((partition) => ({ group: service, topic: 'vision.images.v1', partition, lag: 3 })),
+  ...more,
+});
+const system = (...replicas: object[]) => ({
+  status: 200,
+  body: { gateway: status('gateway', { outbox: undefined }), replicas },
+});
+
+test('doctor says of every dependency how it was reached, from here and through the services', async () => {
+  answer = system({ service: 'tasks', address: '10.0.0.1', status: status('tasks') });
+  const well = await visionctl(['doctor']);
+  expect([well.code, well.err]).toEqual([0, '']);
+  expect(well.out).toMatch(/here +ADMIN_URL 127\.0\.0\.1:\d+ +\d+ +ok/);
+  expect(well.out).toMatch(/tasks 10\.0\.0\.1 +database +2 +ok/);
+  expect(well.out).toContain('All is well.');
+  const variables = { ...env, KAFKA_BROKERS: '127.0.0.1:1' };
+  const away = await visionctl(['doctor'], variables);
+  expect(away.code).toBe(1);
+  expect(away.out).toMatch(/KAFKA_BROKERS 127\.0\.0\.1:1: ECONNREFUSED\n +start Kafka or correct KAFKA_BROKERS/);
+});
+
+test('doctor says what to do about each fault that a service tells, and is exit code 1', async () => {
+  const dependencies = [
+    { name: 'database', ms: 1, fault: 'migrations of this release are not applied' },
+    { name: 'kafka', ms: 1, fault: 'there is no topic vision.tasks.v1' },
+    { name: 'quota', ms: 1, fault: 'quota_unavailable: unexpected answer 401' },
+  ];
+  const breakers = [{ name: 'inference.submit', state: 'open' }];
+  const outbox = { waiting: 7, oldest_s: 90, publishes: true };
+  answer = system(
+    { service: 'tasks', address: '10.0.0.1', status: status('tasks', { dependencies, breakers, outbox }) },
+    { service: 'tasks', address: '10.0.0.2', fault: 'connect ECONNREFUSED 10.0.0.2:8080' },
+    { service: 'images', address: '10.0.0.3', status: status('images', { outbox: { ...outbox, publishes: false } }) },
+  );
+  const { code, out } = await visionctl(['doctor']);
+  expect(code).toBe(1);
+  for (const said of [
+    /migrations of this release are not applied\n +run `main.ts migrate`/,
+    /no topic vision.tasks.v1\n +visionctl topics create/,
+    /unexpected answer 401\n +let SERVICE_PUBLIC_KEYS of the called service/,
+    /breaker inference.submit: open\n/,
+    /outbox: 7 events wait, the oldest for 90 s\n/,
+    /tasks 10.0.0.2: process: connect ECONNREFUSED 10.0.0.2:8080\n +read the log/,
+    /images: outbox: no replica that was found publishes it\n/,
+  ])
+    expect(out).toMatch(said);
+  const json = JSON.parse((await visionctl(['doctor', '--json'])).out) as { well: boolean };
+  expect(json.well).toBe(false);
+});
+
+test('doctor without an admin API still asks from here, and is exit code 3', async () => {
+  const { code, out } = await visionctl(['doctor'], { ...env, ADMIN_URL: 'http://127.0.0.1:1' });
+  expect(code).toBe(3);
+  expect(out).toMatch(/admin API: .* gave no answer \(connect_failed\)\.\n +start the gateway/);
+});
+
+test('breakers are shown by replica, lag by topic or partition, the outbox by service', async () => {
+  const half = status('tasks', { instance: 'b/1', breakers: [{ name: 'inference.submit', state: 'half-open' }] });
+  answer = system(
+    { service: 'tasks', address: '10.0.0.1', status: status('tasks') },
+    { service: 'tasks', address: '10.0.0.2', status: half },
+  );
+  const breakers = await visionctl(['breakers']);
+  expect(breakers.code).toBe(1);
+  expect(breakers.out).toMatch(/10\.0\.0\.2 +b\/1 +inference\.submit +half-open/);
+  expect((await visionctl(['lag'])).out).toMatch(/tasks +tasks +vision\.images\.v1 +2 +6/);
+  expect((await visionctl(['lag', '--partitions'])).out).toMatch(/tasks +tasks +vision\.images\.v1 +1 +3/);
+  expect((await visionctl(['outbox', 'status'])).out).toMatch(/tasks +0 +0 +b\/1/);
+  answer = system({ service: 'quota', address: '10.0.0.9', fault: 'no reply' });
+  const silent = await visionctl(['lag']);
+  expect([silent.code, silent.out]).toEqual([1, expect.stringContaining('quota at 10.0.0.9 did not tell: no reply')]);
+});
+
 test('a difference between counters and ledger is printed and ends with exit code 1', async () => {
   const difference = { subject: 's', kind: 'video', day: '2026-01-01', used: 2, ledger: 1 };
   answer = { status: 200, body: { counters: 4, reservations: 9, differences: [] } };

@@ -8,6 +8,11 @@ import type { StopSettings } from '@vision/shared/stop-times';
 import { parseTrusted } from './domain/client-network.ts';
 import { parsePeppers } from './domain/peppers.ts';
 
+const replicasUrl = (service: string) =>
+  httpUrl()
+    .optional()
+    .describe(`Address whose name resolves to every replica of ${service}, for \`visionctl doctor\`; else that above`);
+
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
@@ -29,6 +34,10 @@ export const configSchema = z.object({
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   RESULTS_URL: httpUrl().describe('Address of the results service'),
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  TASKS_REPLICAS_URL: replicasUrl('tasks'),
+  IMAGES_REPLICAS_URL: replicasUrl('images'),
+  RESULTS_REPLICAS_URL: replicasUrl('results'),
+  QUOTA_REPLICAS_URL: replicasUrl('quota'),
   SCENES_FILE: z.string().min(1).describe('The registry of scenes'),
   OPENAPI_FILE: z
     .string()
@@ -83,6 +92,16 @@ export function ownerUrls(config: Config) {
     images: config.IMAGES_URL,
     results: config.RESULTS_URL,
     quota: config.QUOTA_URL,
+  };
+}
+
+/** Addresses whose names resolve to every replica of those services, as far as they are known. */
+export function replicaUrls(config: Config) {
+  return {
+    tasks: config.TASKS_REPLICAS_URL ?? config.TASKS_URL,
+    images: config.IMAGES_REPLICAS_URL ?? config.IMAGES_URL,
+    results: config.RESULTS_REPLICAS_URL ?? config.RESULTS_URL,
+    quota: config.QUOTA_REPLICAS_URL ?? config.QUOTA_URL,
   };
 }
 

@@ -7,6 +7,8 @@ import { redisConnection } from '@vision/shared/redis-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
+import { databaseCheck } from '@vision/shared/status/checks';
+import { createStatus } from '@vision/shared/status/status';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
 import { createForwarder } from './clients/forward.ts';
 import type { Forwarder } from './clients/forward.ts';
@@ -15,8 +17,9 @@ import { createProcessorBudgets } from './clients/processor-budgets.ts';
 import { createRateLimiter } from './clients/rate-limiter.ts';
 import { createRedisGuard } from './clients/redis.ts';
 import type { RedisGuard } from './clients/redis.ts';
+import { createReplicas } from './clients/replicas.ts';
 import { createSlots } from './clients/slots.ts';
-import { budgetLimits, ownerUrls, stopTimesOf } from './config.ts';
+import { budgetLimits, ownerUrls, replicaUrls, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { createFindKey } from './db/find-key.ts';
 import { createKeyCache } from './db/key-cache.ts';
@@ -115,6 +118,11 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     slots: createSlots({ redis, leaseMs: config.SLOT_LEASE_MS, logger }),
     watch: createSettingsWatch({ db, keyCache, logger, intervalMs: config.SETTINGS_POLL_MS }),
     owners: createOwners(ownerUrls(config), { signer, timeoutMs, logger }),
+    replicas: createReplicas(replicaUrls(config), { signer, logger }),
+    status: createStatus({
+      service: 'gateway',
+      checks: { database: databaseCheck(db, migrations), redis: redis.check },
+    }),
     forward: forwarder.forward,
     settings: { openapiFile: config.OPENAPI_FILE, isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES) },
   };

@@ -93,6 +93,26 @@ test('tasks of all subjects are asked for with every filter', async () => {
   expect((await gateway.admin('GET', '/admin/v1/tasks?state=running')).status).toBe(400);
 });
 
+test('the status has this gateway, every address of each service, and the backend as tasks tells it', async () => {
+  const told = { service: 'x', instance: 'x/1', dependencies: [], breakers: [], lag: [] };
+  const backend = { service: 'inference', address: '10.0.0.7', fault: 'it answered 500' };
+  gateway.upstream.answer = (req, res) =>
+    answerWith(200, req.url === '/internal/v1/backend-status' ? { items: [backend] } : told)(req, res);
+  const { body } = await gateway.admin('GET', '/admin/v1/status');
+  const own = body['gateway'] as { dependencies: { name: string; fault?: string }[] };
+  expect(own.dependencies.map(({ name, fault }) => [name, fault])).toEqual([
+    ['database', undefined],
+    ['redis', undefined],
+  ]);
+  const replicas = body['replicas'] as { service: string; address: string; status?: object; fault?: string }[];
+  expect(replicas.map(({ service }) => service)).toEqual(['images', 'inference', 'quota', 'results', 'tasks']);
+  expect(replicas).toContainEqual({ service: 'quota', address: '127.0.0.1', status: told });
+  expect(replicas).toContainEqual(backend);
+  gateway.upstream.answer = (_req, res) => res.destroy();
+  const silent = (await gateway.admin('GET', '/admin/v1/status')).body['replicas'] as typeof replicas;
+  expect(silent.every(({ fault }) => fault !== undefined)).toBe(true);
+});
+
 test('a stop of an operator is passed on with his name, and noted with its reason', async () => {
   const stopped = { ...waiting, status: 'stopped' };
   gateway.upstream.answer = answerWith(200, stopped);

@@ -24,6 +24,7 @@ import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { createStatus } from './status.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface ImagesService extends RunningService {
@@ -37,7 +38,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
   const database = databaseConnection(config);
   const db = createDb({ ...database, applicationName: 'images', clockOffset });
-  const producer = createProducer(createKafka({ ...kafkaConnection(config), clientId: 'images', logger }));
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'images', logger });
+  const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger });
   const clients = createClients(config, logger);
 
@@ -49,6 +51,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
     imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
     wakeRelay: relay.wake,
+    status: createStatus(config, { ...clients, db, kafka, relay, logger }),
     settings: settingsOf(config),
   };
   const background = createBackground(deps, config, { producer, relay, logger });

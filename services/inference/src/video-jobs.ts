@@ -20,6 +20,7 @@ import type { VideoConfig } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { createSourceAddresses } from './inputs/source-addresses.ts';
+import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
 import { createWorker } from './jobs/worker.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
@@ -45,7 +46,8 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const { logger } = pictures;
   const database = databaseConnection(config);
   const db = createDb({ ...database, applicationName: 'inference' });
-  const producer = createProducer(createKafka({ ...kafkaConnection(config), clientId: 'inference', logger }));
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'inference', logger });
+  const producer = createProducer(kafka);
   const store = createObjectStore(objectStoreOptions(config));
   const files = createVideoFiles({
     store,
@@ -68,6 +70,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
       bells.looks.ring();
       bells.renewals.ring();
     },
+    status: createStatus({ db, kafka, store }),
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);

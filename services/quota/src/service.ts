@@ -21,6 +21,7 @@ import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { createStatus } from './status.ts';
 import { auditCounters } from './use-cases/audit-counters.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -39,15 +40,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const db = createDb({ ...database, applicationName: 'quota', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'quota', logger });
 
-  const deps: Deps = {
-    db,
-    signals: createSignals(logger),
-    settings: {
-      retentionDays: config.LEDGER_RETENTION_DAYS,
-      retentionBatch: config.RETENTION_BATCH,
-      auditAgeMs: config.AUDIT_AGE_MS,
-    },
-  };
+  const settings = settingsOf(config);
+  const deps: Deps = { db, signals: createSignals(logger), status: createStatus({ db, kafka }), settings };
   const consumer = createConsumer({ db, kafka, groupId: 'quota', subscriptions: subscriptions(deps), onFatal });
   const retention = createPoller({
     name: 'ledger-retention',
@@ -97,3 +91,9 @@ export async function createService(config: Config, { logger, onFatal }: Service
     }),
   };
 }
+
+const settingsOf = (config: Config): Deps['settings'] => ({
+  retentionDays: config.LEDGER_RETENTION_DAYS,
+  retentionBatch: config.RETENTION_BATCH,
+  auditAgeMs: config.AUDIT_AGE_MS,
+});

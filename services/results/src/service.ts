@@ -24,6 +24,7 @@ import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { createStatus } from './status.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
 
@@ -60,6 +61,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     partitions: createPartitionKeeper(db, settings.retentionDays),
     cursors: cursorCodec(config.CURSOR_KEYS),
     wakeRelay: relay.wake,
+    status: createStatus({ db, kafka, relay, tasks, images }),
     settings,
   };
   const background = createBackground(deps, config, { kafka, producer, relay, onFatal });

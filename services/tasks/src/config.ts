@@ -37,6 +37,9 @@ export const configSchema = z.object({
   ),
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
+  INFERENCE_REPLICAS_URL: httpUrl()
+    .optional()
+    .describe('Address whose name resolves to every replica of the inference backend, for `visionctl doctor`'),
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
   SUBMIT_TIMEOUT_MS: inferenceClientConfig.SUBMIT_TIMEOUT_MS,
   QUOTA_URL: httpUrl().describe('Address of the quota service'),

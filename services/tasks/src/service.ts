@@ -27,6 +27,7 @@ import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
+import { createStatus } from './status.ts';
 import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 import { createProbeLimits } from './use-cases/probe-limits.ts';
@@ -50,6 +51,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const deps: Deps = {
     ...clients,
+    ...createStatus(config, { ...clients, db, kafka, relay, logger }),
     db,
     logger,
     awaitedEnds: createAwaitedEnds(),

@@ -94,3 +94,43 @@ test('tasks that have not ended are listed beside their jobs, and a job that the
     [lost, 'running', undefined],
   ]);
 });
+
+interface Status {
+  dependencies: { name: string; ms: number; fault?: string }[];
+  breakers: { name: string; state: string }[];
+  outbox: { waiting: number; publishes: boolean };
+  lag: { group: string; topic: string; partition: number; lag: number }[];
+}
+
+test('the status says how every dependency was reached, the breakers, what waits, and how far the consumer is', async () => {
+  const read = async () => (await asOperator('GET', '/internal/v1/status')).body as unknown as Status;
+  await until(async () => {
+    const { dependencies, outbox } = await read();
+    return outbox.publishes && outbox.waiting === 0 && dependencies.every(({ fault }) => fault === undefined);
+  });
+  const { dependencies, breakers, lag } = await read();
+  expect(dependencies.map(({ name }) => name)).toEqual(['database', 'kafka', 'object_store', 'quota', 'inference']);
+  expect(breakers).toContainEqual({ name: 'inference.submit', state: 'closed' });
+  expect(lag).toHaveLength(4);
+  expect(lag).toContainEqual({ group: 'tasks', topic: 'vision.results.v1', partition: 0, lag: 0 });
+});
+
+test('what is away or missing is told with the reason', async () => {
+  const other = await startTasks(world, {
+    QUOTA_URL: 'http://127.0.0.1:1',
+    S3_BUCKET: 'none-of-this-name',
+    TOPIC_PREFIX: 'none.',
+  });
+  const { body } = await other.call('GET', '/internal/v1/status', { subject: 'operator' });
+  await other.stop();
+  const faults = Object.fromEntries((body as unknown as Status).dependencies.map(({ name, fault }) => [name, fault]));
+  expect(faults['quota']).toMatch(/^quota_unavailable: .*ECONNREFUSED/);
+  expect(faults['object_store']).toMatch(/there is no bucket none-of-this-name|object_store_unavailable/);
+  expect(faults['kafka']).toMatch(/^there is no topic none\.vision\.tasks\.v1, /);
+  expect(faults['database']).toBeUndefined();
+});
+
+test('a backend without a status of its own is listed with its address only', async () => {
+  const { body } = await asOperator('GET', '/internal/v1/backend-status');
+  expect(body['items']).toEqual([{ service: 'inference', address: '127.0.0.1' }]);
+});

@@ -13,6 +13,16 @@ export const topics = {
   frames: 'vision.frames.v1',
 } as const;
 
+/** The consumer groups of each service, with the topics that they read. */
+export const consumerGroups = {
+  tasks: [{ group: 'tasks', topics: [topics.results, topics.images] }],
+  quota: [{ group: 'quota', topics: [topics.tasks, topics.images] }],
+  results: [
+    { group: 'results-frames', topics: [topics.frames] },
+    { group: 'results-tasks', topics: [topics.tasks] },
+  ],
+} as const;
+
 export interface TopicDefinition {
   name: string;
   partitions: number;

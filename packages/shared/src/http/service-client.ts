@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Callee } from '../contracts/allowed-calls.ts';
 import { AppError, fail } from '../errors.ts';
@@ -19,6 +20,8 @@ export interface ServiceClientOptions {
   signer: TokenSigner;
   timeoutMs: number;
   logger: Logger;
+  /** Makes the connections; for one address of many. */
+  dispatcher?: Dispatcher | undefined;
 }
 
 /** For whom a question is asked, and the parts that it has. */
@@ -51,6 +54,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         signal,
         headers: { authorization: `Bearer ${token}` },
         timeoutMs: options.timeoutMs,
+        dispatcher: options.dispatcher,
       });
       const answer = reply.status < 300 ? bodyAs(question.reply, reply) : undefined;
       if (answer === undefined) throw toError(options, question, reply);

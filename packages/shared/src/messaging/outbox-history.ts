@@ -35,3 +35,17 @@ export async function eventsOf(db: Knex, taskId: string): Promise<Happening[]> {
     details: { status: payload.status, version: payload.version, stored_at: stored.toISOString() },
   }));
 }
+
+/** Counting more would take long, and says no more. */
+const COUNTED_AT_MOST = 10_000;
+
+/** How many events wait to be published, and for how long the oldest has waited. */
+export async function countWaiting(db: Knex): Promise<{ waiting: number; oldest_s: number }> {
+  const { rows } = await db.raw<{ rows: { waiting: number; oldest_s: number }[] }>(
+    `select count(*)::int as waiting,
+            coalesce(greatest(0, extract(epoch from now() - min(created_at))), 0)::float8 as oldest_s
+       from (select created_at from outbox where published_at is null order by id limit :atMost) as oldest`,
+    { atMost: COUNTED_AT_MOST },
+  );
+  return rows[0] ?? { waiting: 0, oldest_s: 0 };
+}

@@ -29,6 +29,8 @@ export interface ObjectStore {
   abortIncomplete(prefix: string, begunBefore?: Date): Promise<number>;
   /** Creates the bucket when it is missing. */
   ensureBucket(): Promise<void>;
+  /** Rejects unless the bucket is there and may be looked at. */
+  assertBucket(): Promise<void>;
   /** Closes idle connections. */
   close(): void;
 }
@@ -45,6 +47,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     list: (prefix, after) => list(connection, prefix, after),
     abortIncomplete: (prefix, begunBefore) => abortIncomplete(connection, prefix, begunBefore),
     ensureBucket: () => ensureBucket(connection),
+    assertBucket: () => assertBucket(connection),
     close: connection.close,
   };
 }
@@ -53,5 +56,12 @@ async function ensureBucket(connection: Connection): Promise<void> {
   const { bucket, region } = connection;
   await exchange(connection, {}, async (client) => {
     if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region);
+  });
+}
+
+async function assertBucket(connection: Connection): Promise<void> {
+  const { bucket } = connection;
+  await exchange(connection, {}, async (client) => {
+    if (!(await client.bucketExists(bucket))) throw new Error(`there is no bucket ${bucket}`);
   });
 }

@@ -1,12 +1,14 @@
 import type { Command, CommandGroup } from '../command.ts';
 import { auditCommand } from './audit.ts';
 import { completionCommand } from './completion.ts';
+import { doctorCommand } from './doctor.ts';
 import { dlqCommands } from './dlq.ts';
 import { jobCommands } from './jobs.ts';
 import { keyCommands } from './keys.ts';
 import { serviceKeyCommands } from './service-keys.ts';
 import { bucketCommands, topicCommands } from './setup.ts';
 import { limitCommands, usageCommand } from './subjects.ts';
+import { breakersCommand, lagCommand, outboxCommands } from './standing.ts';
 import { taskCommands } from './tasks.ts';
 import { maintenanceCommands, quotaCommands, retentionCommands } from './upkeep.ts';
 
@@ -19,6 +21,7 @@ export const groups: CommandGroup[] = [
   quotaCommands,
   maintenanceCommands,
   retentionCommands,
+  outboxCommands,
   dlqCommands,
   topicCommands,
   bucketCommands,
@@ -26,4 +29,11 @@ export const groups: CommandGroup[] = [
 ];
 
 /** Commands of one word. */
-export const single: Command[] = [usageCommand, auditCommand, completionCommand(() => ({ groups, single }))];
+export const single: Command[] = [
+  doctorCommand,
+  breakersCommand,
+  lagCommand,
+  usageCommand,
+  auditCommand,
+  completionCommand(() => ({ groups, single })),
+];

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';
+import type { StatusReader } from '@vision/shared/status/status';
 import type { FailureThrottle } from '../clients/failure-throttle.ts';
 import type { Forward } from '../clients/forward.ts';
 import type { Owners } from '../clients/owners.ts';
 import type { ProcessorBudgets } from '../clients/processor-budgets.ts';
 import type { RateLimiter } from '../clients/rate-limiter.ts';
+import type { Replicas } from '../clients/replicas.ts';
 import type { Slots } from '../clients/slots.ts';
 import type { KeyCache } from '../db/key-cache.ts';
 import type { IsTrusted } from '../domain/client-network.ts';
@@ -34,6 +36,10 @@ export interface Deps {
   watch: SettingsWatch;
   /** Asks the services behind, for operators. */
   owners: Owners;
+  /** Asks each replica of them how it stands. */
+  replicas: Replicas;
+  /** How this process stands. */
+  status: StatusReader;
   /** Passes a caller's request on. */
   forward: Forward;
   settings: Settings;

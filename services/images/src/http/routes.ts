@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeImageCall } from '../use-cases/describe-image-call.ts';
 import { createImageDetectionRoute } from './create-image-detection.ts';
@@ -12,6 +13,8 @@ export function routes(deps: Deps): Route[] {
     createImageDetectionRoute(deps),
     getImageCallRoute(deps),
     runRetentionRoute(deps),
+    statusRoute('getImagesStatus', deps.status),
+    pingRoute('pingImages', 'images'),
     taskHistoryRoute('getImageCallHistory', (taskId) => describeImageCall(deps, taskId)),
     listDifferencesRoute('listImageDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
   ];

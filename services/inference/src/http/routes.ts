@@ -4,6 +4,7 @@ import type { Deps, PictureDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';
 import { getHealthRoute } from './get-health.ts';
 import { getJobRoute } from './get-job.ts';
+import { getStatusRoute } from './get-status.ts';
 import { listJobsRoute } from './list-jobs.ts';
 import { stopJobRoute } from './stop-job.ts';
 import { submitJobRoute } from './submit-job.ts';
@@ -18,6 +19,7 @@ export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] =
         listJobsRoute(jobs),
         getJobRoute(jobs),
         stopJobRoute(jobs),
+        getStatusRoute(jobs),
         listDifferencesRoute('listJobDifferences', {
           db: jobs.db,
           ageMs: jobs.settings.auditAgeMs,

@@ -3,6 +3,7 @@ import type { Gate } from '@vision/shared/async/gate';
 import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { SecretBox } from '@vision/shared/secret-box';
+import type { StatusReader } from '@vision/shared/status/status';
 import type { VideoFiles } from '../clients/video-files.ts';
 import type { LiveSettings } from '../decoding/live-frames.ts';
 import type { Detectors } from '../detectors/detectors.ts';
@@ -38,6 +39,8 @@ export interface Deps {
   drops: DropCounts;
   /** A job was stored or is to stop: the worker looks at once. */
   wakeWorker: () => void;
+  /** How this process stands, for operators. */
+  status: StatusReader;
   settings: Settings;
 }
 

@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeReservations } from '../use-cases/describe-reservations.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
@@ -26,5 +27,7 @@ export function routes(deps: Deps): Route[] {
     listDifferencesRoute('listQuotaDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
     taskHistoryRoute('getReservationHistory', (taskId) => describeReservations(deps, taskId)),
     runRetentionRoute(deps),
+    statusRoute('getQuotaStatus', deps.status),
+    pingRoute('pingQuota', 'quota'),
   ];
 }

@@ -1,10 +1,13 @@
 import type { Knex } from 'knex';
+import type { StatusReader } from '@vision/shared/status/status';
 import type { Signals } from '../signals.ts';
 
 /** Everything that the ledger works with; each function names the few it needs. */
 export interface Deps {
   db: Knex;
   signals: Signals;
+  /** How this process stands, for operators. */
+  status: StatusReader;
   settings: Settings;
 }
 

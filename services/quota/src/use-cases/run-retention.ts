@@ -9,7 +9,11 @@ interface Removed {
 }
 
 /** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
-export async function runRetention({ db, signals, settings }: Deps): Promise<Removed> {
+export async function runRetention({
+  db,
+  signals,
+  settings,
+}: Pick<Deps, 'db' | 'signals' | 'settings'>): Promise<Removed> {
   const { retentionDays, retentionBatch } = settings;
   let reservations = 0;
   for (;;) {

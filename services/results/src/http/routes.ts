@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
@@ -14,6 +15,8 @@ export function routes(deps: Deps): Route[] {
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),
+    statusRoute('getResultsStatus', deps.status),
+    pingRoute('pingResults', 'results'),
     taskHistoryRoute('getFrameHistory', (taskId) => describeFrames(deps, taskId)),
     listDifferencesRoute('listResultDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),
   ];

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { StatusReader } from '@vision/shared/status/status';
 import type { TaskOwners } from '../clients/task-owners.ts';
 import type { CursorCodec } from '../domain/cursor.ts';
 import type { Signals } from '../signals.ts';
@@ -14,6 +15,8 @@ export interface Deps {
   cursors: CursorCodec;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
+  /** How this process stands, for operators. */
+  status: StatusReader;
   settings: Settings;
 }
 

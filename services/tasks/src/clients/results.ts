@@ -1,5 +1,6 @@
 import { countFramesOfTasks } from '@vision/shared/contracts/results';
 import { createBreaker } from '@vision/shared/http/breaker';
+import type { BreakerState } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
@@ -11,6 +12,8 @@ export interface ResultsClient {
    * @throws AppError of kind `unavailable`, at once while results has not answered for a while.
    */
   countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, ReadableFrames>>;
+  /** For operators. */
+  breakers: () => { name: string; state: BreakerState }[];
   /** Ends the timers of the breaker. */
   close: () => void;
 }
@@ -27,10 +30,11 @@ export interface ResultsClientOptions {
 const SUBJECT = 'tasks';
 /** Calls come one after the other, and each may take its whole time. */
 const VOLUME = 3;
+const BREAKER = 'results.stored_frames';
 
 export function createResultsClient({ breakerResetMs, ...options }: ResultsClientOptions): ResultsClient {
   const { ask } = createServiceClient({ ...options, audience: 'results' });
-  const breaker = createBreaker({ name: 'results.stored_frames', resetMs: breakerResetMs, volume: VOLUME });
+  const breaker = createBreaker({ name: BREAKER, resetMs: breakerResetMs, volume: VOLUME });
   return {
     countFrames: async (taskIds) => {
       const question = () => ask(countFramesOfTasks, { subject: SUBJECT, body: { task_ids: taskIds } });
@@ -39,6 +43,7 @@ export function createResultsClient({ breakerResetMs, ...options }: ResultsClien
         items.map((item) => [item.task_id, { frames: item.frames_stored, completedAttempt: item.completed_attempt }]),
       );
     },
+    breakers: () => [{ name: BREAKER, state: breaker.state() }],
     close: () => breaker.shutdown(),
   };
 }

@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeTask } from '../use-cases/describe-task.ts';
 import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
@@ -15,6 +16,7 @@ import {
   verifyTaskRoute,
 } from './internal-tasks.ts';
 import { listBackendJobsRoute } from './list-backend-jobs.ts';
+import { listBackendStatusRoute } from './list-backend-status.ts';
 import { listTasksRoute } from './list-tasks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
@@ -32,6 +34,9 @@ export const routes = (deps: Deps): Route[] => [
   getInternalTaskRoute(deps),
   verifyTaskRoute(deps),
   findKnownTasksRoute(deps),
+  statusRoute('getTasksStatus', deps.status),
+  pingRoute('pingTasks', 'tasks'),
+  listBackendStatusRoute(deps),
   runRetentionRoute(deps),
   listDifferencesRoute('listTaskDifferences', {
     db: deps.db,

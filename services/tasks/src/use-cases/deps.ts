@@ -6,6 +6,8 @@ import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
+import type { StatusReader } from '@vision/shared/status/status';
+import type { BackendStatus } from '../clients/backend-status.ts';
 import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
@@ -38,6 +40,9 @@ export interface Deps {
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
   wakeReconciler: () => void;
+  /** How this process stands, for operators. */
+  status: StatusReader;
+  backendStatus: BackendStatus;
   settings: Settings;
 }
 

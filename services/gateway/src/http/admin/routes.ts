@@ -3,6 +3,7 @@ import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
 import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
+import { readStatusRoute } from './status.ts';
 import { getLimitsRoute, getSubjectUsageRoute, setLimitsRoute } from './subjects.ts';
 import { listBackendJobsRoute, listTasksOfAllRoute, showTaskRoute, stopTaskRoute, verifyTaskRoute } from './tasks.ts';
 import { getMaintenanceRoute, runRetentionRoute, setMaintenanceRoute, verifyQuotaRoute } from './upkeep.ts';
@@ -28,6 +29,7 @@ export function adminRoutes(deps: Deps): Route[] {
     repairCounterRoute,
     listDifferencesRoute,
     listAuditRoute,
+    readStatusRoute,
   ];
   return all.map((make) => make(deps));
 }

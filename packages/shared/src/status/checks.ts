@@ -1,0 +1,42 @@
+import type { Knex } from 'knex';
+import { ping } from '../contracts/status.ts';
+import { schemaIsCurrent } from '../db/migrate.ts';
+import type { Migration } from '../db/migrate.ts';
+import type { ServiceClient } from '../http/service-client.ts';
+import type { KafkaClient } from '../messaging/kafka.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Check } from './status.ts';
+
+/** The database answers and has every migration of this release. */
+export const databaseCheck =
+  (db: Knex, migrations: Migration[]): Check =>
+  async () => {
+    if (!(await schemaIsCurrent(db, migrations))) throw new Error('migrations of this release are not applied');
+  };
+
+/** A broker answers and has the topics. */
+export const kafkaCheck =
+  ({ kafka, nameOf }: KafkaClient, topics: readonly string[]): Check =>
+  async () => {
+    const admin = kafka.admin({ retry: { retries: 0 } });
+    try {
+      await admin.connect();
+      const present = new Set(await admin.listTopics());
+      const missing = topics.map(nameOf).filter((topic) => !present.has(topic));
+      if (missing.length > 0) throw new Error(`there is no topic ${missing.join(', ')}`);
+    } finally {
+      await admin.disconnect();
+    }
+  };
+
+/** The object store answers and has the bucket. */
+export const storeCheck =
+  (store: ObjectStore): Check =>
+  () =>
+    store.assertBucket();
+
+/** Another service answers and accepts the key of this one. */
+export const serviceCheck =
+  ({ ask }: ServiceClient): Check =>
+  () =>
+    ask(ping, { subject: 'operator' });

@@ -1,0 +1,32 @@
+import { getServiceStatus, ping } from '../contracts/status.ts';
+import { route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
+import type { StatusReader } from './status.ts';
+
+/** The route by which a process tells how it stands; the operation is named after the service. */
+export function statusRoute(operation: string, status: StatusReader): Route {
+  return route(
+    {
+      ...getServiceStatus,
+      operation,
+      summary: 'How this process stands: dependencies, breakers, outbox, lag',
+      audience: 'internal',
+      responses: { 200: { description: 'Also when something is not well', schema: getServiceStatus.reply } },
+    },
+    async () => ({ status: 200, body: await status.read() }),
+  );
+}
+
+/** The route by which callers find out whether they are understood. */
+export function pingRoute(operation: string, service: string): Route {
+  return route(
+    {
+      ...ping,
+      operation,
+      summary: 'Whether address and key of the caller fit',
+      audience: 'internal',
+      responses: { 200: { description: 'They do', schema: ping.reply } },
+    },
+    async () => ({ status: 200, body: { service } }),
+  );
+}

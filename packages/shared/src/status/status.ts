@@ -1,0 +1,71 @@
+import { hostname } from 'node:os';
+import type { Knex } from 'knex';
+import { atMost } from '../async/at-most.ts';
+import type { DependencyState, ServiceStatus } from '../contracts/status.ts';
+import type { BreakerState } from '../http/breaker.ts';
+import { readLag } from '../messaging/lag.ts';
+import type { ConsumedTopics } from '../messaging/lag.ts';
+import type { KafkaClient } from '../messaging/kafka.ts';
+import { countWaiting } from '../messaging/outbox-history.ts';
+import type { Relay } from '../messaging/relay.ts';
+import { faultOf } from './fault.ts';
+
+/** Resolves when what it asks is as it has to be; rejects with the reason. */
+export type Check = () => Promise<unknown>;
+
+export interface NamedBreaker {
+  name: string;
+  state: BreakerState;
+}
+
+export interface StatusOptions {
+  service: string;
+  checks: Record<string, Check>;
+  breakers?: (() => NamedBreaker[]) | undefined;
+  outbox?: { db: Knex; relay: Pick<Relay, 'isActive'> } | undefined;
+  consumers?: { db: Knex; kafka: KafkaClient; groups: readonly ConsumedTopics[] } | undefined;
+}
+
+export interface StatusReader {
+  /** Asks everything at once; takes no longer than one deadline. */
+  read: () => Promise<ServiceStatus>;
+}
+
+const DEADLINE_MS = 5_000;
+
+/** How this process stands, for operators. What cannot be told is left out: its dependency says why. */
+export function createStatus({ service, checks, breakers, outbox, consumers }: StatusOptions): StatusReader {
+  return {
+    read: async () => {
+      const [dependencies, waiting, lag] = await Promise.all([
+        Promise.all(Object.entries(checks).map(([name, check]) => ask(name, check))),
+        outbox && within(countWaiting(outbox.db)),
+        consumers && within(readLag(consumers)),
+      ]);
+      return {
+        service,
+        instance: `${hostname()}/${process.pid}`,
+        dependencies,
+        breakers: breakers?.() ?? [],
+        outbox: outbox && waiting && { ...waiting, publishes: outbox.relay.isActive() },
+        lag: lag ?? [],
+      };
+    },
+  };
+}
+
+async function ask(name: string, check: Check): Promise<DependencyState> {
+  const began = performance.now();
+  const told = (fault?: string) => ({ name, ms: Math.round(performance.now() - began), fault });
+  try {
+    return (await atMost(DEADLINE_MS, check())) ? told() : told(`no answer within ${DEADLINE_MS} ms`);
+  } catch (error) {
+    return told(faultOf(error));
+  }
+}
+
+/** What the work gives in time; undefined when it fails or takes longer. */
+async function within<T>(work: Promise<T>): Promise<T | undefined> {
+  const inTime = await atMost(DEADLINE_MS, work).catch(() => false);
+  return inTime ? work : undefined;
+}

@@ -1,0 +1,86 @@
+import type { ReplicaStatus, ServiceStatus } from '@vision/shared/contracts/status';
+
+/** One question of `doctor` and its outcome. */
+export interface Finding {
+  /** `here`, or the process that asked. */
+  from: string;
+  what: string;
+  ms?: number;
+  fault?: string;
+  /** What to do about the fault. */
+  advice?: string;
+}
+
+/** Events older than this wait although Kafka should have them. */
+const OLD_S = 30;
+
+/** What the processes told, one finding for each thing that was asked. */
+export function findingsOf(processes: ReplicaStatus[]): Finding[] {
+  return [...processes.flatMap(ofProcess), ...withoutPublisher(processes)];
+}
+
+function ofProcess({ service, address, status, fault }: ReplicaStatus): Finding[] {
+  const from = `${service} ${address}`;
+  if (fault !== undefined) return [{ from, what: 'process', fault, advice: adviceFor('process', fault) }];
+  if (!status) return [{ from, what: 'process (of another make: it tells no more)' }];
+  return [
+    ...status.dependencies.map(({ name, ms, fault: wrong }) => withAdvice({ from, what: name, ms }, name, wrong)),
+    ...status.breakers.map(({ name, state }) =>
+      withAdvice({ from, what: `breaker ${name}` }, 'breaker', state === 'closed' ? undefined : state),
+    ),
+    ...ofOutbox(from, status),
+  ];
+}
+
+function ofOutbox(from: string, { outbox }: ServiceStatus): Finding[] {
+  if (!outbox?.publishes) return [];
+  const { waiting, oldest_s: ageS } = outbox;
+  const fault = ageS > OLD_S ? `${waiting} events wait, the oldest for ${Math.round(ageS)} s` : undefined;
+  return [withAdvice({ from, what: 'outbox' }, 'outbox', fault)];
+}
+
+/** A service that publishes, and of which no process says that it is the one that does. */
+function withoutPublisher(processes: ReplicaStatus[]): Finding[] {
+  const told = processes.filter(({ status }) => status?.outbox);
+  const services = [...new Set(told.map(({ service }) => service))];
+  return services
+    .filter((name) => !told.some(({ service, status }) => service === name && status?.outbox?.publishes))
+    .map((name) => withAdvice({ from: name, what: 'outbox' }, 'outbox', 'no replica that was found publishes it'));
+}
+
+/** A finding, with what to do when there is a fault. */
+export function withAdvice(finding: Finding, kind: string, fault: string | undefined): Finding {
+  return fault === undefined ? finding : { ...finding, fault, advice: adviceFor(kind, fault) };
+}
+
+const GUIDE = 'docs/operations.md';
+const bySigns: [RegExp, string][] = [
+  [/migrations of this release/, 'run `main.ts migrate` of this service with its own environment'],
+  [/there is no topic/, 'visionctl topics create'],
+  [/there is no bucket/, 'visionctl bucket create'],
+  [/unexpected answer 40[13]/, 'let SERVICE_PUBLIC_KEYS of the called service hold the key of the caller'],
+  [
+    /ENOTFOUND|EAI_AGAIN|name_unknown/,
+    'the name is not known: correct the address in the settings, or the name server',
+  ],
+  [
+    /password authentication|WRONGPASS|NOAUTH/,
+    'the password in the settings is not that of the store: correct one of them',
+  ],
+];
+const byKind: Record<string, string> = {
+  admin: `start the gateway, or correct ADMIN_URL and ADMIN_TOKEN`,
+  database: `start PostgreSQL or correct DATABASE_URL; ${GUIDE}, "Stores"`,
+  kafka: `start Kafka or correct KAFKA_BROKERS; ${GUIDE}, "Stores"`,
+  object_store: `start the object store or correct S3_*; ${GUIDE}, "Stores"`,
+  redis: `start Redis or correct REDIS_URL; until then every gateway limits by itself; ${GUIDE}, "Stores"`,
+  inference: `start the inference backend or correct INFERENCE_URL; ${GUIDE}, "Inference"`,
+  breaker: `the backend failed again and again: find out why; it closes by itself; ${GUIDE}, "Breaker and maintenance"`,
+  outbox: `read the log of the service for outbox-relay; ${GUIDE}, "The outbox grows although Kafka is healthy"`,
+  process: `read the log of that process, restart it when it is stuck; ${GUIDE}, "Our own services"`,
+};
+
+function adviceFor(kind: string, fault: string): string {
+  const sign = bySigns.find(([pattern]) => pattern.test(fault));
+  return sign?.[1] ?? byKind[kind] ?? byKind['process'] ?? '';
+}

@@ -1,0 +1,38 @@
+import { getServiceStatus } from '@vision/shared/contracts/status';
+import type { ReplicaStatus } from '@vision/shared/contracts/status';
+import { askEveryReplica } from '@vision/shared/http/replicas';
+import { createServiceClient } from '@vision/shared/http/service-client';
+import type { ServiceClientOptions } from '@vision/shared/http/service-client';
+import { OPERATOR } from '../domain/audit.ts';
+import type { Owner } from './owners.ts';
+
+export interface Replicas {
+  /** How each replica of a service stands; the name of its address says where they are. */
+  read: (service: Owner) => Promise<ReplicaStatus[]>;
+}
+
+/** Longer than a status takes whose every question meets its deadline. */
+const TIMEOUT_MS = 8_000;
+
+export function createReplicas(
+  urls: Record<Owner, string>,
+  options: Pick<ServiceClientOptions, 'signer' | 'logger'>,
+): Replicas {
+  return {
+    read: async (service) => {
+      const answers = await askEveryReplica(urls[service], (dispatcher) =>
+        createServiceClient({
+          ...options,
+          dispatcher,
+          baseUrl: urls[service],
+          audience: service,
+          timeoutMs: TIMEOUT_MS,
+        }).ask(getServiceStatus, { subject: OPERATOR }),
+      );
+      return answers.map((told) => {
+        const place = { service, address: told.address };
+        return 'fault' in told ? { ...place, fault: told.fault } : { ...place, status: told.answer };
+      });
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { topics } from '@vision/shared/contracts/topics';
+import { createServiceClient } from '@vision/shared/http/service-client';
+import { createTokenSigner } from '@vision/shared/http/service-token';
+import type { Logger } from '@vision/shared/logger';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { Relay } from '@vision/shared/messaging/relay';
+import { databaseCheck, kafkaCheck, serviceCheck, storeCheck } from '@vision/shared/status/checks';
+import { createStatus as createReader } from '@vision/shared/status/status';
+import type { StatusReader } from '@vision/shared/status/status';
+import type { Config } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
+import type { Deps } from './use-cases/deps.ts';
+
+export interface StatusParts extends Pick<Deps, 'db' | 'store' | 'inference'> {
+  kafka: KafkaClient;
+  relay: Relay;
+  logger: Logger;
+}
+
+/** Builds what tells operators how this process stands. */
+export function createStatus(
+  config: Config,
+  { db, kafka, relay, store, inference, logger }: StatusParts,
+): StatusReader {
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, QUOTA_URL: baseUrl } = config;
+  const signer = createTokenSigner({ issuer: 'images', key, publicKeys });
+  const timeoutMs = config.QUOTA_TIMEOUT_MS;
+  return createReader({
+    service: 'images',
+    checks: {
+      database: databaseCheck(db, migrations),
+      kafka: kafkaCheck(kafka, [topics.images]),
+      object_store: storeCheck(store),
+      quota: serviceCheck(createServiceClient({ baseUrl, audience: 'quota', signer, timeoutMs, logger })),
+      inference: inference.readHealth,
+    },
+    breakers: inference.breakers,
+    outbox: { db, relay },
+  });
+}

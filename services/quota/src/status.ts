@@ -1,0 +1,16 @@
+import type { Knex } from 'knex';
+import { consumerGroups, topics } from '@vision/shared/contracts/topics';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import { databaseCheck, kafkaCheck } from '@vision/shared/status/checks';
+import { createStatus as createReader } from '@vision/shared/status/status';
+import type { StatusReader } from '@vision/shared/status/status';
+import { migrations } from './db/migrations/list.ts';
+
+/** Builds what tells operators how this process stands. */
+export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
+  return createReader({
+    service: 'quota',
+    checks: { database: databaseCheck(db, migrations), kafka: kafkaCheck(kafka, [topics.tasks, topics.images]) },
+    consumers: { db, kafka, groups: consumerGroups.quota },
+  });
+}

@@ -1,0 +1,32 @@
+import type { Knex } from 'knex';
+import { consumerGroups, topics } from '@vision/shared/contracts/topics';
+import type { ServiceClient } from '@vision/shared/http/service-client';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { Relay } from '@vision/shared/messaging/relay';
+import { databaseCheck, kafkaCheck, serviceCheck } from '@vision/shared/status/checks';
+import { createStatus as createReader } from '@vision/shared/status/status';
+import type { StatusReader } from '@vision/shared/status/status';
+import { migrations } from './db/migrations/list.ts';
+
+export interface StatusParts {
+  db: Knex;
+  kafka: KafkaClient;
+  relay: Relay;
+  tasks: ServiceClient;
+  images: ServiceClient;
+}
+
+/** Builds what tells operators how this process stands. */
+export function createStatus({ db, kafka, relay, tasks, images }: StatusParts): StatusReader {
+  return createReader({
+    service: 'results',
+    checks: {
+      database: databaseCheck(db, migrations),
+      kafka: kafkaCheck(kafka, [topics.results, topics.frames, topics.tasks]),
+      tasks: serviceCheck(tasks),
+      images: serviceCheck(images),
+    },
+    outbox: { db, relay },
+    consumers: { db, kafka, groups: consumerGroups.results },
+  });
+}

@@ -1,0 +1,15 @@
+import { listBackendStatus } from '@vision/shared/contracts/status';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+
+export const listBackendStatusRoute = ({ backendStatus }: Pick<Deps, 'backendStatus'>) =>
+  route(
+    {
+      ...listBackendStatus,
+      operation: 'listBackendStatus',
+      summary: 'How each replica of the inference backend stands',
+      audience: 'internal',
+      responses: { 200: { description: 'Also when none tells', schema: listBackendStatus.reply } },
+    },
+    async () => ({ status: 200, body: { items: await backendStatus.read() } }),
+  );

@@ -1,0 +1,49 @@
+import type { Knex } from 'knex';
+import { consumerGroups, topics } from '@vision/shared/contracts/topics';
+import { createServiceClient } from '@vision/shared/http/service-client';
+import { createTokenSigner } from '@vision/shared/http/service-token';
+import type { Logger } from '@vision/shared/logger';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
+import type { Relay } from '@vision/shared/messaging/relay';
+import { databaseCheck, kafkaCheck, serviceCheck, storeCheck } from '@vision/shared/status/checks';
+import { createStatus as createReader } from '@vision/shared/status/status';
+import type { Check } from '@vision/shared/status/status';
+import { createBackendStatus } from './clients/backend-status.ts';
+import type { Config } from './config.ts';
+import { migrations } from './db/migrations/list.ts';
+import type { Deps } from './use-cases/deps.ts';
+
+export interface StatusParts extends Pick<Deps, 'store' | 'inference' | 'results'> {
+  db: Knex;
+  kafka: KafkaClient;
+  relay: Relay;
+  logger: Logger;
+}
+
+/** Builds what tells operators how this process and the backend stand. */
+export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'status' | 'backendStatus'> {
+  const { db, kafka, relay, store, inference, results, logger } = parts;
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
+  const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
+  const neighbour = (audience: 'quota' | 'results' | 'images', baseUrl: string | undefined): Record<string, Check> => {
+    if (baseUrl === undefined) return {};
+    return { [audience]: serviceCheck(createServiceClient({ baseUrl, audience, signer, timeoutMs, logger })) };
+  };
+  const status = createReader({
+    service: 'tasks',
+    checks: {
+      database: databaseCheck(db, migrations),
+      kafka: kafkaCheck(kafka, [topics.tasks, ...consumerGroups.tasks.flatMap((group) => group.topics)]),
+      object_store: storeCheck(store),
+      ...neighbour('quota', config.QUOTA_URL),
+      ...neighbour('results', config.RESULTS_URL),
+      ...neighbour('images', config.IMAGES_URL),
+      inference: inference.readHealth,
+    },
+    breakers: () => [...inference.breakers(), ...(results?.breakers() ?? [])],
+    outbox: { db, relay },
+    consumers: { db, kafka, groups: consumerGroups.tasks },
+  });
+  const baseUrl = config.INFERENCE_REPLICAS_URL ?? config.INFERENCE_URL;
+  return { status, backendStatus: createBackendStatus({ baseUrl, token: config.INFERENCE_TOKEN, signer }) };
+}

@@ -24,6 +24,7 @@ export default {
         '<rootDir>/{packages,services}/*/src/**/*.test.ts',
         '<rootDir>/test/fuzz/**/*.test.ts',
         '<rootDir>/deploy/**/*.test.ts',
+        '<rootDir>/test/migrations/**/*.test.ts',
       ],
     },
     { ...common, displayName: 'integration', testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'] },

@@ -13,6 +13,11 @@ export interface Migration {
   name: string;
   up: (db: Knex) => Promise<void>;
   down: (db: Knex) => Promise<void>;
+  /**
+   * Marks the second half of a change: what it removes has not been used since this release, so the release before this
+   * one runs on without it.
+   */
+  contracts?: { unusedSince: string };
   /** `{ transaction: false }` for what PostgreSQL refuses inside a transaction, e.g. `create index concurrently`. */
   config?: { transaction: boolean };
 }

@@ -130,3 +130,10 @@ export function readStopSettings(env: Record<string, string | undefined> = proce
   const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = serviceConfig;
   return loadConfig(z.object({ DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS }), env);
 }
+
+/** Setting of every service that publishes events from an outbox. */
+export const outboxConfig = {
+  OUTBOX_KEEP_HOURS: count(168).describe(
+    'Hours that published events are kept, to be published again after a loss of Kafka; about 2 kB for each event',
+  ),
+};

@@ -7,6 +7,7 @@ import { createKafka } from '../src/messaging/kafka.ts';
 import { appendEvent, outboxMigration } from '../src/messaging/outbox.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer, TracedEvent } from '../src/messaging/producer.ts';
+import { republish } from '../src/messaging/republish.ts';
 import { createRelay } from '../src/messaging/relay.ts';
 import type { Relay, RelayOptions } from '../src/messaging/relay.ts';
 import { testKafka } from '../src/testing/kafka.ts';
@@ -214,3 +215,22 @@ test('with Kafka away at the start events wait, and go out when it comes', async
   await producer.stop();
   await gate.close();
 }, 40_000);
+
+test('published events of a time are counted, and published again in their order page by page', async () => {
+  const { producer, published } = recorder();
+  start({ producer });
+  for (const version of [1, 2, 3]) await append('again', version);
+  await until(async () => (await unpublished()) === 0);
+  published.length = 0;
+  const range = { from: new Date(Date.now() - 60_000).toISOString(), to: new Date(Date.now() + 60_000).toISOString() };
+  const deps = { db: database.db, producer };
+  const counted = await republish(deps, { ...range, dry_run: true, limit: 2 });
+  expect(counted).toMatchObject({ events: 3, by_type: { [thingChanged.type]: 3 }, next_cursor: '' });
+  expect(published).toEqual([]);
+  const first = await republish(deps, { ...range, dry_run: false, limit: 2 });
+  const second = await republish(deps, { ...range, dry_run: false, limit: 2, after: first.next_cursor });
+  expect([first.events, second.events, second.next_cursor]).toEqual([2, 1, '']);
+  expect(published.slice(0, 3)).toEqual(['again1', 'again2', 'again3']);
+  const early = { from: '2020-01-01T00:00:00.000Z', to: range.from, dry_run: false, limit: 2 };
+  expect(await republish(deps, early)).toMatchObject({ events: 0, next_cursor: '' });
+});

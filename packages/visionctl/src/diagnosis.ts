@@ -56,7 +56,7 @@ export function withAdvice(finding: Finding, kind: string, fault: string | undef
 const GUIDE = 'docs/operations.md';
 const bySigns: [RegExp, string][] = [
   [/migrations of this release/, 'run `main.ts migrate` of this service with its own environment'],
-  [/there is no topic/, 'visionctl topics create'],
+  [/there is no topic/, 'visionctl topics apply'],
   [/there is no bucket/, 'visionctl bucket create'],
   [/unexpected answer 40[13]/, 'let SERVICE_PUBLIC_KEYS of the called service hold the key of the caller'],
   [

@@ -217,7 +217,7 @@ test('doctor says what to do about each fault that a service tells, and is exit 
   expect(code).toBe(1);
   for (const said of [
     /migrations of this release are not applied\n +run `main.ts migrate`/,
-    /no topic vision.tasks.v1\n +visionctl topics create/,
+    /no topic vision.tasks.v1\n +visionctl topics apply/,
     /unexpected answer 401\n +let SERVICE_PUBLIC_KEYS of the called service/,
     /breaker inference.submit: open\n/,
     /outbox: 7 events wait, the oldest for 90 s\n/,
@@ -252,6 +252,19 @@ test('breakers are shown by replica, lag by topic or partition, the outbox by se
   expect([silent.code, silent.out]).toEqual([1, expect.stringContaining('quota at 10.0.0.9 did not tell: no reply')]);
 });
 
+test('republishing counts first, and publishes page by page only when it is confirmed', async () => {
+  const page = { events: 3, by_type: { t: 3 }, next_cursor: '' };
+  answer = { status: 200, body: page };
+  const range = ['--service', 'tasks', '--from', '2026-03-15T08:00:00Z', '--to', '2026-03-16T08:00:00Z'];
+  const counted = await visionctl(['outbox', 'republish', ...range]);
+  expect([counted.code, counted.out]).toEqual([0, expect.stringContaining('Nothing was published: add --yes')]);
+  const [from, to] = ['2026-03-15T08:00:00.000Z', '2026-03-16T08:00:00.000Z'];
+  expect(asked.map(({ body }) => body)).toEqual([{ service: 'tasks', from, to, dry_run: true }]);
+  const done = await visionctl(['outbox', 'republish', ...range, '--yes']);
+  expect([done.code, done.out]).toEqual([0, '3 events of tasks were published again.\n']);
+  expect(asked.map(({ body }) => (body as { dry_run: boolean }).dry_run)).toEqual([true, true, false]);
+});
+
 test('a difference between counters and ledger is printed and ends with exit code 1', async () => {
   const difference = { subject: 's', kind: 'video', day: '2026-01-01', used: 2, ledger: 1 };
   answer = { status: 200, body: { counters: 4, reservations: 9, differences: [] } };
@@ -274,6 +287,7 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
     ['tasks', 'verify', id, 'created'],
     ['dlq', 'list', 'nothing'],
     ['keys', 'show', 'vk_nonsense'],
+    ['outbox', 'republish', '--service', 'tasks', '--from', 'yesterday'],
     ['tasks', 'list', '--status', 'lost'],
     ['tasks', 'list', '--older-than', 'long'],
     ['dlq', 'replay', 'nothing'],

@@ -7,7 +7,7 @@ import { redisConnection } from '@vision/shared/redis-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
-import { databaseCheck } from '@vision/shared/status/checks';
+import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus } from '@vision/shared/status/status';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
 import { createForwarder } from './clients/forward.ts';
@@ -121,7 +121,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     replicas: createReplicas(replicaUrls(config), { signer, logger }),
     status: createStatus({
       service: 'gateway',
-      checks: { database: databaseCheck(db, migrations), redis: redis.check },
+      checks: { database: askDatabase(db, migrations), redis: redis.ping },
     }),
     forward: forwarder.forward,
     settings: { openapiFile: config.OPENAPI_FILE, isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES) },

@@ -8,6 +8,7 @@ import {
   httpUrl,
   loadConfig,
   millis,
+  outboxConfig,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
@@ -26,6 +27,7 @@ export const configSchema = z.object({
   ...databaseConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
+  ...outboxConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
   ...auditConfig,

@@ -33,6 +33,8 @@ export interface ImagesService extends RunningService {
   readonly healthPort: number;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
@@ -40,7 +42,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const db = createDb({ ...database, applicationName: 'images', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'images', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger });
+  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
   const clients = createClients(config, logger);
 
   const deps: Deps = {
@@ -51,6 +53,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
     imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
     wakeRelay: relay.wake,
+    producer,
     status: createStatus(config, { ...clients, db, kafka, relay, logger }),
     settings: settingsOf(config),
   };

@@ -4,7 +4,7 @@ import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { Relay } from '@vision/shared/messaging/relay';
-import { databaseCheck, kafkaCheck, serviceCheck, storeCheck } from '@vision/shared/status/checks';
+import { askDatabase, askKafka, askService, askStore } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Config } from './config.ts';
@@ -28,10 +28,10 @@ export function createStatus(
   return createReader({
     service: 'images',
     checks: {
-      database: databaseCheck(db, migrations),
-      kafka: kafkaCheck(kafka, [topics.images]),
-      object_store: storeCheck(store),
-      quota: serviceCheck(createServiceClient({ baseUrl, audience: 'quota', signer, timeoutMs, logger })),
+      database: askDatabase(db, migrations),
+      kafka: askKafka(kafka, [topics.images]),
+      object_store: askStore(store),
+      quota: askService(createServiceClient({ baseUrl, audience: 'quota', signer, timeoutMs, logger })),
       inference: inference.readHealth,
     },
     breakers: inference.breakers,

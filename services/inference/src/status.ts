@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { topics } from '@vision/shared/contracts/topics';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import { databaseCheck, kafkaCheck, storeCheck } from '@vision/shared/status/checks';
+import { askDatabase, askKafka, askStore } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
@@ -12,9 +12,9 @@ export function createStatus({ db, kafka, store }: { db: Knex; kafka: KafkaClien
   return createReader({
     service: 'inference',
     checks: {
-      database: databaseCheck(db, migrations),
-      kafka: kafkaCheck(kafka, [topics.frames]),
-      object_store: storeCheck(store),
+      database: askDatabase(db, migrations),
+      kafka: askKafka(kafka, [topics.frames]),
+      object_store: askStore(store),
     },
   });
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { consumerGroups, topics } from '@vision/shared/contracts/topics';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import { databaseCheck, kafkaCheck } from '@vision/shared/status/checks';
+import { askDatabase, askKafka } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
@@ -10,7 +10,7 @@ import { migrations } from './db/migrations/list.ts';
 export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
   return createReader({
     service: 'quota',
-    checks: { database: databaseCheck(db, migrations), kafka: kafkaCheck(kafka, [topics.tasks, topics.images]) },
+    checks: { database: askDatabase(db, migrations), kafka: askKafka(kafka, [topics.tasks, topics.images]) },
     consumers: { db, kafka, groups: consumerGroups.quota },
   });
 }

@@ -7,6 +7,7 @@ import {
   list,
   loadConfig,
   millis,
+  outboxConfig,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
@@ -26,6 +27,7 @@ export const configSchema = z.object({
   ...databaseConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
+  ...outboxConfig,
   ...serviceKeyConfig,
   CURSOR_KEYS: cursorKeys.describe(
     'Secrets of the cursors of results, at least 32 characters each, comma separated; the first seals, all open',

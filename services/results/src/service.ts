@@ -35,6 +35,8 @@ export interface ResultsService extends RunningService {
   consumers: Background['consumers'];
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
@@ -42,7 +44,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const db = createDb({ ...database, applicationName: 'results', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'results', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger });
+  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
   const calls = { signer: createTokenSigner({ issuer: 'results', key, publicKeys }), timeoutMs, logger };
   const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
@@ -61,6 +63,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     partitions: createPartitionKeeper(db, settings.retentionDays),
     cursors: cursorCodec(config.CURSOR_KEYS),
     wakeRelay: relay.wake,
+    producer,
     status: createStatus({ db, kafka, relay, tasks, images }),
     settings,
   };

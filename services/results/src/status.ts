@@ -3,7 +3,7 @@ import { consumerGroups, topics } from '@vision/shared/contracts/topics';
 import type { ServiceClient } from '@vision/shared/http/service-client';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { Relay } from '@vision/shared/messaging/relay';
-import { databaseCheck, kafkaCheck, serviceCheck } from '@vision/shared/status/checks';
+import { askDatabase, askKafka, askService } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
@@ -21,10 +21,10 @@ export function createStatus({ db, kafka, relay, tasks, images }: StatusParts): 
   return createReader({
     service: 'results',
     checks: {
-      database: databaseCheck(db, migrations),
-      kafka: kafkaCheck(kafka, [topics.results, topics.frames, topics.tasks]),
-      tasks: serviceCheck(tasks),
-      images: serviceCheck(images),
+      database: askDatabase(db, migrations),
+      kafka: askKafka(kafka, [topics.results, topics.frames, topics.tasks]),
+      tasks: askService(tasks),
+      images: askService(images),
     },
     outbox: { db, relay },
     consumers: { db, kafka, groups: consumerGroups.results },

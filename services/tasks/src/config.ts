@@ -6,6 +6,7 @@ import {
   httpUrl,
   loadConfig,
   millis,
+  outboxConfig,
   retentionConfig,
   serviceConfig,
 } from '@vision/shared/config';
@@ -28,6 +29,7 @@ export const configSchema = z.object({
   ...databaseConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
+  ...outboxConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
   ...auditConfig,

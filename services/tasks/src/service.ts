@@ -39,13 +39,15 @@ export interface TasksService extends RunningService {
   readonly healthPort: number;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<TasksService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
   const db = createDb({ ...databaseConnection(config), applicationName: 'tasks', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'tasks', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger });
+  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
   const reconcilerBell = createBell();
   const clients = createClients(config, logger);
 
@@ -62,6 +64,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     wakeRelay: relay.wake,
+    producer,
     wakeReconciler: reconcilerBell.ring,
     settings: settingsOf(config),
   };

@@ -5,7 +5,7 @@ import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { Relay } from '@vision/shared/messaging/relay';
-import { databaseCheck, kafkaCheck, serviceCheck, storeCheck } from '@vision/shared/status/checks';
+import { askDatabase, askKafka, askService, askStore } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { Check } from '@vision/shared/status/status';
 import { createBackendStatus } from './clients/backend-status.ts';
@@ -27,14 +27,14 @@ export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'st
   const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
   const neighbour = (audience: 'quota' | 'results' | 'images', baseUrl: string | undefined): Record<string, Check> => {
     if (baseUrl === undefined) return {};
-    return { [audience]: serviceCheck(createServiceClient({ baseUrl, audience, signer, timeoutMs, logger })) };
+    return { [audience]: askService(createServiceClient({ baseUrl, audience, signer, timeoutMs, logger })) };
   };
   const status = createReader({
     service: 'tasks',
     checks: {
-      database: databaseCheck(db, migrations),
-      kafka: kafkaCheck(kafka, [topics.tasks, ...consumerGroups.tasks.flatMap((group) => group.topics)]),
-      object_store: storeCheck(store),
+      database: askDatabase(db, migrations),
+      kafka: askKafka(kafka, [topics.tasks, ...consumerGroups.tasks.flatMap((group) => group.topics)]),
+      object_store: askStore(store),
       ...neighbour('quota', config.QUOTA_URL),
       ...neighbour('results', config.RESULTS_URL),
       ...neighbour('images', config.IMAGES_URL),

@@ -134,3 +134,28 @@ test('a backend without a status of its own is listed with its address only', as
   const { body } = await asOperator('GET', '/internal/v1/backend-status');
   expect(body['items']).toEqual([{ service: 'inference', address: '127.0.0.1' }]);
 });
+
+test('events that are published again change neither tasks nor the ledger', async () => {
+  const subject = randomUUID();
+  const { task_id: id } = (await tasks.create({ subject })).body;
+  await tasks.call('POST', `/v1/vision/tasks/${id}/stop`, { subject });
+  const handled = async () => {
+    const rows = await world.quota.database.db('consumer_positions').select<{ next_offset: number }[]>('next_offset');
+    return rows.reduce((sum, { next_offset: next }) => sum + next, 0);
+  };
+  const unpublished = async () => (await world.database.db('outbox').whereNull('published_at')).length;
+  await until(async () => (await unpublished()) === 0);
+  const events = await world.database.db('outbox').select('event_id');
+  await until(async () => (await handled()) >= events.length);
+  const state = async () => ({
+    tasks: await world.database.db('tasks').select('task_id', 'status', 'version').orderBy('task_id'),
+    reservations: await world.quota.reservations(subject),
+    used: await world.quota.used(subject),
+  });
+  const [before, handledBefore] = [await state(), await handled()];
+  const body = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', dry_run: false };
+  const answer = await asOperator('POST', '/internal/v1/outbox/republish', body);
+  expect([answer.status, answer.body['events']]).toEqual([200, events.length]);
+  await until(async () => (await handled()) >= handledBefore + events.length);
+  expect(await state()).toEqual(before);
+});

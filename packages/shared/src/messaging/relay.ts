@@ -16,7 +16,7 @@ export interface RelayOptions {
   intervalMs?: number;
   /** Rows per look. */
   batchSize?: number;
-  /** How long published rows stay for people to look at. */
+  /** How long published rows stay, so that they can be published again. */
   keepPublishedMs?: number;
 }
 
@@ -40,7 +40,7 @@ export interface Relay {
  * a fail-over events may be repeated or overtake each other; consumers go by id and version.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 3_600_000 } = options;
+  const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 7 * DAY_MS } = options;
   const lead = createLeadership(db, logger);
   const gauges = watchOutbox();
   let nextCleanUp = 0;
@@ -60,8 +60,9 @@ export function createRelay(options: RelayOptions): Relay {
       await producer.publishTraced(rows.map(toTraced));
       await markPublished(session, rows);
       if (performance.now() >= nextCleanUp) {
-        nextCleanUp = performance.now() + Math.min(60_000, keepPublishedMs);
-        await deletePublished(session, keepPublishedMs);
+        // A backlog of old rows is removed step by step, between the looks for new events.
+        const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
+        nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
       return rows.length;
     },
@@ -129,13 +130,20 @@ async function markPublished(session: DbSession, rows: OutboxRow[]): Promise<voi
   ]);
 }
 
-async function deletePublished(session: DbSession, keepMs: number): Promise<void> {
-  await session.query(
-    `delete from outbox where id in (
-       select id from outbox where published_at < now() - make_interval(secs => $1) order by published_at limit 5000)`,
-    [keepMs / 1000],
+async function deletePublished(session: DbSession, keepMs: number): Promise<number> {
+  const [removed] = await session.query<{ count: number }>(
+    `with removed as (
+       delete from outbox where id in (
+         select id from outbox where published_at < now() - make_interval(secs => $1) order by published_at limit $2)
+       returning 1)
+     select count(*)::int as count from removed`,
+    [keepMs / 1000, REMOVED_AT_ONCE],
   );
+  return removed?.count ?? 0;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const REMOVED_AT_ONCE = 5_000;
 
 function toTraced(row: WaitingRow): TracedEvent {
   return {

@@ -8,14 +8,14 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from './status.ts';
 
 /** The database answers and has every migration of this release. */
-export const databaseCheck =
+export const askDatabase =
   (db: Knex, migrations: Migration[]): Check =>
   async () => {
     if (!(await schemaIsCurrent(db, migrations))) throw new Error('migrations of this release are not applied');
   };
 
 /** A broker answers and has the topics. */
-export const kafkaCheck =
+export const askKafka =
   ({ kafka, nameOf }: KafkaClient, topics: readonly string[]): Check =>
   async () => {
     const admin = kafka.admin({ retry: { retries: 0 } });
@@ -30,13 +30,13 @@ export const kafkaCheck =
   };
 
 /** The object store answers and has the bucket. */
-export const storeCheck =
+export const askStore =
   (store: ObjectStore): Check =>
   () =>
     store.assertBucket();
 
 /** Another service answers and accepts the key of this one. */
-export const serviceCheck =
+export const askService =
   ({ ask }: ServiceClient): Check =>
   () =>
     ask(ping, { subject: 'operator' });

@@ -1,6 +1,7 @@
 import type { PartitionLag } from '@vision/shared/contracts/status';
 import type { Command, CommandGroup } from '../command.ts';
 import { oneOfEach, readProcesses, silentOnes } from '../system-status.ts';
+import { republishCommand } from './republish.ts';
 import { table } from '../table.ts';
 
 export const breakersCommand: Command = {
@@ -68,5 +69,6 @@ export const outboxCommands: CommandGroup = {
         return { value: { items: rows, silent }, text, exitCode: silent.length === 0 ? 0 : 1 };
       },
     },
+    republishCommand,
   ],
 };

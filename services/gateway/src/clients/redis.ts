@@ -9,7 +9,7 @@ export interface RedisGuard {
   /** Runs a command; undefined when Redis is away, failed within the deadline or failed a moment ago. */
   attempt: <T>(command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
   /** Rejects when Redis does not answer now; what was decided about it before is not looked at. */
-  check: () => Promise<unknown>;
+  ping: () => Promise<unknown>;
   start: () => void;
   stop: () => void;
   /** What is asked at the start: whether Redis lets us in. Away, it is done without. */
@@ -66,7 +66,7 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
         return undefined;
       }
     },
-    check: () => client.ping(),
+    ping: () => client.ping(),
     start: () => {
       // A failed first connection is retried by the client itself.
       client.connect().catch(() => undefined);

@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeImageCall } from '../use-cases/describe-image-call.ts';
@@ -13,6 +14,7 @@ export function routes(deps: Deps): Route[] {
     createImageDetectionRoute(deps),
     getImageCallRoute(deps),
     runRetentionRoute(deps),
+    republishOutboxRoute('republishImageEvents', deps),
     statusRoute('getImagesStatus', deps.status),
     pingRoute('pingImages', 'images'),
     taskHistoryRoute('getImageCallHistory', (taskId) => describeImageCall(deps, taskId)),

@@ -4,6 +4,7 @@ import type { InferenceClient } from '@vision/shared/inference-client';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
+import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Spool } from '../clients/spool.ts';
 import type { Signals } from '../signals.ts';
@@ -23,6 +24,8 @@ export interface Deps {
   imageGate: Gate;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
+  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  producer: EventProducer;
   /** How this process stands, for operators. */
   status: StatusReader;
   settings: Settings;

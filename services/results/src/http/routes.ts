@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
@@ -15,6 +16,7 @@ export function routes(deps: Deps): Route[] {
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),
+    republishOutboxRoute('republishResultEvents', deps),
     statusRoute('getResultsStatus', deps.status),
     pingRoute('pingResults', 'results'),
     taskHistoryRoute('getFrameHistory', (taskId) => describeFrames(deps, taskId)),

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { TaskOwners } from '../clients/task-owners.ts';
 import type { CursorCodec } from '../domain/cursor.ts';
@@ -15,6 +16,8 @@ export interface Deps {
   cursors: CursorCodec;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
+  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  producer: EventProducer;
   /** How this process stands, for operators. */
   status: StatusReader;
   settings: Settings;

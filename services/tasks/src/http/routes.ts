@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { describeTask } from '../use-cases/describe-task.ts';
@@ -38,6 +39,7 @@ export const routes = (deps: Deps): Route[] => [
   pingRoute('pingTasks', 'tasks'),
   listBackendStatusRoute(deps),
   runRetentionRoute(deps),
+  republishOutboxRoute('republishTaskEvents', deps),
   listDifferencesRoute('listTaskDifferences', {
     db: deps.db,
     ageMs: deps.settings.auditAgeMs,

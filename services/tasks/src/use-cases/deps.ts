@@ -6,6 +6,7 @@ import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
+import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { BackendStatus } from '../clients/backend-status.ts';
 import type { ImagesClient } from '../clients/images.ts';
@@ -40,6 +41,8 @@ export interface Deps {
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
   wakeReconciler: () => void;
+  /** Publishes events again when an operator asks for it; else the relay publishes. */
+  producer: EventProducer;
   /** How this process stands, for operators. */
   status: StatusReader;
   backendStatus: BackendStatus;

@@ -3,6 +3,7 @@ import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
 import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
+import { republishOutboxRoute } from './outbox.ts';
 import { readStatusRoute } from './status.ts';
 import { getLimitsRoute, getSubjectUsageRoute, setLimitsRoute } from './subjects.ts';
 import { listBackendJobsRoute, listTasksOfAllRoute, showTaskRoute, stopTaskRoute, verifyTaskRoute } from './tasks.ts';
@@ -30,6 +31,7 @@ export function adminRoutes(deps: Deps): Route[] {
     listDifferencesRoute,
     listAuditRoute,
     readStatusRoute,
+    republishOutboxRoute,
   ];
   return all.map((make) => make(deps));
 }

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { defineQuestion } from './question.ts';
+
+export const republishRequest = z.object({
+  from: z.iso.datetime().describe('Events published from then on'),
+  to: z.iso.datetime().describe('and before then'),
+  dry_run: z.boolean().describe('Only count'),
+  after: z.string().max(100).optional().describe('next_cursor of the page before'),
+  limit: z.int().min(1).max(5000).default(1000).describe('Events in one call'),
+});
+
+export const republished = z
+  .object({
+    events: z.int().min(0).describe('Published again by this call; with dry_run those of the whole time'),
+    by_type: z.record(z.string(), z.int()),
+    first_at: z.iso.datetime().optional(),
+    last_at: z.iso.datetime().optional(),
+    next_cursor: z.string().describe('Empty when there are no more'),
+  })
+  .meta({ id: 'RepublishedEvents' });
+
+/** Publish events again that were published in a time and are still kept. Their ids stay, so repeats change nothing. */
+export const republishOutbox = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/outbox/republish',
+  body: republishRequest,
+  reply: republished,
+});
+
+export type RepublishRequest = z.infer<typeof republishRequest>;
+export type Republished = z.infer<typeof republished>;

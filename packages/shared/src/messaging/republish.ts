@@ -1,0 +1,85 @@
+import type { Knex } from 'knex';
+import type { Republished, RepublishRequest } from '../contracts/outbox.ts';
+import { storedContext } from '../telemetry/trace-context.ts';
+import type { OutboxRow } from './outbox.ts';
+import type { EventProducer, TracedEvent } from './producer.ts';
+
+export interface RepublishDeps {
+  db: Knex;
+  producer: Pick<EventProducer, 'publishTraced'>;
+}
+
+/** A published row; its date as the database writes it, whose instants are finer than a `Date`. */
+interface PublishedRow extends OutboxRow {
+  published_text: string;
+  published_at: Date;
+}
+
+/** Records in one request to Kafka, as the relay sends them. */
+const BATCH = 200;
+
+/**
+ * Publishes events again, page by page, in the order in which they were published. The rows stay as they are, so the
+ * relay goes on with new events beside it. What waits to be published is the relay's.
+ */
+export async function republish(deps: RepublishDeps, request: RepublishRequest): Promise<Republished> {
+  if (request.dry_run) return countPublished(deps.db, request);
+  const rows = await readPage(deps.db, request);
+  for (let at = 0; at < rows.length; at += BATCH) {
+    await deps.producer.publishTraced(rows.slice(at, at + BATCH).map(toTraced));
+  }
+  const last = rows.at(-1);
+  const byType: Record<string, number> = {};
+  for (const { type } of rows) byType[type] = (byType[type] ?? 0) + 1;
+  return {
+    events: rows.length,
+    by_type: byType,
+    first_at: rows[0]?.published_at.toISOString(),
+    last_at: last?.published_at.toISOString(),
+    next_cursor: last && rows.length === request.limit ? `${last.published_text}/${last.id}` : '',
+  };
+}
+
+async function readPage(db: Knex, { from, to, after, limit }: RepublishRequest): Promise<PublishedRow[]> {
+  const [afterAt, afterId] = cursorOf(after, from);
+  const { rows } = await db.raw<{ rows: PublishedRow[] }>(
+    `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at, published_at,
+            published_at::text as published_text
+       from outbox
+      where published_at >= :from and published_at < :to and (published_at, id) > (:afterAt::timestamptz, :afterId)
+      order by published_at, id limit :limit`,
+    { from, to, afterAt, afterId, limit },
+  );
+  return rows;
+}
+
+/** Where a page begins; what is no cursor of ours begins at the start, which only repeats. */
+function cursorOf(after: string | undefined, from: string): [string, string] {
+  const [, at, id] = /^([\d :.+-]{10,40})\/(\d{1,18})$/.exec(after ?? '') ?? [];
+  return at === undefined || id === undefined ? [from, '0'] : [at, id];
+}
+
+async function countPublished(db: Knex, { from, to }: RepublishRequest): Promise<Republished> {
+  const { rows } = await db.raw<{ rows: { type: string; events: number; first: Date; last: Date }[] }>(
+    `select type, count(*)::int as events, min(published_at) as first, max(published_at) as last
+       from outbox where published_at >= :from and published_at < :to group by type`,
+    { from, to },
+  );
+  const dates = rows.flatMap(({ first, last }) => [first.toISOString(), last.toISOString()]).toSorted();
+  return {
+    events: rows.reduce((sum, { events }) => sum + events, 0),
+    by_type: Object.fromEntries(rows.map(({ type, events }) => [type, events])),
+    first_at: dates[0],
+    last_at: dates.at(-1),
+    next_cursor: '',
+  };
+}
+
+function toTraced(row: PublishedRow): TracedEvent {
+  const { event_id: id, topic, key, type, source, payload: data, created_at: time } = row;
+  return {
+    event: { id, topic, key, type, source, data, time },
+    context: storedContext(row),
+    attributes: { 'outbox.republished': 1 },
+  };
+}

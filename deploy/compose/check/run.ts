@@ -31,6 +31,7 @@ const boxes = new Boxes({ prefix, compose, network, seccompFile });
 const names = await startNameServer();
 const failures: string[] = [];
 const relays: { close: () => Promise<void> }[] = [];
+let ending: Promise<void> | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void end().then(() => process.exit(130)));
 
@@ -140,7 +141,13 @@ async function stopEverything(): Promise<void> {
   }
 }
 
-async function end(): Promise<void> {
+/** Ends everything, once: an interrupt may come while the end is under way, and ends what the work above waits for. */
+function end(): Promise<void> {
+  ending ??= endAll();
+  return ending;
+}
+
+async function endAll(): Promise<void> {
   await boxes.remove();
   await Promise.all(relays.splice(0).map((relay) => relay.close()));
   names.close();

@@ -1,5 +1,6 @@
 import kafkajs from 'kafkajs';
 import type { Admin, ITopicMetadata } from 'kafkajs';
+import { retryUntil } from '../async/retry-until.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { WantedTopic } from './topics-config.ts';
 
@@ -64,7 +65,8 @@ async function describe(admin: Admin, name: string): Promise<ITopicMetadata | un
 
 async function create(admin: Admin, topic: WantedTopic): Promise<void> {
   await admin.createTopics({
-    waitForLeaders: true,
+    // The library takes a broker that does not know the new topic yet for a failure.
+    waitForLeaders: false,
     topics: [
       {
         topic: topic.name,
@@ -75,7 +77,21 @@ async function create(admin: Admin, topic: WantedTopic): Promise<void> {
       },
     ],
   });
+  await waitUntilKnown(admin, topic.name);
 }
+
+/** Until the broker that answers knows the topic and who leads its partitions; for some seconds. */
+async function waitUntilKnown(admin: Admin, name: string): Promise<void> {
+  await retryUntil(() => admin.fetchTopicMetadata({ topics: [name] }), {
+    signal: new AbortController().signal,
+    pauseAfter: (error, failures) => (failures < LOOKS && isNotKnownYet(error) ? LOOK_EVERY_MS : undefined),
+  });
+}
+
+const LOOKS = 100;
+const LOOK_EVERY_MS = 100;
+const isNotKnownYet = (error: unknown) =>
+  ['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'].includes((error as { type?: string }).type ?? '');
 
 async function applyPartitions(
   { admin, check, report }: Run,

@@ -32,7 +32,7 @@ test('the renders that are kept were made from the chart as it is; "UPDATE=1 mak
 });
 
 test('the schema takes the defaults and every example', () => {
-  const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+  const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   for (const file of ['values.yaml', ...exampleFiles.map((name) => `examples/${name}.yaml`)]) {
     validate(yaml(file));
     expect({ file, errors: validate.errors }).toEqual({ file, errors: null });

@@ -19,6 +19,7 @@ import type { SecureKafka } from './support/secure-kafka.ts';
 let kafka: SecureKafka;
 
 beforeAll(async () => {
+  process.env['VISION_QUIET'] = '1';
   kafka = await startSecureKafka();
 }, 600_000);
 

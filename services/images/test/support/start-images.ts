@@ -61,7 +61,8 @@ export type TestImages = World & RunningImages;
 export async function createWorld(shared?: TestKafka): Promise<World> {
   const [database, kafka, s3, inference, quota, spoolDir] = await Promise.all([
     createTestDatabase(migrations),
-    shared ?? testKafka({ topics: [topics.images] }),
+    // The quota service that some tests start reads both.
+    shared ?? testKafka({ topics: [topics.images, topics.tasks] }),
     testS3(),
     startFakeInference(),
     startFakeQuota(),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { isNativeError } from 'node:util/types';
 import { atMost } from '@vision/shared/async/at-most';
 import { system } from '../support/system.ts';
 
@@ -24,7 +25,7 @@ export async function openRaw({ url = system.baseUrl, from }: RawOptions = {}): 
   const socket = connect({ host: hostname, port: Number(port), ...(from === undefined ? {} : { localAddress: from }) });
   // A connection that is refused by a reset may be gone before this side saw it open.
   await once(socket, 'connect').catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error;
+    if (!isNativeError(error) || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
   });
   socket.on('error', () => undefined);
   return socket;

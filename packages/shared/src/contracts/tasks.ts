@@ -60,7 +60,8 @@ export const getInternalTask = defineQuestion({
   refusals: ['not_found'],
 });
 
-const seconds = z.coerce.number().int().min(1);
+/** Some thirty years: beyond it an instant could not be calculated. */
+const seconds = z.coerce.number().int().min(1).max(1_000_000_000);
 
 /** Which tasks an operator wants to see. */
 export const taskFilter = z.object({

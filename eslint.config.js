@@ -80,6 +80,7 @@ export default tseslint.config(
       'deploy/**',
       'charts/**',
       'packages/visionctl/**',
+      'test/beside/**',
       'test/support/**',
       'test/faults/**',
       'test/fuzz/**',

@@ -25,6 +25,7 @@ export default {
         '<rootDir>/test/fuzz/**/*.test.ts',
         '<rootDir>/deploy/**/*.test.ts',
         '<rootDir>/test/migrations/**/*.test.ts',
+        '<rootDir>/test/beside/**/*.test.ts',
       ],
     },
     { ...common, displayName: 'integration', testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'] },

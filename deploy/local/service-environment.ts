@@ -21,6 +21,8 @@ export interface Launch {
   env: NodeJS.ProcessEnv;
   /** For one of several processes of a service. */
   replica?: Replica;
+  /** The checkout that the service runs from, where it is not this one. */
+  tree?: string;
 }
 
 interface Replica {
@@ -75,7 +77,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${urlOf(settings, 'traces')}/api/v2/spans`,
   };
   const variables: NodeJS.ProcessEnv = {
-    SCENES_FILE: join(root, 'config/scenes.json'),
+    SCENES_FILE: join(launch.tree ?? root, 'config/scenes.json'),
     // Few malloc arenas: freed buffers of one thread are used by the others instead of staying behind in each.
     MALLOC_ARENA_MAX: '2',
     // Test and demo streams come from this address of the machine; everything else inside is refused.

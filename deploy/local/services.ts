@@ -39,8 +39,8 @@ function isPresent(name: ServiceName): boolean {
 /** Brings the database of a service up to date. */
 export async function migrate(launch: Launch, name: ServiceName): Promise<void> {
   const log = startLog(launch.settings, `${name}-migrate`);
-  const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', 'migrate'], {
-    cwd: join(root, 'services', name),
+  const child = spawn(nodeOf(launch), [...nodeFlags, 'src/main.ts', 'migrate'], {
+    cwd: join(launch.tree ?? root, 'services', name),
     env: environmentOf(launch, name),
     stdio: ['ignore', log.output, log.output],
   });
@@ -55,15 +55,18 @@ export async function ensureService(launch: Launch, name: ServiceName): Promise<
   const health = urlOf(ports, `${name}Health`);
   await ensureRunning(launch.settings, {
     name: launch.replica?.name ?? name,
-    command: process.execPath,
+    command: nodeOf(launch),
     args: [...nodeFlags, ...memoryFlags, '--import', './src/telemetry.ts', 'src/main.ts'],
     port: portOf(ports, name),
-    cwd: join(root, 'services', name),
+    cwd: join(launch.tree ?? root, 'services', name),
     env: environmentOf(launch, name),
     fingerprint: fingerprintOf(launch, name),
     ready: () => answersOk(`${health}/health/ready`),
   });
 }
+
+/** Another checkout brings its own Node.js. */
+const nodeOf = ({ tree }: Launch) => (tree === undefined ? process.execPath : join(tree, 'node_modules/.bin/node'));
 
 /**
  * Changes with the variables that are decided here and the caller's values for them; the rest of the shell

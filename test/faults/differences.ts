@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { errorLines } from './alarms.ts';
-import type { State } from './state.ts';
+import type { State, Stored } from './state.ts';
 
 /** Two things that do not agree, named as the audits name them. */
 export interface Difference {
@@ -9,7 +9,7 @@ export interface Difference {
 }
 
 /** What differs, as this suite works it out by itself: by reading everything, past the services. */
-export async function computeDifferences(state: State): Promise<Difference[]> {
+export async function computeDifferences(state: Stored): Promise<Difference[]> {
   const found = await Promise.all([
     counters(state),
     openReservations(state),
@@ -34,7 +34,7 @@ const named =
   (kind: string) =>
   ({ id }: { id: string }): Difference => ({ kind, id });
 
-async function counters({ stores }: State): Promise<Difference[]> {
+async function counters({ stores }: Stored): Promise<Difference[]> {
   const rows = await stores.query<{ id: string }>(
     'quota',
     `select day::text || '/' || kind || '/' || subject as id
@@ -46,7 +46,7 @@ async function counters({ stores }: State): Promise<Difference[]> {
   return rows.map(named('quota_counter'));
 }
 
-async function openReservations({ stores }: State): Promise<Difference[]> {
+async function openReservations({ stores }: Stored): Promise<Difference[]> {
   const open = await stores.query<{ id: string }>('quota', `select id from reservations where state = 'open'`);
   const held = await Promise.all([
     stores.query<{ id: string }>(
@@ -62,7 +62,7 @@ async function openReservations({ stores }: State): Promise<Difference[]> {
   return open.filter(({ id }) => !ids.has(id)).map(named('open_reservation'));
 }
 
-async function jobsWithoutWorker({ stores }: State): Promise<Difference[]> {
+async function jobsWithoutWorker({ stores }: Stored): Promise<Difference[]> {
   const rows = await stores.query<{ id: string }>(
     'inference',
     `select job_id as id from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now()`,
@@ -71,7 +71,7 @@ async function jobsWithoutWorker({ stores }: State): Promise<Difference[]> {
 }
 
 /** Stored frames against their count, and ends that the backend confirmed against end marks. */
-async function frames({ stores }: State): Promise<Difference[]> {
+async function frames({ stores }: Stored): Promise<Difference[]> {
   const ended = await stores.query<{ id: string; published: number }>(
     'tasks',
     `select task_id as id, coalesce(job_frames_published, 0)::int as published from tasks
@@ -91,7 +91,7 @@ async function frames({ stores }: State): Promise<Difference[]> {
   return differs.map(named('stored_frames'));
 }
 
-async function framesOfNobody({ stores }: State): Promise<Difference[]> {
+async function framesOfNobody({ stores }: Stored): Promise<Difference[]> {
   const unended = await stores.query<{ id: string }>(
     'results',
     'select task_id as id from ingests where end_status is null',
@@ -101,7 +101,7 @@ async function framesOfNobody({ stores }: State): Promise<Difference[]> {
   return unended.filter(({ id }) => !known.has(id)).map(named('frames_without_task'));
 }
 
-async function videos({ stores }: State): Promise<Difference[]> {
+async function videos({ stores }: Stored): Promise<Difference[]> {
   const tasks = await stores.query<{ id: string; key: string | null; status: string }>(
     'tasks',
     'select task_id as id, object_key as key, status from tasks',

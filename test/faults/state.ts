@@ -10,3 +10,6 @@ export interface State {
   stores: Stores;
   strikes: readonly Strike[];
 }
+
+/** Enough for questions about what is stored. */
+export type Stored = Pick<State, 'stores'>;

@@ -13,7 +13,11 @@ export interface Stores {
   close: () => Promise<void>;
 }
 
-export function openStores(world: World): Stores {
+export interface StoreAddresses extends Pick<World, 's3' | 'redisUrl'> {
+  database: Pick<World['database'], 'url'>;
+}
+
+export function openStores(world: StoreAddresses): Stores {
   const pools = new Map<string, pg.Pool>();
   const store = createObjectStore(world.s3);
   const redis = new Redis(world.redisUrl);

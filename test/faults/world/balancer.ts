@@ -8,7 +8,7 @@ export interface Balancer {
 
 /**
  * One address for the replicas of a service: connections go to them in turn. One that refuses is passed over, as one
- * that is not ready would be; one that hangs is not noticed.
+ * that is not ready would be; one that hangs is not noticed. The list may change: new connections go by it.
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const sockets = new Set<Socket>();

@@ -1,0 +1,52 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Release {
+  version: string;
+  commit: string;
+}
+
+/**
+ * The newest release that the changelog names with its commit: what today's code has to run beside. A release moves
+ * this by its own heading.
+ */
+export function lastRelease(changelog: string): Release {
+  const [, version, commit] = /^## (\d+\.\d+\.\d+) \(commit ([0-9a-f]{40})\)$/m.exec(changelog) ?? [];
+  if (version === undefined || commit === undefined) {
+    throw new Error('CHANGELOG.md names no release with its commit: "## 1.2.3 (commit <40 hex digits>)".');
+  }
+  return { version, commit };
+}
+
+/** The files of a release as git has them, whatever the work tree holds. They are kept for the next time. */
+export function unpackRelease(root: string, folder: string, { version, commit }: Release): string {
+  const tree = join(folder, commit);
+  if (existsSync(tree)) return tree;
+  requireCommit(root, version, commit);
+  const unfinished = `${tree}.new`;
+  const archive = `${tree}.tar`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  execFileSync('git', ['archive', `--output=${archive}`, commit], { cwd: root, stdio: 'pipe' });
+  execFileSync('tar', ['-xf', archive, '-C', unfinished]);
+  rmSync(archive);
+  renameSync(unfinished, tree);
+  return tree;
+}
+
+/** Gives it the packages that its own lock file names, by its own script. */
+export function installPackages(tree: string): void {
+  const installed = spawnSync(process.execPath, ['scripts/ensure-packages.js'], { cwd: tree, stdio: 'inherit' });
+  if (installed.status !== 0) throw new Error(`The packages of the last release cannot be installed in ${tree}.`);
+}
+
+/** Git would say only that this is no valid object name. */
+function requireCommit(root: string, version: string, commit: string): void {
+  if (spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).status === 0) return;
+  const how = isShallow(root) ? 'git fetch --unshallow' : `git fetch origin ${commit}`;
+  throw new Error(`Release ${version} (commit ${commit.slice(0, 12)}) is not in this clone; get it with "${how}".`);
+}
+
+const isShallow = (root: string) =>
+  spawnSync('git', ['rev-parse', '--is-shallow-repository'], { cwd: root, encoding: 'utf8' }).stdout.trim() === 'true';

@@ -1,0 +1,115 @@
+/**
+ * `make beside`: the services of the last release and those of today in one system, on the same stores. An upgrade goes
+ * in stages, each half of the services being the older one once, and once one of each version behind every address. The
+ * caller of it may notice nothing.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '@vision/shared/testing/until';
+import { stopAll } from '../../deploy/local/down.ts';
+import { readSettings, root } from '../../deploy/local/settings.ts';
+import type { Settings } from '../../deploy/local/settings.ts';
+import { createFindings } from './findings.ts';
+import { installPackages, lastRelease, unpackRelease } from './last-release.ts';
+import { startSources } from './sources.ts';
+import { stages } from './stages.ts';
+import type { Stage } from './stages.ts';
+import type { Story } from './story.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const SHOWN = 40;
+const started = Date.now();
+const say = (text: string) => console.log(`beside     ${Math.round((Date.now() - started) / 1000)} s: ${text}`);
+
+const findings = createFindings();
+process.exitCode = 1;
+try {
+  const base = readSettings();
+  const release = lastRelease(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'));
+  const tree = unpackRelease(root, join(base.localDir, 'releases'), release);
+  installPackages(tree);
+  say(`last is ${release.version} (${release.commit.slice(0, 12)}), today is ${today()}`);
+  process.env['VISION_QUIET'] = '1';
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(base));
+  const world = await startWorld(base, tree);
+  try {
+    await goThrough(world);
+  } finally {
+    await world.close();
+  }
+} catch (error) {
+  findings.breach(error instanceof Error ? error.message : String(error));
+}
+const { requests, failed, breaches } = findings;
+const faults = [...failed.map((sentence) => `failed request: ${sentence}`), ...breaches];
+for (const sentence of faults.slice(0, SHOWN)) console.log(`  ${sentence}`);
+if (faults.length > SHOWN) console.log(`  and ${faults.length - SHOWN} more`);
+say(`${requests} requests, ${failed.length} failed; ${breaches.length} breaches`);
+process.exit(requests > 0 && faults.length === 0 ? 0 : 1);
+
+async function goThrough(world: World): Promise<void> {
+  Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
+  // These read the addresses above when they are loaded.
+  const { Story } = await import('./story.ts');
+  const { checkAftermath } = await import('./aftermath.ts');
+  const sources = await startSources(join(world.settings.localDir, 'sources'));
+  try {
+    const [first, ...later] = stages as [Stage, ...Stage[]];
+    await world.migrate('last');
+    await world.enter(first);
+    const story = await Story.begin(findings, sources);
+    await live(world, story, first);
+    await world.migrate('today');
+    say("today's migrations are applied while the last release runs");
+    for (const stage of later) {
+      await world.enter(stage);
+      await live(world, story, stage);
+    }
+    say('ending what still runs');
+    await story.end();
+    say('looking at what is left');
+    await checkAftermath(findings, world);
+  } finally {
+    sources.close();
+  }
+}
+
+async function live(world: World, story: Story, stage: Stage): Promise<void> {
+  say(`${stage.name}: ${told(stage)}`);
+  const members = world.membersOf(stage);
+  const before = await Promise.all(members.map((member) => member.answered()));
+  await story.liveThrough(stage.name);
+  // A process that nobody asked has shown nothing.
+  let silent: string[] = [];
+  const allAnswered = async () => {
+    const now = await Promise.all(members.map((member) => member.answered()));
+    silent = members.flatMap(({ name }, index) => (now[index] === before[index] ? [name] : []));
+    if (silent.length > 0) await story.askEverybody(stage.name);
+    return silent.length === 0;
+  };
+  await until(allAnswered, { timeoutMs: 60_000, intervalMs: 500 }).catch(() => {
+    findings.breach(`${stage.name}: nobody asked ${silent.join(', ')}`);
+  });
+}
+
+function told({ runs }: Stage): string {
+  const those = (version: 'last' | 'today') =>
+    Object.entries(runs).flatMap(([service, versions]) => (versions.includes(version) ? [service] : []));
+  const [last, now] = [those('last'), those('today')];
+  const list = (names: string[]) => (names.length === Object.keys(runs).length ? 'all six' : names.join(', '));
+  return [last.length > 0 ? `last: ${list(last)}` : [], now.length > 0 ? `today: ${list(now)}` : []].flat().join('; ');
+}
+
+function today(): string {
+  const commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  const changed = execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], { cwd: root }).length > 0;
+  return changed ? `${commit} with changes` : commit;
+}
+
+/** What a run starts runs apart from this process, so an interrupted one has to end it. */
+async function leave(base: Settings): Promise<void> {
+  await stopAll({ ...base, localDir: join(base.localDir, 'beside/test') });
+  process.exit(130);
+}

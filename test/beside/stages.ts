@@ -1,0 +1,34 @@
+import { serviceNames } from '../../deploy/local/service-environment.ts';
+import type { ServiceName } from '../../deploy/local/service-environment.ts';
+
+/** The last release, and what is in this checkout. */
+export const versions = ['last', 'today'] as const;
+export type Version = (typeof versions)[number];
+
+/** Which versions of each service run and are asked. */
+export interface Stage {
+  name: string;
+  runs: Readonly<Record<ServiceName, readonly Version[]>>;
+}
+
+/** Neighbours that say most to each other are in different halves: gateway and images, tasks and inference. */
+const half: readonly ServiceName[] = ['gateway', 'tasks', 'quota'];
+
+const everywhere = (...those: Version[]): Stage['runs'] => each(() => those);
+
+function each(versionsOf: (service: ServiceName) => readonly Version[]): Stage['runs'] {
+  return Object.fromEntries(serviceNames.map((name) => [name, versionsOf(name)])) as Stage['runs'];
+}
+
+/**
+ * An upgrade that is stepped back and done again. In each stage everything begins something, and goes on with what the
+ * stages before have begun. The first one runs on the schema of the last release, all others on today's.
+ */
+export const stages: readonly Stage[] = [
+  { name: 'before the upgrade', runs: everywhere('last') },
+  { name: 'first half old', runs: each((name) => (half.includes(name) ? ['last'] : ['today'])) },
+  { name: 'one of each', runs: everywhere('last', 'today') },
+  { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
+  { name: 'stepped back', runs: everywhere('last') },
+  { name: 'upgraded', runs: everywhere('today') },
+];

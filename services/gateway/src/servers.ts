@@ -53,7 +53,14 @@ export function createServers(config: Config, deps: Deps, checks: StartCheck[]):
   return {
     public: publicServer,
     admin: adminServer,
-    health: createHealth({ host, port: config.HEALTH_PORT, logger, checks, ready }),
+    health: createHealth({
+      host,
+      port: config.HEALTH_PORT,
+      logger,
+      checks,
+      ready,
+      listeners: [publicServer, adminServer],
+    }),
   };
 }
 

@@ -67,7 +67,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     kafkaCheck(config, { consumes: [], publishes: [topics.images] }),
     bucketCheck(objectStoreOptions(config)),
   ];
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks });
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, listeners: [server] });
 
   const closeClients = async () => {
     clients.inference.close();

@@ -5,6 +5,7 @@ import { createHealth } from '@vision/shared/http/health';
 import type { Health } from '@vision/shared/http/health';
 import type { Logger } from '@vision/shared/logger';
 import { createHttpServer } from '@vision/shared/http/server';
+import type { HttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
@@ -61,7 +62,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
 
   const app = createApp({ routes: routes(deps, jobs?.deps), ...createAccess(config, logger), logger });
   const server = createHttpServer(app, { host: config.HOST, port: config.PORT, keepAliveMs: config.KEEP_ALIVE_MS });
-  const health = healthOf(config, { detectors, jobs, logger });
+  const health = healthOf(config, { detectors, jobs, server, logger });
 
   return {
     get port() {
@@ -100,12 +101,13 @@ function watchedGate(places: number, signals: Signals): Gate {
 interface Parts {
   detectors: PictureDeps['detectors'];
   jobs: VideoJobs | undefined;
+  server: HttpServer;
   logger: Logger;
 }
 
-function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, logger }: Parts): Health {
+function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, server, logger }: Parts): Health {
   const ready = () => detectors.isAlive() && jobs?.isReady() !== false;
-  return createHealth({ host, port, logger, checks: jobs?.checks ?? [], ready });
+  return createHealth({ host, port, logger, checks: jobs?.checks ?? [], ready, listeners: [server] });
 }
 
 /** How much is worked on at once, and how much may wait. */

@@ -62,7 +62,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     databaseCheck(db, database, migrations),
     kafkaCheck(config, { consumes: [topics.tasks, topics.images], publishes: [] }),
   ];
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: consumer.isAlive });
+  const live = consumer.isAlive;
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
   const stopBackground = async () => {
     await Promise.all([consumer.stop(10_000), retention.stop(), auditor.stop()]);

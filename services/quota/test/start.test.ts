@@ -138,9 +138,13 @@ test('a missing topic, and one with too few partitions, keep the process from be
 test('on SIGTERM readiness says no at once, and requests are served until the drain is over', async () => {
   const quota = await start({ DRAIN_DELAY_MS: '3000' });
   await until(async () => (await quota.health('ready')) === '200 ok\n', { timeoutMs: 50_000 });
+  const before = await fetch(`http://127.0.0.1:${quota.port}/nowhere`);
+  expect(before.headers.get('connection')).toBe('keep-alive');
   quota.child.kill('SIGTERM');
   await until(async () => (await quota.health('ready')) === '503 no\nthe process is stopping\n');
-  expect((await fetch(`http://127.0.0.1:${quota.port}/nowhere`)).status).toBe(401);
+  // Callers that keep connections are sent elsewhere while there is still an answer.
+  const served = await fetch(`http://127.0.0.1:${quota.port}/nowhere`);
+  expect([served.status, served.headers.get('connection')]).toEqual([401, 'close']);
   expect(await quota.health('live')).toBe('200 ok\n');
   expect(await quota.ended).toBe('0');
 }, 120_000);

@@ -76,7 +76,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     databaseCheck(db, database, migrations),
     kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
   ];
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: background.isAlive });
+  const live = background.isAlive;
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
   return {
     get port() {

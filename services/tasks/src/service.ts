@@ -75,7 +75,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
   const checks = checksOf(config, db);
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live: background.isAlive });
+  const live = background.isAlive;
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
   const closeClients = async () => {
     clients.inference.close();

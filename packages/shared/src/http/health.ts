@@ -5,6 +5,7 @@ import { createStartChecks } from '../start/start-checks.ts';
 import type { StartCheck } from '../start/start-checks.ts';
 import { metricsHandler } from '../telemetry.ts';
 import { createHttpServer } from './server.ts';
+import type { HttpServer } from './server.ts';
 
 export interface HealthOptions {
   host: string;
@@ -16,19 +17,23 @@ export interface HealthOptions {
   ready?: (() => Promise<boolean> | boolean) | undefined;
   /** True while the process makes progress; never depends on a database, broker or other service. */
   live?: (() => boolean) | undefined;
+  /** What takes requests; it retires when the process drains. */
+  listeners: Pick<HttpServer, 'retire'>[];
 }
 
 export interface Health {
   readonly port: number;
   /** Opens the listener and asks the checks; resolves after their first answers, or 3 s. */
   start: () => Promise<void>;
-  /** From now on the process is not ready; resolves after a time in which it goes on serving. */
+  /**
+   * From now on the process is not ready, and its listeners retire; resolves after a time in which they go on serving.
+   */
   drain: (waitMs: number) => Promise<void>;
   stop: (graceMs: number) => Promise<void>;
 }
 
 /** The second port: `/health/startup`, `/health/ready`, `/health/live`, `/metrics`. */
-export function createHealth({ host, port, logger, checks, ready, live }: HealthOptions): Health {
+export function createHealth({ host, port, logger, checks, ready, live, listeners }: HealthOptions): Health {
   const startChecks = createStartChecks(checks, logger);
   let isDraining = false;
   const whyNotReady = async () => {
@@ -47,6 +52,7 @@ export function createHealth({ host, port, logger, checks, ready, live }: Health
     },
     drain: async (waitMs) => {
       isDraining = true;
+      for (const listener of listeners) listener.retire();
       await delay(waitMs);
     },
     stop: async (graceMs) => {

@@ -5,6 +5,11 @@ import type { AddressInfo } from 'node:net';
 export interface HttpServer {
   /** Starts listening; resolves with the port. */
   start: () => Promise<number>;
+  /**
+   * Serves on, but every answer from now on ends its connection: a caller that keeps connections finds another replica
+   * while this one still answers, instead of a connection that is closed in the moment of its next request.
+   */
+  retire: () => void;
   /** Stops accepting, lets running requests finish within the grace, then cuts them. */
   stop: (graceMs: number) => Promise<void>;
   /** The port in use; before the start the one that was asked for. */
@@ -50,18 +55,16 @@ export function createHttpServer(
     });
     server.emit('request', req, res);
   });
-  const running = new Set<ServerResponse>();
+  const retire = retirementOf(server);
   let isStopping = false;
   server.prependListener('request', (_req, res: ServerResponse) => {
-    running.add(res);
-    res.shouldKeepAlive &&= !isStopping;
     res.once('close', () => {
-      running.delete(res);
       if (isStopping) server.closeIdleConnections();
     });
   });
   return {
     server,
+    retire,
     get port() {
       return (server.address() as AddressInfo | null)?.port ?? port;
     },
@@ -77,7 +80,7 @@ export function createHttpServer(
       new Promise((resolve) => {
         // A connection that is kept alive would go on bringing requests; each ends with the answer it is busy with.
         isStopping = true;
-        for (const res of running) res.shouldKeepAlive = false;
+        retire();
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
         server.close(() => {
           clearTimeout(cut);
@@ -85,5 +88,20 @@ export function createHttpServer(
         });
         server.closeIdleConnections();
       }),
+  };
+}
+
+/** Returns what makes every answer, also those under way, the last one of its connection. */
+function retirementOf(server: Server): () => void {
+  const running = new Set<ServerResponse>();
+  let isRetired = false;
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    running.add(res);
+    res.shouldKeepAlive &&= !isRetired;
+    res.once('close', () => running.delete(res));
+  });
+  return () => {
+    isRetired = true;
+    for (const res of running) res.shouldKeepAlive = false;
   };
 }

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { topics } from '@vision/shared/contracts/topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { freePort } from '@vision/shared/testing/ports';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
+import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
+import { startProcess } from '@vision/shared/testing/service-process';
+import { until } from '@vision/shared/testing/until';
+import { migrations } from '../src/db/migrations/list.ts';
+
+interface World {
+  kafka: TestKafka;
+  s3: TestS3;
+  database: TestDatabase;
+  empty: TestDatabase;
+}
+
+let world: World;
+
+beforeAll(async () => {
+  world = {
+    kafka: await testKafka({ topics: [topics.images], partitions: 2 }),
+    s3: await testS3(),
+    database: await createTestDatabase(migrations),
+    empty: await createTestDatabase([]),
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await world.kafka.close();
+  await world.s3.close();
+  await world.database.drop();
+  await world.empty.drop();
+});
+
+/** Everything that images needs, as it has to be. */
+const settings = ({ kafka, s3, database }: World) => ({
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'info',
+  DATABASE_URL: database.url,
+  KAFKA_BROKERS: kafka.brokers.join(','),
+  TOPIC_PREFIX: kafka.topicPrefix,
+  S3_ENDPOINT: s3.endpoint,
+  S3_REGION: s3.region,
+  S3_BUCKET: s3.bucket,
+  S3_ACCESS_KEY: s3.accessKey,
+  S3_SECRET_KEY: s3.secretKey,
+  SERVICE_KEY: testServiceKey('images'),
+  SERVICE_PUBLIC_KEYS: testPublicKeys,
+  INFERENCE_URL: 'http://127.0.0.1:1',
+  QUOTA_URL: 'http://127.0.0.1:1',
+  SCENES_FILE: 'config/scenes.json',
+});
+
+/** What is wrong, the first line of the log, and what becomes of the process. */
+interface Row {
+  what: string;
+  changed: (world: World) => Record<string, string>;
+  says: RegExp;
+  /** Ends at once; is not ready until it is mended; or works without it for a while. */
+  then: 'ends' | 'is not ready' | 'is ready';
+}
+
+const rows: Row[] = [
+  { what: 'a wrong value', changed: () => ({ MAX_CALLS: 'many' }), says: /MAX_CALLS: .*not "many"/, then: 'ends' },
+  {
+    what: 'a missing secret',
+    changed: () => ({ SERVICE_KEY: '' }),
+    says: /SERVICE_KEY: is missing/,
+    then: 'ends',
+  },
+  {
+    what: 'a file of a secret that is not there',
+    changed: () => ({ S3_SECRET_KEY: '', S3_SECRET_KEY_FILE: '/nowhere/key' }),
+    says: /S3_SECRET_KEY_FILE.*\/nowhere\/key/,
+    then: 'ends',
+  },
+  {
+    what: 'brokers that do not answer',
+    changed: () => ({ KAFKA_BROKERS: '127.0.0.1:1' }),
+    says: /^No broker of KAFKA_BROKERS=127\.0\.0\.1:1 answers: ECONNREFUSED$/,
+    then: 'is ready',
+  },
+  {
+    what: 'a database that is not migrated',
+    changed: ({ empty }) => ({ DATABASE_URL: empty.url }),
+    says: /^The database vision_test_\w+ of DATABASE_URL \(.*\) is not migrated: [\w-]+ is missing/,
+    then: 'is not ready',
+  },
+  {
+    what: 'a topic with too few partitions',
+    changed: () => ({ TOPICS: '{"default":{"partitions":3}}' }),
+    says: /vision\.images\.v1 has 2 partitions, and TOPICS asks for 3/,
+    then: 'is not ready',
+  },
+  {
+    what: 'a bucket that is not there',
+    changed: () => ({ S3_BUCKET: 'absent' }),
+    says: /^There is no bucket S3_BUCKET=absent at S3_ENDPOINT=http/,
+    then: 'is not ready',
+  },
+  {
+    what: 'keys of the bucket that are refused',
+    changed: () => ({ S3_SECRET_KEY: 'wrong-secret' }),
+    says: /refuses S3_ACCESS_KEY and S3_SECRET_KEY for the bucket S3_BUCKET=/,
+    then: 'is not ready',
+  },
+];
+
+test.each(rows)('$what is the first line of the log, and the process $then', async ({ changed, says, then }) => {
+  const HEALTH_PORT = String(await freePort());
+  const ports = { PORT: String(await freePort()), HEALTH_PORT };
+  const images = startProcess('images', { ...settings(world), ...ports, ...changed(world) });
+  try {
+    const first = () => /^\{.*\}$/m.exec(images.output())?.[0];
+    const line = JSON.parse(await until(first, { timeoutMs: 50_000 })) as { level: string; msg: string };
+    expect(line.msg).toMatch(says);
+    expect(line.level).toBe(then === 'ends' ? 'fatal' : 'error');
+    expect(images.output()).not.toContain('wrong-secret');
+    if (then === 'ends') {
+      expect(await images.ended).toBe('1');
+      return;
+    }
+    const ready = async () => {
+      const answer = await fetch(`http://127.0.0.1:${HEALTH_PORT}/health/ready`);
+      return `${answer.status} ${await answer.text()}`;
+    };
+    const expected = then === 'is ready' ? '200 ok\n' : `503 no\n${line.msg}\n`;
+    await until(async () => (await ready()) === expected);
+  } finally {
+    await images.stop();
+  }
+});

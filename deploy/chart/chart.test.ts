@@ -39,6 +39,17 @@ test('the schema takes the defaults and every example', () => {
   }
 });
 
+test('stores.env has every key that the small example reads from its Secret', () => {
+  const lines = read(join(chartDir, 'examples/stores.env')).split('\n');
+  const given = lines.flatMap((line) => /^([a-z-]+)=./.exec(line)?.[1] ?? []);
+  const { manifests = [] } = goldens.find(({ name }) => name === 'one-node') ?? {};
+  const references = containersOf(manifests).flatMap(({ container: { env = [] } }) =>
+    env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
+  );
+  const wanted = references.filter(({ name }) => name === 'vision-stores').map(({ key }) => key);
+  expect(given.sort()).toEqual([...new Set(wanted)].sort());
+});
+
 test('the scenes of an example are a registry that the services read', () => {
   const { scenes } = yaml('examples/triton.yaml') as { scenes: { json: string } };
   expect(sceneRegistry.safeParse(JSON.parse(scenes.json)).error).toBeUndefined();

@@ -21,9 +21,13 @@ the defaults of the code. (root, name, c)
 {{- with .c.ports.admin -}}{{- $_ := set $w "ADMIN_PORT" (dict "value" .) -}}{{- end -}}
 {{- range list "tasks" "images" "results" "quota" -}}
 {{- $_ := set $w (printf "%s_URL" (upper .)) (dict "value" (include "vision.url" (dict "root" $.root "name" .))) -}}
+{{- $_ := set $w (printf "%s_REPLICAS_URL" (upper .)) (dict "value" (include "vision.replicasUrl" (dict "root" $.root "name" .))) -}}
 {{- end -}}
 {{- $backend := $v.inferenceBackend.url | default (include "vision.url" (dict "root" .root "name" "inference")) -}}
 {{- $_ := set $w "INFERENCE_URL" (dict "value" $backend) -}}
+{{- if not $v.inferenceBackend.url -}}
+{{- $_ := set $w "INFERENCE_REPLICAS_URL" (dict "value" (include "vision.replicasUrl" (dict "root" .root "name" "inference"))) -}}
+{{- end -}}
 {{- if or $v.scenes.json $v.scenes.existingConfigMap -}}
 {{- $_ := set $w "SCENES_FILE" (dict "value" "/etc/vision/scenes/scenes.json") -}}
 {{- end -}}

@@ -100,6 +100,12 @@ annotations:
 http://{{ include "vision.fullname" .root }}-{{ .name }}:{{ $c.ports.http }}
 {{- end -}}
 
+{{/* Where every replica of a component is found. (root, name) */}}
+{{- define "vision.replicasUrl" -}}
+{{- $c := include "vision.component" . | fromJson -}}
+http://{{ include "vision.fullname" .root }}-{{ .name }}-replicas:{{ $c.ports.http }}
+{{- end -}}
+
 {{/* A setting as the component will see it: its own, the common one, else the default of the code. (root, name, setting) */}}
 {{- define "vision.setting" -}}
 {{- $c := include "vision.component" . | fromJson -}}

@@ -40,6 +40,24 @@ spec:
 {{- end }}
 {{- end -}}
 
+{{/* A name that stands for every pod, ready or not, by which operators ask each of them (visionctl doctor). */}}
+{{- define "vision.replicasService" -}}
+{{- if ne .name "gateway" }}
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "vision.metadata" (dict "root" .root "name" .name "suffix" (printf "%s-replicas" .name)) | nindent 2 }}
+spec:
+  type: ClusterIP
+  clusterIP: None
+  publishNotReadyAddresses: true
+  selector:
+    {{- include "vision.selector" . | nindent 4 }}
+  ports:
+    - { name: http, port: {{ .c.ports.http }}, targetPort: http, appProtocol: http }
+{{- end }}
+{{- end -}}
+
 {{- define "vision.podDisruptionBudget" -}}
 {{- $budget := .c.podDisruptionBudget -}}
 {{- if $budget.enabled }}

@@ -32,7 +32,9 @@ try {
   installPackages(tree);
   say(`last is ${release.version} (${release.commit.slice(0, 12)}), today is ${today()}`);
   process.env['VISION_QUIET'] = '1';
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(base));
+  let leaving: Promise<void> | undefined;
+  // `make` and whoever ended it may both send one.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (leaving ??= leave(base)));
   const world = await startWorld(base, tree);
   try {
     await goThrough(world);
@@ -42,12 +44,17 @@ try {
 } catch (error) {
   findings.breach(error instanceof Error ? error.message : String(error));
 }
-const { requests, failed, breaches } = findings;
-const faults = [...failed.map((sentence) => `failed request: ${sentence}`), ...breaches];
-for (const sentence of faults.slice(0, SHOWN)) console.log(`  ${sentence}`);
-if (faults.length > SHOWN) console.log(`  and ${faults.length - SHOWN} more`);
-say(`${requests} requests, ${failed.length} failed; ${breaches.length} breaches`);
-process.exit(requests > 0 && faults.length === 0 ? 0 : 1);
+process.exit(report() ? 0 : 1);
+
+/** Prints what was found; true when all is well. */
+function report(): boolean {
+  const { requests, failed, breaches } = findings;
+  const faults = [...failed.map((sentence) => `failed request: ${sentence}`), ...breaches];
+  for (const sentence of faults.slice(0, SHOWN)) console.log(`  ${sentence}`);
+  if (faults.length > SHOWN) console.log(`  and ${faults.length - SHOWN} more`);
+  say(`${requests} requests, ${failed.length} failed; ${breaches.length} breaches`);
+  return requests > 0 && faults.length === 0;
+}
 
 async function goThrough(world: World): Promise<void> {
   Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
@@ -110,6 +117,8 @@ function today(): string {
 
 /** What a run starts runs apart from this process, so an interrupted one has to end it. */
 async function leave(base: Settings): Promise<void> {
+  say('interrupted; stopping what was started');
+  report();
   await stopAll({ ...base, localDir: join(base.localDir, 'beside/test') });
   process.exit(130);
 }

@@ -19,7 +19,10 @@ if (!isCurrent()) {
   process.exitCode = npm.status ?? 1;
 }
 
-/** Every package of the lock file is there in the same version, and nothing else; optional ones may be absent. */
+/**
+ * Every package of the lock file is there in the same version, and nothing else; optional ones may be absent. Ours are
+ * links, so their version changes nothing.
+ */
 function isCurrent() {
   if (!existsSync(installedLock)) return false;
   const wanted = packagesOf(resolve(root, 'package-lock.json'));
@@ -27,7 +30,7 @@ function isCurrent() {
   return (
     Object.entries(wanted).every(([path, entry]) =>
       installed[path]
-        ? same(installed[path], entry)
+        ? !path.includes('node_modules/') || same(installed[path], entry)
         : path === '' || entry.optional === true || entry.devOptional === true,
     ) && Object.keys(installed).every((path) => wanted[path] !== undefined)
   );

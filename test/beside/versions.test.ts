@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { root } from '../../deploy/local/settings.ts';
+import { lastRelease } from './last-release.ts';
+
+interface Manifest {
+  name: string;
+  version: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const manifest = (path: string) => JSON.parse(read(path)) as Manifest;
+
+/** Images are labelled with it; `visionctl --version` prints that of its own package. */
+const { version } = manifest('package.json');
+const workspaces = globSync('{packages,services}/*/package.json', { cwd: root });
+
+const numbers = (text: string) =>
+  text
+    .split('.')
+    .map((part) => part.padStart(6, '0'))
+    .join('.');
+
+test('the version of the repository is that of the newest release, or of the one that is prepared', () => {
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(numbers(version) >= numbers(lastRelease(read('CHANGELOG.md')).version)).toBe(true);
+});
+
+test('every package has the version of the repository, and asks for the others in it', () => {
+  expect(workspaces).toHaveLength(8);
+  for (const path of workspaces) {
+    const { version: own, dependencies = {}, devDependencies = {} } = manifest(path);
+    const ours = Object.entries({ ...dependencies, ...devDependencies }).filter(([name]) =>
+      name.startsWith('@vision/'),
+    );
+    expect({ path, versions: [own, ...ours.map(([, wanted]) => wanted)] }).toEqual({
+      path,
+      versions: [version, ...ours.map(() => version)],
+    });
+  }
+});
+
+test('the lock file agrees', () => {
+  const lock = JSON.parse(read('package-lock.json')) as { version: string; packages: Record<string, Manifest> };
+  const ours = ['', ...workspaces.map((path) => path.replace('/package.json', ''))];
+  expect([lock.version, ...ours.map((path) => lock.packages[path]?.version)]).toEqual(['', ...ours].map(() => version));
+});
+
+test('the chart has the version of the images that it runs', () => {
+  const chart = parse(read('charts/vision/Chart.yaml')) as {
+    version: string;
+    appVersion: string;
+    annotations: Record<string, string>;
+  };
+  const images = [...(chart.annotations['artifacthub.io/images'] ?? '').matchAll(/image: \S+:(\S+)/g)];
+  expect([chart.version, chart.appVersion]).toEqual([version, version]);
+  expect(images.map(([, tag]) => tag)).toEqual(Array.from({ length: 6 }, () => version));
+});

@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: images env compose-check help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults deliberate walls chart chart-run beside bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit integration e2e attacks fuzz faults rotate deliberate walls chart chart-run beside bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ faults: packages ## break things on purpose: SEED=number MINUTES=number
 
 beside: packages ## run the last release beside this code, each half old once and one of each, through an upgrade and back
 	@$(NODE) test/beside/run.ts
+
+rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
+	@$(TEST) rotate
 
 deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text
 	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/faults/deliberate/run.ts

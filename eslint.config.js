@@ -84,6 +84,7 @@ export default tseslint.config(
       'test/support/**',
       'test/faults/**',
       'test/fuzz/**',
+      'test/rotation/**',
     ],
     rules: { 'no-console': 'off' },
   },

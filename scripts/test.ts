@@ -17,10 +17,11 @@ interface Step {
   name: string;
   needs: 'nothing' | 'infrastructure' | 'system';
   command: string[];
+  /** Only when it is named. */
+  isOnDemand?: true;
 }
 
 const localDir = join(readSettings().localDir, 'test');
-const faultsDir = join(readSettings().localDir, 'faults');
 const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source'];
 
@@ -53,12 +54,22 @@ const steps: Step[] = [
     needs: 'nothing',
     command: [process.execPath, ...nodeFlags, 'test/faults/run.ts', join(resultsDir, 'faults.json')],
   },
+  // Replaces every process dozens of times, which takes minutes.
+  {
+    name: 'rotate',
+    needs: 'nothing',
+    command: [process.execPath, ...nodeFlags, 'test/rotation/run.ts', join(resultsDir, 'rotate.json')],
+    isOnDemand: true,
+  },
 ];
+
+/** Steps that bring a system of their own, below a folder of their name. */
+const WITH_OWN_SYSTEM = ['faults', 'rotate'];
 
 const started = Date.now();
 const outcome = { passed: 0, failed: 0, exitCode: 0 };
 /** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
-const run = { interrupted: false, startedBelow: false, startedServices: false, startedFaults: false };
+const run = { interrupted: false, startedBelow: false, startedServices: false, ownSystems: new Set<string>() };
 let current: ChildProcess | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -79,7 +90,7 @@ console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
 process.exitCode = outcome.exitCode;
 
 function chosenSteps(names: string[]): Step[] {
-  if (names.length === 0) return steps;
+  if (names.length === 0) return steps.filter(({ isOnDemand }) => isOnDemand !== true);
   return names.map((name) => {
     const step = steps.find((known) => known.name === name);
     if (!step) throw new Error(`Steps: ${steps.map((known) => known.name).join(', ')}`);
@@ -92,7 +103,7 @@ async function runStep(step: Step): Promise<void> {
   const results = join(resultsDir, `${step.name}.json`);
   mkdirSync(resultsDir, { recursive: true });
   rmSync(results, { force: true });
-  run.startedFaults ||= step.name === 'faults';
+  if (WITH_OWN_SYSTEM.includes(step.name)) run.ownSystems.add(join(readSettings().localDir, step.name));
   const prepared = await prepare(step.needs);
   const exitCode = prepared === 0 ? await execute(step.command, { ...process.env, ...testVariables() }) : prepared;
   const counts = readCounts(results);
@@ -120,10 +131,11 @@ async function prepare(needs: Step['needs']): Promise<number> {
 async function stopWhatWasStarted(): Promise<void> {
   if (run.startedBelow) await local('test-down');
   else if (run.startedServices) await local('test-down', 'services');
-  // The fault suite stops its own copy, unless it was interrupted.
-  if (run.startedFaults && runningNames(join(faultsDir, 'test')).length > 0) {
+  // These stop their own copy, unless they were interrupted.
+  for (const folder of run.ownSystems) {
+    if (runningNames(join(folder, 'test')).length === 0) continue;
     const command = [process.execPath, ...nodeFlags, 'deploy/local/main.ts', 'test-down'];
-    await execute(command, { ...process.env, VISION_LOCAL_DIR: faultsDir });
+    await execute(command, { ...process.env, VISION_LOCAL_DIR: folder });
   }
 }
 

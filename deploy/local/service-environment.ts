@@ -32,6 +32,8 @@ interface Replica {
   portBase: number;
   /** The addresses of the other services, `TASKS_URL` and the like. */
   neighbours: Record<string, string>;
+  /** In place of the secrets of this copy, and of addresses that hold one: while they are rotated. */
+  secrets?: NodeJS.ProcessEnv;
 }
 
 /** The settings by which the ports of this process are counted. */
@@ -96,6 +98,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     ...(replica?.neighbours ?? urlsOf(settings, ['tasks', 'images', 'results', 'quota'])),
     ...(name === 'gateway' ? { ADMIN_PORT: String(portOf(ports, 'admin')) } : {}),
     ...secretsOf(infrastructure, name),
+    ...replica?.secrets,
   };
   return Object.fromEntries(Object.entries(variables).filter(([variable]) => mayHold(name, variable)));
 }

@@ -12,6 +12,13 @@ export interface Settings {
   traces: boolean;
   /** What the Kafka broker of this copy has beyond the usual. */
   kafka?: KafkaExtras;
+  /** The pairs of keys that the S3 server of this copy takes; that of its secrets when absent. */
+  s3Keys?: readonly S3Keys[];
+}
+
+export interface S3Keys {
+  accessKey: string;
+  secretKey: string;
 }
 
 export interface KafkaExtras {

@@ -3,10 +3,10 @@
  * The seed fixes the choices; their timing depends on the machine. An argument names a file for the counts of
  * held and breached invariants.
  */
-import { until } from '@vision/shared/testing/until';
 import { readSettings } from '../../deploy/local/settings.ts';
 import { tellFacts } from './facts.ts';
 import { watchHealth } from './health.ts';
+import { lasting } from './invariants/lasting.ts';
 import { PAUSE_MS, underLoad } from './load.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { breakThings, names, timesOf } from './nemesis/nemesis.ts';
@@ -38,7 +38,7 @@ const say = (text: string) => console.log(`faults     ${Math.round((Date.now() -
 say(`seed ${seed}, ${minutes} minutes`);
 process.env['VISION_QUIET'] = '1';
 const random = seeded(seed);
-const world = await startWorld(readSettings(), random, hastened);
+const world = await startWorld(readSettings(), { folder: 'faults', random, env: hastened });
 Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
 // These read the addresses above when they are loaded.
 const { createWorkload } = await import('./workload.ts');
@@ -114,18 +114,6 @@ try {
 }
 say('done');
 process.exit(failed ? 1 : 0);
-
-/** A breach that goes away within the time of the slowest sweeper is none; one that stays is. */
-async function lasting(check: () => Promise<string[]> | string[], patience: number): Promise<string[]> {
-  let breaches: string[] = [];
-  const held = async () => {
-    breaches = await check();
-    return breaches.length === 0;
-  };
-  const timeoutMs = Math.max(0, patience - Date.now());
-  await until(held, { timeoutMs, intervalMs: 1_000 }).catch(() => undefined);
-  return breaches;
-}
 
 /** Faults that struck less often than they have to in a long run. */
 function fewOf(wanted: readonly string[], strikes: readonly Strike[]): string[] {

@@ -59,8 +59,15 @@ const drawn = await sharp({ create: { width: 64, height: 48, channels: 3, backgr
   .toBuffer();
 const jpeg = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), Buffer.alloc(50_000, 3)]);
 
+/** Hears of every request: its answer, or why none came. */
+export type Observe = (operation: string, outcome: Answer | Error) => void;
+
 /** Seeded clients of the public API: creates of every kind, repeats, reads and stops. */
-export async function createWorkload(world: World, random: () => number): Promise<Workload> {
+export async function createWorkload(
+  world: World,
+  random: () => number,
+  observe: Observe = () => undefined,
+): Promise<Workload> {
   // A refusal for want of quota would tell nothing about faults, however long the run.
   const limits = {
     video_tasks_per_day: 100_000,
@@ -83,13 +90,13 @@ export async function createWorkload(world: World, random: () => number): Promis
       else await useTask(pick(random, workload.creates));
     },
     repeat: async (known) => {
-      const answer = await attempt(() => send(world, known));
+      const answer = await attempt(`create ${known.kind}`, () => send(world, known));
       known.answers.push(answer);
       return answer;
     },
     stop: async (caller, taskId) => {
       const stop: Stop = { taskId, askedAt: Date.now(), answeredAt: undefined };
-      const answer = await attempt(() => caller.stop(taskId));
+      const answer = await attempt('stop', () => caller.stop(taskId));
       if (!answer || answer.status >= 400) return answer;
       stop.answeredAt = Date.now();
       workload.stops.push(stop);
@@ -131,20 +138,22 @@ export async function createWorkload(world: World, random: () => number): Promis
     const id = taskIdOf(known);
     if (id === undefined) return;
     const path = `/v1/vision/tasks/${id}`;
-    if (kind.endsWith('images') || random() < 0.4) await attempt(() => caller.get(path));
-    else if (random() < 0.6) await attempt(() => caller.get(`${path}/results?limit=50`));
+    if (kind.endsWith('images') || random() < 0.4) await attempt('read a task', () => caller.get(path));
+    else if (random() < 0.6) await attempt('read frames', () => caller.get(`${path}/results?limit=50`));
     else await workload.stop(caller, id);
   }
 
-  async function attempt(work: () => Promise<Answer>): Promise<Answer | undefined> {
+  async function attempt(operation: string, work: () => Promise<Answer>): Promise<Answer | undefined> {
     try {
       const answer = await work();
+      observe(operation, answer);
       if (answer.status >= 500 && answer.status !== 503)
         workload.offences.push(`${answer.status} ${answer.text.slice(0, 300)}`);
       if (answer.status === 401 || answer.status === 404)
         workload.offences.push(`${answer.status} ${answer.text.slice(0, 300)}`);
       return answer;
-    } catch {
+    } catch (error) {
+      observe(operation, error instanceof Error ? error : new Error('no answer'));
       return undefined;
     }
   }

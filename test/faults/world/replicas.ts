@@ -31,6 +31,7 @@ export const storesOf: Record<Service, readonly Store[]> = {
 export interface Replica {
   name: string;
   service: Service;
+  url: string;
   /** Its own way to each store. */
   links: ReadonlyMap<Store, FaultProxy>;
   clock: ProcessClock;
@@ -40,6 +41,8 @@ export interface Replica {
   healthUrl: string;
   /** Starts it unless it runs, again and again until it is ready. */
   start: (env?: NodeJS.ProcessEnv) => Promise<void>;
+  /** From the next start on these are in place of what it has; what is not named stays. */
+  setSecrets: (secrets: NodeJS.ProcessEnv) => void;
   signal: (signal: NodeJS.Signals) => void;
   /** Returns how long it took to end. */
   stop: () => Promise<number>;
@@ -54,8 +57,8 @@ export interface ReplicaOptions {
   service: Service;
   index: 0 | 1;
   links: ReadonlyMap<Store, FaultProxy>;
-  /** With the addresses of the links; `replica` and `env` are completed here. */
-  launch: (name: string, portBase: number) => Launch;
+  /** With the addresses of the links; `env` is completed here. */
+  launch: (name: string, portBase: number, secrets: NodeJS.ProcessEnv) => Launch;
   fakeTime: string | undefined;
 }
 
@@ -72,11 +75,12 @@ export function createReplica(options: ReplicaOptions): Replica {
   const trap = createStepTrap(join(folder, `${name}.step`));
   let wasReady = false;
   let starts = 0;
-  const launch = options.launch(name, ports.portBase);
-  let env = { ...launch.env, ...clock.env, ...trap.env };
+  let secrets: NodeJS.ProcessEnv = {};
+  let env: NodeJS.ProcessEnv = { ...clock.env, ...trap.env };
   const startOnce = async () => {
     if (runningPid(settings, name) === undefined) keepLog(settings, name, (starts += 1));
-    await ensureService({ ...launch, env }, service);
+    const launch = options.launch(name, ports.portBase, secrets);
+    await ensureService({ ...launch, env: { ...launch.env, ...env } }, service);
   };
   return {
     name,
@@ -85,7 +89,11 @@ export function createReplica(options: ReplicaOptions): Replica {
     clock,
     trap,
     mustBeWell: () => wasReady,
+    url: `http://127.0.0.1:${portOf(ports, service)}`,
     healthUrl: `http://127.0.0.1:${portOf(ports, `${service}Health`)}`,
+    setSecrets: (more) => {
+      secrets = { ...secrets, ...more };
+    },
     start: async (more = {}) => {
       env = { ...env, ...more };
       const deadline = Date.now() + START_MS;

@@ -3,7 +3,7 @@ import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import { migrate } from '../../../deploy/local/services.ts';
 import type { Launch } from '../../../deploy/local/service-environment.ts';
-import { portOf } from '../../../deploy/local/settings.ts';
+import { portOf, urlOf } from '../../../deploy/local/settings.ts';
 import type { PortName, Settings } from '../../../deploy/local/settings.ts';
 import type { Backends } from './backends.ts';
 import { startBalancer } from './balancer.ts';
@@ -32,35 +32,40 @@ export interface SystemOptions {
   backendOf: (real: string) => Promise<Backends>;
   random: () => number;
   fakeTime: string | undefined;
+  /** What processes have in place of the secrets of the copy, from their first start on. */
+  secretsOf?: ((replica: Replica) => NodeJS.ProcessEnv) | undefined;
+  /** Whether balancers ask processes if they are ready. */
+  asksReadiness?: boolean | undefined;
 }
 
 export async function startServices(options: SystemOptions): Promise<System> {
   const { settings, infrastructure, links, fakeTime } = options;
-  const balancers = await startBalancers(settings);
-  const urlOf = (name: Service | 'admin') => balancers.get(name)?.url ?? '';
-  const backends = await options.backendOf(urlOf('inference'));
+  const balancers = await startBalancers(settings, options.asksReadiness === true);
+  const addressOf = (name: Service | 'admin') => balancers.get(name)?.url ?? '';
+  const backends = await options.backendOf(addressOf('inference'));
   const inference = await startFaultProxy({ host: '127.0.0.1', port: backends.port }, options.random);
   const env = { ...process.env, ...options.env, INFERENCE_URL: `http://127.0.0.1:${inference.port}` };
   const neighbours = Object.fromEntries(
-    (['tasks', 'images', 'results', 'quota'] as const).map((name) => [`${name.toUpperCase()}_URL`, urlOf(name)]),
+    (['tasks', 'images', 'results', 'quota'] as const).map((name) => [`${name.toUpperCase()}_URL`, addressOf(name)]),
   );
   await Promise.all(services.map((service) => migrate({ settings, infrastructure, env }, service)));
   const replicas = services.flatMap((service) =>
     ([0, 1] as const).map((index) => {
       const own = links.get(`${service}-${index + 1}`) ?? new Map<Store, FaultProxy>();
-      const launch = (name: string, portBase: number): Launch => ({
+      const launch = (name: string, portBase: number, secrets: NodeJS.ProcessEnv): Launch => ({
         settings,
         infrastructure: behind(infrastructure, own),
         env: { ...env, WORK_DIR: `${settings.localDir}/work/${name}` },
-        replica: { name, portBase, neighbours },
+        replica: { name, portBase, neighbours, secrets },
       });
       return createReplica({ settings, service, index, links: own, launch, fakeTime });
     }),
   );
+  for (const replica of replicas) replica.setSecrets(options.secretsOf?.(replica) ?? {});
   await Promise.all(replicas.map((replica) => replica.start()));
   return {
-    baseUrl: urlOf('gateway'),
-    adminUrl: urlOf('admin'),
+    baseUrl: addressOf('gateway'),
+    adminUrl: addressOf('admin'),
     replicas,
     backends,
     inference,
@@ -71,11 +76,15 @@ export async function startServices(options: SystemOptions): Promise<System> {
   };
 }
 
-async function startBalancers(settings: Settings): Promise<Map<Service | 'admin', Balancer>> {
+async function startBalancers(settings: Settings, asksReadiness: boolean): Promise<Map<Service | 'admin', Balancer>> {
   const names: (Service | ('admin' & PortName))[] = [...services, 'admin'];
   const entries = names.map(async (name) => {
-    const ports = ([0, 1] as const).map((index) => portOf(portsOfReplica(settings, index), name));
-    return [name, await startBalancer(ports)] as const;
+    const health = name === 'admin' ? 'gatewayHealth' : (`${name}Health` as const);
+    const replicas = ([0, 1] as const).map((index) => portsOfReplica(settings, index));
+    const ports = replicas.map((own) => portOf(own, name));
+    const healthUrls = new Map(replicas.map((own) => [portOf(own, name), urlOf(own, health)]));
+    const options = asksReadiness ? { healthUrlOf: (port: number) => healthUrls.get(port) ?? '' } : {};
+    return [name, await startBalancer(ports, options)] as const;
   });
   return new Map(await Promise.all(entries));
 }

@@ -6,12 +6,13 @@ import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { runningPid } from '../../../deploy/local/background.ts';
 import { clean } from '../../../deploy/local/clean.ts';
 import { stopAll } from '../../../deploy/local/down.ts';
+import type { Infrastructure } from '../../../deploy/local/infrastructure.ts';
 import { ensureKafka } from '../../../deploy/local/kafka.ts';
 import { ensureRedis } from '../../../deploy/local/redis.ts';
 import { ensureS3 } from '../../../deploy/local/s3.ts';
 import { loadSecrets } from '../../../deploy/local/secrets.ts';
 import type { Secrets } from '../../../deploy/local/secrets.ts';
-import type { Settings } from '../../../deploy/local/settings.ts';
+import type { S3Keys, Settings } from '../../../deploy/local/settings.ts';
 import { testSettings } from '../../../deploy/local/test-copy.ts';
 import { bringUpInfrastructure } from '../../../deploy/local/up.ts';
 import { startBackends } from './backends.ts';
@@ -23,7 +24,7 @@ import type { Player } from './player.ts';
 import { listenersOf, startLinks } from './links.ts';
 import type { Replica, Store } from './replicas.ts';
 import { startServices } from './system.ts';
-import type { System } from './system.ts';
+import type { System, SystemOptions } from './system.ts';
 import { findFakeTime, startStreams } from './streams.ts';
 import type { Streams } from './streams.ts';
 
@@ -33,6 +34,8 @@ import type { Streams } from './streams.ts';
  */
 export interface World {
   settings: Settings;
+  /** As the copy was made; a rotation replaces some of them. */
+  secrets: Secrets;
   baseUrl: string;
   adminUrl: string;
   adminToken: string;
@@ -61,15 +64,31 @@ export interface World {
   close: () => Promise<void>;
 }
 
-export async function startWorld(base: Settings, random: () => number, env: NodeJS.ProcessEnv): Promise<World> {
-  const faults = { ...base, localDir: join(base.localDir, 'faults') };
-  await clean(faults);
-  const copy = await testSettings(faults, {});
+export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 'asksReadiness'> {
+  /** Of this copy, below that of the checkout. */
+  folder: string;
+  random: () => number;
+  /** Further pairs of keys that the S3 server takes. */
+  s3Keys?: readonly S3Keys[];
+  /** Done when the stores run and before the services do. */
+  prepare?: (infrastructure: Infrastructure) => Promise<void>;
+}
+
+export async function startWorld(base: Settings, options: WorldOptions): Promise<World> {
+  const { random } = options;
+  const folder = { ...base, localDir: join(base.localDir, options.folder) };
+  await clean(folder);
+  const copy = await testSettings(folder, {});
   const secrets = loadSecrets(copy);
   const database = await createDatabase(copy, secrets, random);
   const links = await startLinks(copy, database, random);
-  const settings: Settings = { ...copy, kafka: { listeners: listenersOf(copy, links), properties: brokerTime } };
+  const settings: Settings = {
+    ...copy,
+    kafka: { listeners: listenersOf(copy, links), properties: brokerTime },
+    s3Keys: [{ accessKey: secrets.S3_ACCESS_KEY, secretKey: secrets.S3_SECRET_KEY }, ...(options.s3Keys ?? [])],
+  };
   const infrastructure = await bringUpInfrastructure(settings, {});
+  await options.prepare?.(infrastructure);
   const scripted = await startScriptedBackend();
   const canary = `canary-${randomUUID()}`;
   const streams = await startStreams(settings);
@@ -77,7 +96,9 @@ export async function startWorld(base: Settings, random: () => number, env: Node
     settings,
     infrastructure,
     links,
-    env,
+    env: options.env,
+    secretsOf: options.secretsOf,
+    asksReadiness: options.asksReadiness,
     backendOf: (real) => startBackends(scripted.url, real),
     random,
     fakeTime: findFakeTime(),
@@ -90,6 +111,7 @@ export async function startWorld(base: Settings, random: () => number, env: Node
   };
   return {
     settings,
+    secrets,
     baseUrl: system.baseUrl,
     adminUrl: system.adminUrl,
     adminToken: secrets.ADMIN_TOKEN,

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { getGlobalDispatcher, request } from 'undici';
+import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { unlessAborted } from '../async/unless-aborted.ts';
+import { IDLE_CONNECTION_MS } from './idle-connection.ts';
 import { readBody } from './read-body.ts';
 
 /**
@@ -48,6 +49,9 @@ export interface CallReply {
 
 const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
+/** Of all calls that bring none of their own; a server that promises to wait longer is not believed. */
+const connections = new Agent({ keepAliveTimeout: IDLE_CONNECTION_MS, keepAliveMaxTimeout: IDLE_CONNECTION_MS });
+
 /**
  * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed.
  * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the
@@ -85,7 +89,7 @@ async function exchangeOnce(input: CallRequest, signal: AbortSignal, wire: { beg
     signal,
     headersTimeout: input.timeoutMs,
     bodyTimeout: input.timeoutMs,
-    dispatcher: (input.dispatcher ?? getGlobalDispatcher()).compose(noting(wire)),
+    dispatcher: (input.dispatcher ?? connections).compose(noting(wire)),
   });
   return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
 }

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '@vision/shared/http/caller';
+import { IDLE_CONNECTION_MS } from '@vision/shared/http/idle-connection';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { Exchange } from './exchange.ts';
 import type { ForwardLimits } from './exchange.ts';
@@ -42,7 +43,8 @@ export interface Forwarder {
  * while it still uploads, and when one side leaves, the other is ended too.
  */
 export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Forwarder {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  // The time counts for connections that are free; how long an answer may take is decided elsewhere.
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: IDLE_CONNECTION_MS });
   return {
     forward: async (req, res, { owner, path, caller, isAnswerAwaited = false }) => {
       const token = await signer.sign(owner, caller);

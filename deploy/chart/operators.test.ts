@@ -2,7 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { consumerGroups, dlqTopic } from '@vision/shared/contracts/topics';
+import { deadLetterKeepers, topicNames } from '@vision/shared/contracts/dead-letters';
+import { consumerGroups, dlqTopic, topics } from '@vision/shared/contracts/topics';
 import { topicsSetting, wantedTopics } from '@vision/shared/messaging/topics-config';
 import { serviceNames } from '../local/service-environment.ts';
 import { root } from '../local/settings.ts';
@@ -106,10 +107,25 @@ test('each service may do with topics and groups what it does, and nothing else'
         ...own.filter(([, , what]) => what === 'send').map(([, , , topic = '']) => `Write topic ${topic}`),
         ...received.flatMap((topic) => [`Read topic ${topic}`, `Write topic ${dlqTopic(topic)}`]),
         ...groups.map(({ group }) => `Read group ${group}`),
+        ...rightsOfKeeper(service),
       ]),
     });
   }
 });
+
+/** What it takes to read what was put aside, and to publish it again. */
+function rightsOfKeeper(service: string): string[] {
+  const kept = topicNames.filter((name) => deadLetterKeepers[name] === service).map((name) => topics[name]);
+  if (kept.length === 0) return [];
+  // The others it publishes anyway.
+  const foreign = kept.filter((topic) => topic === topics.frames);
+  return [
+    ...kept.map((topic) => `Read topic ${dlqTopic(topic)}`),
+    ...foreign.map((topic) => `Write topic ${topic}`),
+    'Read group dlq-',
+    'Delete group dlq-',
+  ];
+}
 
 /** References to keys of Secrets in what the chart renders, as name/key, with one place that has it. */
 function wantedSecrets(): Map<string, string> {

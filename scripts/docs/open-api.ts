@@ -43,6 +43,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Subjects', description: 'What a subject may do, and what it used of the day.' },
       { name: 'Tasks', description: 'Tasks of all subjects: list, show, stop, verify; their jobs at the backend.' },
       { name: 'Upkeep', description: 'Maintenance, retention, audits and repairs of the ledger, the audit log.' },
+      { name: 'Dead letters', description: 'Records that no consumer could handle: look at them, publish them again.' },
     ],
   },
   internal: {

@@ -29,9 +29,9 @@ ${single.map((command) => entry(command)).join('\n')}
 }
 
 function entry({ name, summary, args = [], options = {} }: Command, group?: string): string {
-  const words = ['visionctl', ...(group === undefined ? [] : [group]), name, ...args.map((arg) => `<${arg.name}>`)];
+  const words = ['visionctl', ...(group === undefined ? [] : [group]), name, ...args.map(shownArgument)];
   const parts = [
-    ...args.map((arg) => `  - \`<${arg.name}>\`: ${arg.summary}${choicesOf(arg.choices)}`),
+    ...args.map((arg) => `  - \`${shownArgument(arg)}\`: ${arg.summary}${choicesOf(arg.choices)}`),
     ...Object.entries(options).map(([option, { value, summary: meaning, choices, required }]) => {
       const shown = value === undefined ? `--${option}` : `--${option} <${value}>`;
       return `  - \`${shown}\`${required ? ' (required)' : ''}: ${meaning}${choicesOf(choices)}`;
@@ -39,6 +39,9 @@ function entry({ name, summary, args = [], options = {} }: Command, group?: stri
   ];
   return [`- \`${words.join(' ')}\`: ${summary.replaceAll('<', '\\<')}`, ...parts].join('\n');
 }
+
+const shownArgument = ({ name, fallback }: NonNullable<Command['args']>[number]) =>
+  fallback === undefined ? `<${name}>` : `[${name}]`;
 
 const choicesOf = (choices: readonly string[] | undefined) =>
   choices === undefined ? '' : `; one of ${choices.map((choice) => `\`${choice}\``).join(', ')}`;

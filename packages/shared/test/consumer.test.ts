@@ -6,7 +6,7 @@ import { fail } from '../src/errors.ts';
 import { createLogger } from '../src/logger.ts';
 import { createConsumer } from '../src/messaging/consumer.ts';
 import type { ConsumerOptions, EventConsumer } from '../src/messaging/consumer.ts';
-import { listDlq, replayDlq } from '../src/messaging/dlq.ts';
+import { findDeadLetter, listDlq, replayDlq } from '../src/messaging/dlq.ts';
 import { createKafka } from '../src/messaging/kafka.ts';
 import type { KafkaClient } from '../src/messaging/kafka.ts';
 import { createProducer } from '../src/messaging/producer.ts';
@@ -206,6 +206,15 @@ test('an event whose handler keeps failing is tried, put aside, listed, and repl
     key: 'a',
     group: 'readers',
   });
+  const { offset = '' } = letter ?? {};
+  for (const wanted of ['newest', offset, `0-${offset}`, id]) {
+    const found = await findDeadLetter(kafka.client, topic, wanted);
+    expect([wanted, found?.eventId, found?.headers['ce_id'], found?.from.partition]).toEqual([wanted, id, id, '0']);
+    expect(JSON.parse(found?.payload.toString() ?? '')).toEqual(expect.anything());
+  }
+  for (const wanted of [String(Number(offset) + 1), `9-${offset}`, 'nobody']) {
+    expect([wanted, await findDeadLetter(kafka.client, topic, wanted)]).toEqual([wanted, undefined]);
+  }
   broken = false;
   expect(await replayDlq(kafka.client, topic)).toBe(1);
   await until(() => attempts.length === 4);

@@ -22,11 +22,13 @@ export interface Output {
   exitCode?: number;
 }
 
-/** A positional argument; every one is required. */
+/** A positional argument. */
 interface Argument {
   name: string;
   summary: string;
   choices?: readonly string[];
+  /** What it is when it is left out; without this it is required. */
+  fallback?: string;
 }
 
 interface Option {

@@ -12,8 +12,8 @@ export type Perform = (
 ) => Promise<void>;
 
 const ABOUT = `Addresses and secrets come from the environment, or from $VISION_LOCAL_DIR/env (.local/env), which \`make up\`
-writes: ADMIN_URL and ADMIN_TOKEN or ADMIN_TOKEN_FILE for the admin API; KAFKA_BROKERS for dlq and topics; S3_* for
-bucket. VISION_OPERATOR names you in the audit log.`;
+writes: ADMIN_URL and ADMIN_TOKEN or ADMIN_TOKEN_FILE for the admin API; KAFKA_BROKERS for topics; S3_* for bucket.
+VISION_OPERATOR names you in the audit log.`;
 
 /** The command line as the library knows it; help, version and suggestions are the library's. */
 export function createProgram(groups: CommandGroup[], single: Command[], perform: Perform): Program {
@@ -36,8 +36,9 @@ export function createProgram(groups: CommandGroup[], single: Command[], perform
 function addCommand(parent: Program, command: Command, perform: Perform): void {
   const entry = parent.command(command.name).description(command.summary);
   const names = (command.args ?? []).map(({ name }) => name);
-  for (const { name, summary, choices } of command.args ?? []) {
-    const argument = new Argument(`<${name}>`, summary);
+  for (const { name, summary, choices, fallback } of command.args ?? []) {
+    const argument = new Argument(fallback === undefined ? `<${name}>` : `[${name}]`, summary);
+    if (fallback !== undefined) argument.default(fallback);
     entry.addArgument(choices ? argument.choices(choices) : argument);
   }
   const options = Object.entries(command.options ?? {}).map(([name, definition]) => {

@@ -5,8 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { topics } from '@vision/shared/contracts/topics';
-import { testKafka } from '@vision/shared/testing/kafka';
 import { readSettings } from '../src/config.ts';
 import { runCommandLine } from '../src/run-command-line.ts';
 
@@ -129,6 +127,13 @@ test.each([
     'POST /admin/v1/quota/repair',
     { subject: 's', kind: 'video', day: '2026-01-01', reason: 'found by the audit' },
     { subject: 's', kind: 'video', day: '2026-01-01', used_before: 2, used_after: 1 },
+  ],
+  [['dlq', 'list', 'tasks'], 'GET /admin/v1/dead-letters/tasks', undefined, { items: [{ offset: 1 }] }],
+  [
+    ['dlq', 'list', 'vision.frames.v1', '--limit', '3'],
+    'GET /admin/v1/dead-letters/frames?limit=3',
+    undefined,
+    { items: [] },
   ],
   [['retention', 'run'], 'POST /admin/v1/retention/run', undefined, { tasks: { removed: 1 } }],
 ])('visionctl %j asks %s', async (args, line, body, reply) => {
@@ -350,28 +355,46 @@ test('addresses may come from the file of the local system', async () => {
   expect(asked[0]?.authorization).toBe('Bearer from-file');
 });
 
-test.each(['tasks', 'frames'] as const)(
-  '%s that were put aside are listed and published again',
-  async (name) => {
-    const topic = topics[name];
-    const kafka = await testKafka({ topics: [topic] });
-    try {
-      const producer = kafka.client.kafka.producer({ allowAutoTopicCreation: false });
-      await producer.connect();
-      const headers = { dlq_reason: 'unreadable', ce_id: 'e1', ce_type: 't' };
-      const messages = [{ key: 'k', value: 'broken', headers }];
-      await producer.send({ topic: kafka.client.nameOf(`${topic}.dlq`), messages });
-      await producer.disconnect();
-      const variables = { ...env, KAFKA_BROKERS: kafka.brokers.join(','), TOPIC_PREFIX: kafka.topicPrefix };
-      const listed = await visionctl(['dlq', 'list', name, '--json'], variables);
-      expect(JSON.parse(listed.out)).toEqual({
-        items: [expect.objectContaining({ key: 'k', reason: 'unreadable', eventId: 'e1', value: 'broken' })],
-      });
-      expect((await visionctl(['dlq', 'replay', name, '--json'], variables)).out).toContain('"replayed": 1');
-      expect((await visionctl(['dlq', 'replay', topic, '--json'], variables)).out).toContain('"replayed": 0');
-    } finally {
-      await kafka.close();
-    }
-  },
-  60_000,
-);
+test('a dead letter is shown with why, where from, what is in it, and what to do', async () => {
+  const letter = {
+    topic: 'tasks',
+    partition: 0,
+    offset: 17,
+    group: 'quota',
+    reason: 'handler_failed',
+    from_partition: 3,
+    headers: { ce_type: 't', odd: 'a\u001bb' },
+    payload: '{"task_id":"a\\u001b"}',
+    payload_bytes: 90_000,
+    is_cut: true,
+  };
+  answer = { status: 200, body: letter };
+  const { code, out } = await visionctl(['dlq', 'show', 'vision.tasks.v1', 'a/b']);
+  expect([code, asked[0]?.line]).toEqual([0, 'GET /admin/v1/dead-letters/tasks/records/a%2Fb']);
+  for (const said of [
+    /^reason +handler_failed$/m,
+    /^from_partition +3$/m,
+    /^ {2}odd +a\?b$/m,
+    /^ {4}"task_id": "a\\u001b"$/m,
+    /90000 bytes in all/,
+    /log of the service of quota .* then: visionctl dlq replay tasks$/m,
+  ])
+    expect(out).toMatch(said);
+  await visionctl(['dlq', 'show', 'frames']);
+  expect(asked[1]?.line).toBe('GET /admin/v1/dead-letters/frames/records/newest');
+  answer = { status: 200, body: { ...letter, reason: 'invalid_json' } };
+  expect((await visionctl(['dlq', 'show', 'tasks', '--json'])).out).toContain('leave it');
+});
+
+test('a replay goes on until there are no more records, or as many as were asked for', async () => {
+  answer = { status: 200, body: { replayed: 500, is_done: false } };
+  const some = await visionctl(['dlq', 'replay', 'frames', '--limit', '700']);
+  expect(some.out).toContain('1000 records were published to frames again.');
+  expect(asked.map(({ line, body }) => [line, body])).toEqual([
+    ['POST /admin/v1/dead-letters/frames/replay', { limit: 500 }],
+    ['POST /admin/v1/dead-letters/frames/replay', { limit: 200 }],
+  ]);
+  answer = { status: 200, body: { replayed: 2, is_done: true } };
+  const all = await visionctl(['dlq', 'replay', 'vision.tasks.v1', '--json']);
+  expect(JSON.parse(all.out)).toEqual({ topic: 'tasks', replayed: 2 });
+});

@@ -185,6 +185,36 @@ test('waiting tasks are listed as the tasks service shows them', async () => {
   expect(gateway.upstream.last().url).toBe('/internal/v1/tasks?status=resolving&order=oldest&limit=1000');
 });
 
+test('dead letters are asked for where they are kept, and a replay is noted', async () => {
+  const letter = {
+    topic: 'frames',
+    partition: 0,
+    offset: 17,
+    reason: 'invalid_data',
+    headers: { ce_id: 'e' },
+    payload: '{}',
+    payload_bytes: 2,
+    is_cut: false,
+  };
+  const { headers: _headers, payload: _payload, payload_bytes: _bytes, is_cut: _isCut, ...summary } = letter;
+  const path = '/admin/v1/dead-letters/frames';
+  gateway.upstream.answer = answerWith(200, { items: [letter] });
+  expect((await gateway.admin('GET', `${path}?limit=3`)).body).toEqual({ items: [summary] });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/dead-letters/frames?limit=3');
+  expect(valuesOf(gateway.upstream.last().rawHeaders, 'authorization')).toHaveLength(1);
+  gateway.upstream.answer = answerWith(200, letter);
+  expect((await gateway.admin('GET', `${path}/records/a%2Fb`)).body).toEqual(letter);
+  expect(gateway.upstream.last().url).toBe('/internal/v1/dead-letters/frames/records/a%2Fb');
+  gateway.upstream.answer = answerWith(200, { replayed: 2, is_done: true });
+  const done = await gateway.admin('POST', `${path}/replay`, { limit: 5 }, { 'x-operator': 'zoe@ops' });
+  expect(done.body).toEqual({ replayed: 2, is_done: true });
+  const [token = ''] = valuesOf(gateway.upstream.last().rawHeaders, 'authorization');
+  await expect(verifyTestToken('results', token.slice(7))).resolves.toMatchObject({ issuer: 'gateway' });
+  const noted = { actor: 'zoe@ops', action: 'dead_letters.replay', target: 'frames', details: { limit: 5 } };
+  expect((await audit())[0]).toMatchObject({ ...noted, result: 'done' });
+  expect((await gateway.admin('GET', '/admin/v1/dead-letters/nothing')).status).toBe(404);
+});
+
 test('retention runs in every service that keeps something', async () => {
   gateway.upstream.answer = answerWith(200, { removed: 3 });
   const answer = await gateway.admin('POST', '/admin/v1/retention/run');

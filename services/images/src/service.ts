@@ -54,6 +54,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
     wakeRelay: relay.wake,
     producer,
+    kafka,
     status: createStatus(config, { ...clients, db, kafka, relay, logger }),
     settings: settingsOf(config),
   };

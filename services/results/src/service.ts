@@ -50,12 +50,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
-  const settings = {
-    retentionDays: config.RETENTION_DAYS,
-    endPatienceMs: config.END_PATIENCE_MS,
-    framePatienceMs: config.FRAME_PATIENCE_MS,
-    auditAgeMs: config.AUDIT_AGE_MS,
-  };
+  const settings = settingsOf(config);
   const deps: Deps = {
     db,
     signals: createSignals(logger),
@@ -64,6 +59,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     cursors: cursorCodec(config.CURSOR_KEYS),
     wakeRelay: relay.wake,
     producer,
+    kafka,
     status: createStatus({ db, kafka, relay, tasks, images }),
     settings,
   };
@@ -101,3 +97,10 @@ export async function createService(config: Config, { logger, onFatal }: Service
     }),
   };
 }
+
+const settingsOf = (config: Config): Deps['settings'] => ({
+  retentionDays: config.RETENTION_DAYS,
+  endPatienceMs: config.END_PATIENCE_MS,
+  framePatienceMs: config.FRAME_PATIENCE_MS,
+  auditAgeMs: config.AUDIT_AGE_MS,
+});

@@ -65,6 +65,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
     wakeRelay: relay.wake,
     producer,
+    kafka,
     wakeReconciler: reconcilerBell.ring,
     settings: settingsOf(config),
   };

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Admin, KafkaMessage } from 'kafkajs';
+import type { KafkaMessage } from 'kafkajs';
 import { dlqTopic } from '../contracts/topics.ts';
 import { headerText } from './cloud-event.ts';
+import { boundsOf, committedOffsets, IDLE_MS, rangesOf, readRanges, withAdmin } from './dlq-records.ts';
+import type { Bounds, Range } from './dlq-records.ts';
 import type { KafkaClient } from './kafka.ts';
 import { createProducer } from './producer.ts';
 
@@ -44,6 +46,56 @@ export async function listDlq(client: KafkaClient, topic: string, limit = 50): P
   });
 }
 
+/** A dead letter with all that it carries. */
+export interface WholeDeadLetter extends DeadLetter {
+  /** Where it stood before it was put aside. */
+  from: { partition: string | undefined; offset: string | undefined };
+  /** Those of its publisher. */
+  headers: Record<string, string>;
+  payload: Buffer;
+}
+
+/** Records that are looked at for the id of an event, in each partition: the newest. */
+const LOOKED_AT = 10_000;
+
+/**
+ * One dead letter of a topic: `newest`, an offset, `partition-offset`, or the id of an event. Undefined when there is
+ * none like that. Reads only.
+ */
+export async function findDeadLetter(
+  client: KafkaClient,
+  topic: string,
+  wanted: string,
+): Promise<WholeDeadLetter | undefined> {
+  const groupId = client.nameOf(`dlq-look-${randomUUID()}`);
+  const dlq = client.nameOf(dlqTopic(topic));
+  const [, partition, offset] = /^(?:(\d{1,9})-)?(\d{1,15})$/.exec(wanted) ?? [];
+  return withAdmin(client, async (admin) => {
+    const bounds = await boundsOf(admin, dlq);
+    const ranges = bounds
+      .filter((one) => partition === undefined || one.partition === Number(partition))
+      .map((one) => rangeFor(one, wanted, offset));
+    let found: WholeDeadLetter | undefined;
+    await readRanges(client, { groupId, topic: dlq, ranges, commit: false, idleMs: IDLE_MS }, async (at, message) => {
+      const letter = toWhole(at, message);
+      const isIt = offset !== undefined || wanted === 'newest' || letter.eventId === wanted;
+      // Of several partitions the newest of all; of several records with one id the last.
+      if (isIt && (letter.at ?? '') >= (found?.at ?? '')) found = letter;
+      return undefined;
+    });
+    await admin.deleteGroups([groupId]).catch(() => undefined);
+    return found;
+  });
+}
+
+function rangeFor({ partition, low, high }: Bounds, wanted: string, offset: string | undefined): Range {
+  if (offset !== undefined) {
+    const isThere = Number(offset) >= low && Number(offset) < high;
+    return { partition, from: Number(offset), to: isThere ? Number(offset) + 1 : Number(offset) };
+  }
+  return { partition, from: Math.max(low, high - (wanted === 'newest' ? 1 : LOOKED_AT)), to: high };
+}
+
 /**
  * Publishes the dead letters that were not replayed yet to their topic again, in order; returns how many. Every
  * consumer group of the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a
@@ -83,89 +135,6 @@ export interface ReplayOptions {
   idleMs?: number;
 }
 
-interface Range {
-  partition: number;
-  from: number;
-  /** First offset that is not read. */
-  to: number;
-}
-
-interface ReadOptions {
-  groupId: string;
-  /** With prefix. */
-  topic: string;
-  ranges: Range[];
-  commit: boolean;
-  idleMs: number;
-}
-
-const IDLE_MS = 30_000;
-
-async function readRanges(
-  client: KafkaClient,
-  { groupId, topic, ranges, commit, idleMs }: ReadOptions,
-  each: (partition: number, message: KafkaMessage) => Promise<'enough' | undefined>,
-): Promise<void> {
-  const left = new Map(ranges.filter(({ from, to }) => from < to).map((range) => [range.partition, range]));
-  if (left.size === 0) return;
-  const consumer = client.kafka.consumer({ groupId, allowAutoTopicCreation: false, maxWaitTimeInMs: 500 });
-  const { promise: finished, resolve: finish, reject: giveUp } = Promise.withResolvers<void>();
-  finished.catch(() => undefined);
-  const idle = setTimeout(() => giveUp(new Error(`${topic} could not be read: no record for ${idleMs} ms`)), idleMs);
-  consumer.on('consumer.crash', ({ payload }) => giveUp(payload.error));
-  try {
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachMessage: async ({ partition, message }) => {
-        const range = left.get(partition);
-        if (!range || Number(message.offset) < range.from || Number(message.offset) >= range.to) return;
-        const isEnough = (await each(partition, message)) === 'enough';
-        const next = Number(message.offset) + 1;
-        if (commit && !isEnough) await consumer.commitOffsets([{ topic, partition, offset: String(next) }]);
-        if (isEnough || next >= range.to) left.delete(partition);
-        if (left.size === 0) finish();
-        idle.refresh();
-      },
-    });
-    for (const { partition, from } of left.values()) consumer.seek({ topic, partition, offset: String(from) });
-    await finished;
-  } finally {
-    clearTimeout(idle);
-    await consumer.disconnect();
-  }
-}
-
-async function withAdmin<T>({ kafka }: KafkaClient, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
-
-async function rangesOf(
-  admin: Admin,
-  topic: string,
-  start: (bounds: { partition: number; low: number; high: number }) => number,
-): Promise<Range[]> {
-  const offsets = await admin.fetchTopicOffsets(topic);
-  return offsets.map(({ partition, low, high }) => ({
-    partition,
-    from: start({ partition, low: Number(low), high: Number(high) }),
-    to: Number(high),
-  }));
-}
-
-async function committedOffsets(admin: Admin, groupId: string, topic: string): Promise<Map<number, number>> {
-  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-  const known = (found?.partitions ?? []).filter(({ offset }) => Number(offset) >= 0);
-  return new Map(known.map(({ partition, offset }) => [partition, Number(offset)]));
-}
-
 function toDeadLetter(partition: number, message: KafkaMessage): DeadLetter {
   const header = (name: string) => headerText(message.headers, name);
   return {
@@ -179,6 +148,17 @@ function toDeadLetter(partition: number, message: KafkaMessage): DeadLetter {
     eventId: header('ce_id'),
     type: header('ce_type'),
     value: (message.value ?? Buffer.alloc(0)).toString('utf8').slice(0, 2_000),
+  };
+}
+
+function toWhole(partition: number, message: KafkaMessage): WholeDeadLetter {
+  const names = Object.keys(message.headers ?? {}).filter((name) => !name.startsWith('dlq_'));
+  const text = (name: string) => headerText(message.headers, name);
+  return {
+    ...toDeadLetter(partition, message),
+    from: { partition: text('dlq_partition'), offset: text('dlq_offset') },
+    headers: Object.fromEntries(names.map((name) => [name, text(name) ?? ''])),
+    payload: message.value ?? Buffer.alloc(0),
   };
 }
 

@@ -4,6 +4,7 @@ import type { InferenceClient } from '@vision/shared/inference-client';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Spool } from '../clients/spool.ts';
@@ -26,6 +27,8 @@ export interface Deps {
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */
   producer: EventProducer;
+  /** For a look at dead letters. */
+  kafka: KafkaClient;
   /** How this process stands, for operators. */
   status: StatusReader;
   settings: Settings;

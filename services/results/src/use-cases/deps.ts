@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { TaskOwners } from '../clients/task-owners.ts';
@@ -18,6 +19,8 @@ export interface Deps {
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */
   producer: EventProducer;
+  /** For a look at dead letters. */
+  kafka: KafkaClient;
   /** How this process stands, for operators. */
   status: StatusReader;
   settings: Settings;

@@ -1,6 +1,7 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { deadLetterRoutes } from '@vision/shared/status/dead-letter-routes';
 import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
@@ -40,6 +41,7 @@ export const routes = (deps: Deps): Route[] => [
   listBackendStatusRoute(deps),
   runRetentionRoute(deps),
   republishOutboxRoute('republishTaskEvents', deps),
+  ...deadLetterRoutes('tasks', 'Task', deps),
   listDifferencesRoute('listTaskDifferences', {
     db: deps.db,
     ageMs: deps.settings.auditAgeMs,

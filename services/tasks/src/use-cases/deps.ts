@@ -6,6 +6,7 @@ import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
+import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { BackendStatus } from '../clients/backend-status.ts';
@@ -43,6 +44,8 @@ export interface Deps {
   wakeReconciler: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */
   producer: EventProducer;
+  /** For a look at dead letters. */
+  kafka: KafkaClient;
   /** How this process stands, for operators. */
   status: StatusReader;
   backendStatus: BackendStatus;

@@ -1,6 +1,7 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
+import { listDeadLettersRoute, replayDeadLettersRoute, showDeadLetterRoute } from './dead-letters.ts';
 import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
 import { republishOutboxRoute } from './outbox.ts';
@@ -32,6 +33,9 @@ export function adminRoutes(deps: Deps): Route[] {
     listAuditRoute,
     readStatusRoute,
     republishOutboxRoute,
+    listDeadLettersRoute,
+    showDeadLetterRoute,
+    replayDeadLettersRoute,
   ];
   return all.map((make) => make(deps));
 }

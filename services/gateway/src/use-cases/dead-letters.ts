@@ -1,0 +1,48 @@
+import {
+  deadLetterKeepers,
+  listDeadLetters as listQuestion,
+  replayDeadLetters as replayQuestion,
+  showDeadLetter as showQuestion,
+} from '@vision/shared/contracts/dead-letters';
+import type {
+  DeadLetterSummary,
+  ReplayedDeadLetters,
+  ShownDeadLetter,
+  TopicName,
+} from '@vision/shared/contracts/dead-letters';
+import { OPERATOR } from '../domain/audit.ts';
+import { audited } from './audited.ts';
+import type { Deps } from './deps.ts';
+
+/** The newest records that were put aside from a topic, as the service that answers for it tells. */
+export async function listDeadLetters(
+  { owners }: Pick<Deps, 'owners'>,
+  { topic, limit, signal }: { topic: TopicName; limit: number; signal: AbortSignal },
+): Promise<{ items: DeadLetterSummary[] }> {
+  const asking = { subject: OPERATOR, params: { topic }, query: { limit }, signal };
+  return owners[deadLetterKeepers[topic]].ask(listQuestion, asking);
+}
+
+/** @throws AppError not_found when there is none like that. */
+export async function showDeadLetter(
+  { owners }: Pick<Deps, 'owners'>,
+  { topic, letter, signal }: { topic: TopicName; letter: string; signal: AbortSignal },
+): Promise<ShownDeadLetter> {
+  return owners[deadLetterKeepers[topic]].ask(showQuestion, { subject: OPERATOR, params: { topic, letter }, signal });
+}
+
+export interface Replay {
+  topic: TopicName;
+  limit: number;
+  actor: string;
+}
+
+/** Lets records that were put aside be published to their topic again; noted before it begins. */
+export async function replayDeadLetters(
+  { db, owners }: Pick<Deps, 'db' | 'owners'>,
+  { topic, limit, actor }: Replay,
+): Promise<ReplayedDeadLetters> {
+  const act = { actor, action: 'dead_letters.replay', target: topic, details: { limit } } as const;
+  const asking = { subject: OPERATOR, params: { topic }, body: { limit } };
+  return audited(db, act, () => owners[deadLetterKeepers[topic]].ask(replayQuestion, asking));
+}

@@ -9,29 +9,43 @@ import type { Engine } from './engine.ts';
 /** In the order of the Dockerfile: what is built for one is there for the next. */
 export const services = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'] as const;
 
+/** What images are built from, and how they are named. */
+export interface Source {
+  folder: string;
+  tag: string;
+  version: string;
+  revision: string;
+}
+
 /** Tag of the images; the one that docker-compose.yml names unless the environment says another. */
-export const imageOf = (service: string) => `vision/${service}:${process.env['IMAGE_TAG'] || 'local'}`;
+export const imageOf = (service: string, tag = process.env['IMAGE_TAG'] || 'local') => `vision/${service}:${tag}`;
 
 export const imagesOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, imageOf(name)]));
 
+/** This checkout as it is. */
+export function ownSource(): Source {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { folder: root, tag: process.env['IMAGE_TAG'] || 'local', version, revision: revision() };
+}
+
 /** Builds the images of these services one after the other; returns the base that they have in common. */
-export async function buildImages(engine: Engine, names: readonly string[]): Promise<string> {
+export async function buildImages(engine: Engine, names: readonly string[], source: Source): Promise<string> {
   const base = baseImage(engine);
   const log = join(root, '.local/images/build.log');
   rmSync(log, { force: true });
   for (const name of names) {
     const from = Date.now();
+    const image = imageOf(name, source.tag);
     say('images', `building ${name} (output in .local/images/build.log)`);
-    const args = ['--build-arg', `BASE=${base}`, '--target', name, '--tag', imageOf(name), ...labels(name)];
-    await runLogged([...engine.build, ...args, ...registrySecrets(), '.'], log);
-    say('images', `${imageOf(name)} built in ${Math.round((Date.now() - from) / 1000)} s`);
+    const args = ['--build-arg', `BASE=${base}`, '--target', name, '--tag', image, ...labels(name, source)];
+    await runLogged([...engine.build, ...args, ...registrySecrets(), source.folder], log);
+    say('images', `${image} built in ${Math.round((Date.now() - from) / 1000)} s`);
   }
   return base;
 }
 
-function labels(service: string): string[] {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const values = { title: `vision ${service}`, version, revision: revision() };
+function labels(service: string, { version, revision }: Source): string[] {
+  const values = { title: `vision ${service}`, version, revision };
   return Object.entries(values).flatMap(([name, value]) => ['--label', `org.opencontainers.image.${name}=${value}`]);
 }
 

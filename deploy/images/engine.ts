@@ -16,6 +16,11 @@ export interface Engine {
 export function findEngine(): Engine {
   if (spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0)
     return { name: 'docker', build: ['docker', 'build'] };
+  return podmanEngine();
+}
+
+/** Debian's buildah and podman, whatever else there is. */
+export function podmanEngine(): Engine {
   installMissing(['buildah', 'podman', 'runc']);
   // Without a Docker engine, builds see the network of the machine. Only Docker's format knows a HEALTHCHECK.
   const flags = ['--format', 'docker', '--layers', '--isolation', 'chroot', '--network', 'host'];
@@ -56,6 +61,13 @@ export function output([command = '', ...args]: string[]): string {
   });
   if (status === 0) return stdout.trim();
   throw new Error(`${command} ${args.slice(0, 3).join(' ')} failed: ${(stderr || stdout || String(error)).trim()}`);
+}
+
+/** The commit that an image was built from; undefined when the image is not there. */
+export function revisionOf(engine: Engine, image: string): string | undefined {
+  const label = '{{index .Config.Labels "org.opencontainers.image.revision"}}';
+  const asked = spawnSync(engine.name, ['image', 'inspect', '--format', label, image], { encoding: 'utf8' });
+  return asked.status === 0 ? asked.stdout.trim() : undefined;
 }
 
 /** Bytes of an image on this machine, all layers unpacked; undefined when it is not there. */

@@ -1,6 +1,6 @@
 /** `node deploy/images/main.ts build|check [service …]`: the images of the services; `make images` builds them all. */
 import { baseImage } from './base.ts';
-import { buildImages, imageOf, imagesOf, services } from './build.ts';
+import { buildImages, imageOf, imagesOf, ownSource, services } from './build.ts';
 import { findEngine } from './engine.ts';
 import type { Engine } from './engine.ts';
 import { auditPackages, writeSbom } from './sbom.ts';
@@ -18,7 +18,7 @@ function describe(engine: Engine): void {
 const commands: Record<string, () => Promise<void>> = {
   build: async () => {
     const engine = findEngine();
-    checkSizes(engine, await buildImages(engine, names), imagesOf(names));
+    checkSizes(engine, await buildImages(engine, names, ownSource()), imagesOf(names));
     describe(engine);
   },
   check: async () => {

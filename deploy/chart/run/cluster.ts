@@ -1,19 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outputOf, runProgram } from '../../local/program.ts';
 import type { Container, Manifest, PodSpec } from '../manifests.ts';
-import { run } from '../tools.ts';
 
 /** The data of Secrets and ConfigMaps by name, as text or as bytes in base64. */
 export type Stored = Record<string, Record<string, string | { base64: string }>>;
 
 /** What stands in for a cluster: podman on the network of this machine. */
 export interface Cluster {
-  /** Folder for volumes. */
+  /** Folder for volumes and logs. */
   dir: string;
   stored: Stored;
   /** Names of Services, which all lead to this machine: every component has ports of its own. */
   hosts: string[];
+  /** Names of all pods that were ever started, for whoever cleans up. */
+  started: Set<string>;
 }
 
 /** What the default profile of the engine and of Kubernetes demand of this old podman besides. */
@@ -21,11 +22,17 @@ const FLAGS = ['--runtime', 'runc', '--pull', 'never', '--no-healthcheck', '--lo
 const LIMITS = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=4096:4096', '--pids-limit', '2048'];
 
 /** Starts the one container of a pod with exactly its security context. `env` wins over the manifest. */
-export function startPod(cluster: Cluster, name: string, pod: PodSpec, env: Record<string, string> = {}): void {
+export async function startPod(
+  cluster: Cluster,
+  name: string,
+  pod: PodSpec,
+  env: Record<string, string> = {},
+): Promise<void> {
   const [container] = pod.containers;
   if (!container) throw new Error(`${name} has no container`);
-  podman('rm', '--force', '--ignore', name);
-  podman(
+  await podman('rm', '--force', '--ignore', name);
+  cluster.started.add(name);
+  await podman(
     'run',
     '--detach',
     '--name',
@@ -43,28 +50,38 @@ export function startPod(cluster: Cluster, name: string, pod: PodSpec, env: Reco
 }
 
 /** Waits for the end of a pod. Returns its exit code and what it said. */
-export function endOf(name: string): { code: number; output: string } {
-  const code = Number(podman('wait', name).trim());
-  const { stdout, stderr } = spawnSync('podman', ['logs', name], { encoding: 'utf8' });
+export async function endOf(name: string): Promise<{ code: number; output: string }> {
+  const code = Number(await podman('wait', name));
+  const { stdout, stderr } = await runProgram(['podman', 'logs', name]);
   return { code, output: `${stdout}${stderr}`.trim() };
 }
 
-export const removePod = (name: string): string => podman('rm', '--force', '--ignore', '--time', '1', name);
+/** Its log stays, in the folder of the cluster. */
+export async function removePod(cluster: Cluster, name: string): Promise<void> {
+  await keepLog(cluster, name);
+  await podman('rm', '--force', '--ignore', '--time', '1', name);
+}
 
 /** Ends a pod as a kubelet does: the pause first, then SIGTERM, and SIGKILL when its grace is over. */
-export function stopPod(name: string, pod: PodSpec, pausedSeconds: number): number {
+export async function stopPod(cluster: Cluster, name: string, pod: PodSpec, pausedSeconds: number): Promise<number> {
   const grace = (pod.terminationGracePeriodSeconds ?? 30) - pausedSeconds;
-  podman('stop', '--time', String(grace), name);
-  const code = Number(podman('inspect', '--format', '{{.State.ExitCode}}', name).trim());
-  podman('rm', name);
+  await podman('stop', '--time', String(grace), name);
+  const code = Number(await podman('inspect', '--format', '{{.State.ExitCode}}', name));
+  await removePod(cluster, name);
   return code;
 }
 
+async function keepLog({ dir }: Cluster, name: string): Promise<void> {
+  const { status, stdout, stderr } = await runProgram(['podman', 'logs', name]);
+  if (status === 0) appendFileSync(join(dir, `${name}.log`), stdout + stderr);
+}
+
 /** What a process in the pod has against the restricted profile, as the kernel sees it. */
-export function heldInside(name: string): string[] {
-  const status = podman('exec', name, 'cat', '/proc/1/status');
-  const own = podman('exec', name, 'sh', '-c', 'grep -E "^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status');
-  const write = spawnSync('podman', ['exec', name, 'touch', '/app/x'], { encoding: 'utf8' });
+export async function heldInside(name: string): Promise<string[]> {
+  const status = await podman('exec', name, 'cat', '/proc/1/status');
+  const asked = 'grep -E "^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status';
+  const own = await podman('exec', name, 'sh', '-c', asked);
+  const write = await runProgram(['podman', 'exec', name, 'touch', '/app/x']);
   const checks: [boolean, string][] = [
     [/^Uid:\s+10001\s+10001\s+10001\s+10001$/m.test(own) && !/^Uid:\s+0\s/m.test(status), 'runs as somebody else'],
     [/^CapEff:\s+0+$/m.test(own) && /^CapBnd:\s+0+$/m.test(own), 'has capabilities'],
@@ -128,6 +145,12 @@ function environmentOf(cluster: Cluster, name: string, container: Container, ove
   return Object.entries(all).flatMap(([variable, value]) => ['--env', `${variable}=${value}`]);
 }
 
+/** Megabytes that each pod holds, with its page cache, as its limit counts them. */
+export async function memoryOfPods(names: string[]): Promise<string> {
+  const stats = await podman('stats', '--no-stream', '--format', '{{.Name}} {{.MemUsage}}', ...names);
+  return stats.replaceAll(/^chart-vision-(\w+)-\d (\S+) .*$/gm, '$1 $2').replaceAll('\n', ', ');
+}
+
 /** What Secrets and ConfigMaps among the manifests hold. */
 export function storedIn(manifests: Manifest[]): Stored {
   const stored: Stored = {};
@@ -147,4 +170,5 @@ export function storedIn(manifests: Manifest[]): Stored {
 const mapped = <T>(record: Record<string, string>, change: (text: string) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
-const podman = (...args: string[]): string => run('podman', args);
+/** The load goes on meanwhile, in this process. */
+const podman = (...args: string[]): Promise<string> => outputOf(['podman', ...args]);

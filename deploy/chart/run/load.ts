@@ -2,48 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { chartDir } from '../examples.ts';
 
-export interface Load {
-  stop: () => Promise<{ requests: number; failed: string[] }>;
+export interface Outcome {
+  requests: number;
+  videos: number;
+  failed: string[];
 }
 
-/** Callers that ask one thing after the other: pictures, lists of tasks, usage. None of it is repeated. */
+export interface Load {
+  /** Lets each caller end what it has begun. */
+  stop: () => Promise<Outcome>;
+}
+
+const PAUSE_MS = 100;
+/** A task whose worker is replaced goes on elsewhere when the lease of its job is over. */
+const VIDEO_MS = 240_000;
+const UNDER_WAY = ['submitting', 'resolving', 'running', 'stopping'];
+
+/**
+ * Callers that ask one thing after the other: pictures, videos with their results, lists of tasks, usage. No request is
+ * repeated; whatever is not a success counts as failed, and so does a video that does not end well.
+ */
 export function startLoad(baseUrl: string, key: string): Load {
-  const picture = readFileSync(join(chartDir, 'files/smoke/picture.jpg'));
-  const outcome = { requests: 0, failed: [] as string[] };
+  const outcome: Outcome = { requests: 0, videos: 0, failed: [] };
   const flags = { isStopping: false };
-  const ask = async (method: string, path: string, body?: FormData) => {
-    outcome.requests += 1;
-    try {
-      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
-      const reply = await fetch(baseUrl + path, {
-        method,
-        headers,
-        body: body ?? null,
-        signal: AbortSignal.timeout(60_000),
-      });
-      const text = await reply.text();
-      if (!reply.ok || text.includes('"failed"')) outcome.failed.push(`${method} ${path}: ${reply.status} ${text}`);
-    } catch (error) {
-      outcome.failed.push(`${method} ${path}: ${String(error)} ${String((error as Error).cause)}`);
-    }
-  };
-  const pictures = async () => {
-    const form = new FormData();
-    form.set('scene_code', 'person_vehicle');
-    form.append('files', new Blob([picture], { type: 'image/jpeg' }), 'picture.jpg');
-    await ask('POST', '/v1/vision/image-detections', form);
-  };
-  const rounds: (() => Promise<void>)[] = [
-    pictures,
-    () => ask('GET', '/v1/vision/tasks?limit=10'),
-    () => ask('GET', '/v1/vision/usage'),
+  const caller = createCaller({ baseUrl, key }, outcome);
+  const rounds: (() => Promise<unknown>)[] = [
+    () => caller.upload('image-detections', 'files', 'picture.jpg', 'image/jpeg'),
+    () => caller.ask('GET', 'tasks?limit=10'),
+    () => caller.ask('GET', 'usage'),
+    () => video(caller, outcome),
   ];
   const callers = rounds.map(async (round) => {
     while (!flags.isStopping) {
-      await round();
-      await delay(200);
+      await round().catch((error: unknown) => outcome.failed.push(String(error)));
+      await delay(PAUSE_MS);
     }
   });
   return {
@@ -53,4 +48,49 @@ export function startLoad(baseUrl: string, key: string): Load {
       return outcome;
     },
   };
+}
+
+type Caller = ReturnType<typeof createCaller>;
+
+function createCaller({ baseUrl, key }: { baseUrl: string; key: string }, outcome: Outcome) {
+  const ask = async (method: string, path: string, body?: FormData): Promise<Record<string, unknown>> => {
+    outcome.requests += 1;
+    const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
+    const signal = AbortSignal.timeout(60_000);
+    const url = `${baseUrl}/v1/vision/${path}`;
+    const asked = `${new Date().toISOString()} ${method} ${path}`;
+    try {
+      const reply = await fetch(url, { method, headers, body: body ?? null, signal });
+      const text = await reply.text();
+      if (!reply.ok || text.includes('"failed"')) throw new Error(`${reply.status} ${text}`);
+      return JSON.parse(text) as Record<string, unknown>;
+    } catch (error) {
+      throw new Error(`${asked}: ${inspect(error, { breakLength: Infinity })}`, { cause: error });
+    }
+  };
+  return {
+    ask,
+    upload: (path: string, field: string, file: string, type: string) => {
+      const form = new FormData();
+      form.set('scene_code', 'person_vehicle');
+      form.append(field, new Blob([readFileSync(join(chartDir, 'files/smoke', file))], { type }), file);
+      return ask('POST', path, form);
+    },
+  };
+}
+
+/** One video from its upload to its last frame. */
+async function video(caller: Caller, outcome: Outcome): Promise<void> {
+  const deadline = Date.now() + VIDEO_MS;
+  let task = await caller.upload('video-tasks', 'file', 'video.mp4', 'video/mp4');
+  const id = String(task['task_id']);
+  while (UNDER_WAY.includes(String(task['status']))) {
+    if (Date.now() > deadline) throw new Error(`video task ${id} is still ${String(task['status'])}`);
+    await delay(5 * PAUSE_MS);
+    task = await caller.ask('GET', `tasks/${id}`);
+  }
+  if (task['status'] !== 'succeeded') throw new Error(`video task ${id} ended as ${String(task['status'])}`);
+  const { items } = await caller.ask('GET', `tasks/${id}/results?limit=100`);
+  if (!Array.isArray(items) || items.length === 0) throw new Error(`video task ${id} has no frames`);
+  outcome.videos += 1;
 }

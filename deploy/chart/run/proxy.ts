@@ -1,49 +1,66 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { serviceNames } from '../../local/service-environment.ts';
 import type { Settings } from '../../local/settings.ts';
 import { portsOf } from './values.ts';
+import type { Slot } from './values.ts';
 
-/** HAProxy in the place of the Services: two slots for each component, asked whether they are ready. */
+/** What tells the proxy where requests go, apart from the ports of the pods. */
+const commandPort = ({ portBase }: Settings) => portBase + 190;
+
+/**
+ * HAProxy in the place of the Services: two slots for each component, asked whether they are ready. As with a Service,
+ * a connection stays with its pod until one side ends it; only callers from outside come by requests, as through an
+ * ingress.
+ */
 export function startProxy(settings: Settings, dir: string): ChildProcess {
   const file = join(dir, 'haproxy.cfg');
   writeFileSync(file, configuration(settings));
   return spawn('haproxy', ['-db', '-q', '-f', file], { stdio: 'inherit' });
 }
 
+/** Takes a slot out of its Services, as Kubernetes does with a pod that is deleted, or back in. */
+export async function setEndpoint(settings: Settings, name: string, slot: Slot, state: 'ready' | 'drain') {
+  for (const listener of name === 'gateway' ? [name, `${name}-admin`] : [name]) {
+    const socket = connect(commandPort(settings), '127.0.0.1');
+    socket.end(`set server ${listener}/slot${slot} state ${state}\n`);
+    const answer = (await text(socket)).trim();
+    if (answer !== '') throw new Error(`The proxy said: ${answer}`);
+  }
+}
+
 function configuration(settings: Settings): string {
-  const listeners = serviceNames.flatMap((name) => {
-    const service = portsOf(settings, name, 0);
-    const servers = (['http', 'admin'] as const).map((port) =>
-      ([1, 2] as const).map((slot) => {
-        const pod = portsOf(settings, name, slot);
-        return `  server slot${slot} 127.0.0.1:${pod[port]} check port ${pod.health}`;
-      }),
-    );
-    const http = [
-      `listen ${name}`,
-      `  bind 127.0.0.1:${service.http}`,
-      '  option httpchk GET /health/ready',
-      ...(servers[0] ?? []),
-    ];
-    const admin = [
-      `listen ${name}-admin`,
-      `  bind 127.0.0.1:${service.admin}`,
-      '  option httpchk GET /health/ready',
-      ...(servers[1] ?? []),
-    ];
-    return name === 'gateway' ? [...http, ...admin] : http;
-  });
+  const listeners = serviceNames.flatMap((name) =>
+    name === 'gateway'
+      ? [...listener(settings, name, 'http'), ...listener(settings, name, 'admin')]
+      : listener(settings, name, 'http'),
+  );
   return `global
   maxconn 2000
+  stats socket ipv4@127.0.0.1:${commandPort(settings)} level admin
 defaults
-  mode http
   timeout connect 3s
   timeout client 150s
   timeout server 150s
   default-server inter 500ms fall 1 rise 1
 ${listeners.join('\n')}
 `;
+}
+
+function listener(settings: Settings, name: string, port: 'http' | 'admin'): string[] {
+  const servers = ([1, 2] as const).map((slot) => {
+    const pod = portsOf(settings, name, slot);
+    return `  server slot${slot} 127.0.0.1:${pod[port]} check port ${pod.health}`;
+  });
+  return [
+    `listen ${port === 'admin' ? `${name}-admin` : name}`,
+    `  mode ${name === 'gateway' ? 'http' : 'tcp'}`,
+    `  bind 127.0.0.1:${portsOf(settings, name, 0)[port]}`,
+    '  option httpchk GET /health/ready',
+    ...servers,
+  ];
 }

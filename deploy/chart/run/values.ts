@@ -10,11 +10,14 @@ export interface Ports {
   admin: number;
 }
 
+/** Two places for the pod of a component: while it is replaced, the old one and the new one are there. */
+export type Slot = 1 | 2;
+
 /** Apart from the infrastructure, which begins at the port base. */
 const SERVICE_PORTS = 200;
 
 /** Ports of Services (slot 0, where the proxy listens) and of the pods behind them (slots 1 and 2). */
-export function portsOf({ portBase }: Settings, component: string, slot: 0 | 1 | 2): Ports {
+export function portsOf({ portBase }: Settings, component: string, slot: 0 | Slot): Ports {
   const index = serviceNames.findIndex((name) => name === component);
   const http = portBase + SERVICE_PORTS + 100 * slot + 10 * index;
   return { http, health: http + 1, admin: http + 2 };
@@ -37,7 +40,10 @@ export function runValues(settings: Settings, infrastructure: Infrastructure, ta
     redis: { existingSecret: 'stores' },
     kafka: {
       brokers: brokers.split(','),
-      topics: { default: { partitions: 6, replicationFactor: 1, minInsyncReplicas: 1 } },
+      topics: {
+        default: { partitions: 6, replicationFactor: 1, minInsyncReplicas: 1 },
+        deadLetters: { partitions: 1, replicationFactor: 1, minInsyncReplicas: 1 },
+      },
     },
     objectStore: { endpoint, bucket: 'vision-chart', existingSecret: 'stores', manageBucket: 'create' },
     stop: { preStopSeconds: 2, drainDelaySeconds: 3 },

@@ -3,7 +3,7 @@ import { becomesTrue } from '../../local/wait.ts';
 import type { ComposeFile, Container } from '../compose-file.ts';
 import { brokenPromises, healthTest, inside, runFlags } from './containers.ts';
 import type { TestNetwork } from './network.ts';
-import { outputOf, runProgram } from './program.ts';
+import { outputOf, runProgram } from '../../local/program.ts';
 import { connectionsSeen, watchConnections } from './watch.ts';
 
 /** A start on a busy machine takes a while. */

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { output } from '../../images/engine.ts';
 import { root } from '../../local/settings.ts';
 import type { Container } from '../compose-file.ts';
-import { runProgram } from './program.ts';
-import type { Outcome } from './program.ts';
+import { runProgram } from '../../local/program.ts';
+import type { Outcome } from '../../local/program.ts';
 
 /** How podman is told what the compose file says of a container, beyond its network. */
 export function runFlags(container: Container, volumePrefix: string, seccompFile: string): string[] {

@@ -12,7 +12,7 @@ import { readComposeFile } from '../compose-file.ts';
 import type { ComposeFile } from '../compose-file.ts';
 import { Boxes } from './boxes.ts';
 import { createTestNetwork } from './network.ts';
-import { runProgram } from './program.ts';
+import { runProgram } from '../../local/program.ts';
 import { startRelay } from './relay.ts';
 import { writeStrictProfile } from './seccomp.ts';
 import { kafkaPort, standInSettings, standIns, startStandIns } from './stand-ins.ts';

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { defineQuestion } from './question.ts';
 
+/** An instant with any offset, brought to UTC and into the years that every program can write. */
+const instant = z.iso.datetime({ offset: true }).overwrite((text) => {
+  const at = Math.min(Math.max(Date.parse(text), 0), LATEST);
+  return new Date(at).toISOString();
+});
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Where a page ended: microseconds since 1970 and the number of the row. */
+const place = /^\d{1,16}\/\d{1,18}$/;
+
 export const republishRequest = z.object({
-  from: z.iso.datetime().describe('Events published from then on'),
-  to: z.iso.datetime().describe('and before then'),
+  from: instant.describe('Events published from then on'),
+  to: instant.describe('and before then'),
   dry_run: z.boolean().describe('Only count'),
-  after: z.string().max(100).optional().describe('next_cursor of the page before'),
+  after: z.string().regex(place).optional().describe('next_cursor of the page before'),
   limit: z.int().min(1).max(5000).default(1000).describe('Events in one call'),
 });
 

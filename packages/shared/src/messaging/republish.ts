@@ -9,9 +9,9 @@ export interface RepublishDeps {
   producer: Pick<EventProducer, 'publishTraced'>;
 }
 
-/** A published row; its date as the database writes it, whose instants are finer than a `Date`. */
+/** A published row; its date in microseconds too, because the instants of the database are finer than a `Date`. */
 interface PublishedRow extends OutboxRow {
-  published_text: string;
+  published_us: string;
   published_at: Date;
 }
 
@@ -36,27 +36,22 @@ export async function republish(deps: RepublishDeps, request: RepublishRequest):
     by_type: byType,
     first_at: rows[0]?.published_at.toISOString(),
     last_at: last?.published_at.toISOString(),
-    next_cursor: last && rows.length === request.limit ? `${last.published_text}/${last.id}` : '',
+    next_cursor: last && rows.length === request.limit ? `${last.published_us}/${last.id}` : '',
   };
 }
 
 async function readPage(db: Knex, { from, to, after, limit }: RepublishRequest): Promise<PublishedRow[]> {
-  const [afterAt, afterId] = cursorOf(after, from);
+  const [afterUs, afterId] = after?.split('/') ?? ['0', '0'];
   const { rows } = await db.raw<{ rows: PublishedRow[] }>(
     `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at, published_at,
-            published_at::text as published_text
+            (extract(epoch from published_at) * 1000000)::bigint::text as published_us
        from outbox
-      where published_at >= :from and published_at < :to and (published_at, id) > (:afterAt::timestamptz, :afterId)
+      where published_at >= :from and published_at < :to
+        and (published_at, id) > (timestamptz 'epoch' + :afterUs::bigint * interval '1 microsecond', :afterId::bigint)
       order by published_at, id limit :limit`,
-    { from, to, afterAt, afterId, limit },
+    { from, to, afterUs, afterId, limit },
   );
   return rows;
-}
-
-/** Where a page begins; what is no cursor of ours begins at the start, which only repeats. */
-function cursorOf(after: string | undefined, from: string): [string, string] {
-  const [, at, id] = /^([\d :.+-]{10,40})\/(\d{1,18})$/.exec(after ?? '') ?? [];
-  return at === undefined || id === undefined ? [from, '0'] : [at, id];
 }
 
 async function countPublished(db: Knex, { from, to }: RepublishRequest): Promise<Republished> {

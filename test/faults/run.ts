@@ -57,16 +57,16 @@ try {
   const health = watchHealth(world.replicas);
   const begun = Date.now();
   let toldOfFew = 0;
-  const isOver = (soFar: readonly Strike[]) => {
+  const wantedOf = (soFar: readonly Strike[]): readonly string[] => {
     const took = (Date.now() - begun) / 60_000;
-    if (took < minutes) return false;
-    const few = minutes < LONG_RUN_MINUTES ? [] : fewOf(names, soFar);
-    if (few.length === 0 || took >= MOST_MINUTES) return true;
-    if (toldOfFew !== few.length) say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
+    if (took < minutes) return names;
+    const few = minutes < LONG_RUN_MINUTES || took >= MOST_MINUTES ? [] : fewOf(names, soFar);
+    if (few.length > 0 && toldOfFew !== few.length)
+      say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
     toldOfFew = few.length;
-    return false;
+    return few;
   };
-  const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, isOver });
+  const nemesis = () => breakThings(world, { seed, atOnce: FAULTS_AT_ONCE, wantedOf });
   const strikes = await underLoad(workload, { random, pauseMs }, nemesis);
   say(`${strikes.length} faults over ${workload.creates.length} creates; becoming quiet`);
   const state = { world, workload, stores, strikes };

@@ -29,20 +29,21 @@ export function timesOf(names: readonly string[], strikes: readonly Strike[]): M
 }
 
 /**
- * Lets faults strike until `isOver`, several at once, as the seed says. Each is drawn once before any is drawn again,
- * those that struck seldom before the others; one that met nobody is drawn again at the end of the round. Returns those
- * that struck.
+ * Lets those faults strike that are wanted, until none is, several at once, as the seed says. Each is drawn once before
+ * any is drawn again, those that struck seldom before the others; one that met nobody is drawn again at the end of the
+ * round. Returns those that struck.
  */
 export async function breakThings(
   world: World,
-  options: { seed: number; atOnce: number; isOver: (strikes: readonly Strike[]) => boolean },
+  options: { seed: number; atOnce: number; wantedOf: (strikes: readonly Strike[]) => readonly string[] },
 ): Promise<Strike[]> {
   const strikes: Strike[] = [];
   const held = new Set<string>();
-  const bag = createBag(seeded(options.seed), { held, strikes });
+  const { wantedOf } = options;
+  const bag = createBag(seeded(options.seed), { held, strikes, wantedOf });
   const lanes = Array.from({ length: options.atOnce }, async (_, lane) => {
     const random = seeded(options.seed * 31 + lane);
-    while (!options.isOver(strikes)) {
+    while (wantedOf(strikes).length > 0) {
       const fault = bag.draw();
       if (fault && !(await strike(world, { fault, random, held, strikes }))) bag.putBack(fault);
       await delay(200 + random() * 500);
@@ -85,17 +86,25 @@ interface Bag {
 /** Tries for a fault that meets nobody, in each round. */
 const TRIES = 4;
 
-function createBag(
-  random: () => number,
-  { held, strikes }: { held: ReadonlySet<string>; strikes: readonly Strike[] },
-): Bag {
+interface BagOptions {
+  held: ReadonlySet<string>;
+  strikes: readonly Strike[];
+  wantedOf: (strikes: readonly Strike[]) => readonly string[];
+}
+
+function createBag(random: () => number, { held, strikes, wantedOf }: BagOptions): Bag {
   let left: Fault[] = [];
   const misses = new Map<Fault, number>();
   return {
     draw: () => {
+      const wanted = new Set(wantedOf(strikes));
+      left = left.filter(({ name }) => wanted.has(name));
       if (left.length === 0) {
         const times = timesOf(names, strikes);
-        left = shuffled(faults, random).sort((a, b) => (times.get(a.name) ?? 0) - (times.get(b.name) ?? 0));
+        left = shuffled(
+          faults.filter(({ name }) => wanted.has(name)),
+          random,
+        ).sort((a, b) => (times.get(a.name) ?? 0) - (times.get(b.name) ?? 0));
         misses.clear();
       }
       const index = left.findIndex(({ holds }) => !holds.some((one) => held.has(one)));

@@ -104,8 +104,8 @@ function submits(mode: SubmitMode) {
 
 /** Some steps are seldom: a real job has to end, or a call has to come to grief. */
 const WAIT_FOR_STEP_MS = 25_000;
-/** Inference asks S3 for whole videos only. */
-const WAIT_FOR_USE_MS = 25_000;
+/** Inference asks S3 for whole videos only, and one of two workers gets each. */
+const WAIT_FOR_USE_MS = 45_000;
 
 /** One process loses one store, and nobody else does. */
 const cutOff = (replica: string, store: Store, title: string, lasts: (random: () => number) => number): Fault => ({

@@ -36,30 +36,52 @@ export async function run(): Promise<{ figures: Figure[] }> {
       ...programs.map((program) => memory(`${program}, at rest`, idle, program)),
       ...services.map((program) => memory(`${program}, pictures from ${LANES} clients`, pictures, program)),
       ...services.map((program) => memory(`${program}, ${STREAMS} streams`, streams.use, program)),
-      ...programs.map((program) => cpu(`${program}, processor time per picture`, pictures, program, PICTURES)),
-      ...programs.map((program) => cpu(`${program}, processor time per frame`, streams.use, program, streams.frames)),
+      ...programs.map((program) => restingCpu(program, idle)),
+      ...programs.map((program) => cpu(`${program}, per picture`, { program, idle, busy: pictures, times: PICTURES })),
+      ...programs.map((program) =>
+        cpu(`${program}, per frame`, { program, idle, busy: streams.use, times: streams.frames }),
+      ),
       ...streams.figures,
       ...(await connections()),
     ],
   };
 }
 
-type Uses = Map<string, { from: Use; to: Use }>;
+interface Uses {
+  seconds: number;
+  of: Map<string, { from: Use; to: Use }>;
+}
 
 /** The use of every program before and after the work. */
 async function usedIn(work: () => Promise<unknown>): Promise<Uses> {
   const from = new Map(programs.map((program) => [program, useOf(program)]));
+  const begun = performance.now();
   await work();
-  return new Map(programs.map((program) => [program, { from: from.get(program) as Use, to: useOf(program) }]));
+  const seconds = (performance.now() - begun) / 1000;
+  const both = programs.map((program) => [program, { from: from.get(program) as Use, to: useOf(program) }] as const);
+  return { seconds, of: new Map(both) };
 }
 
 function memory(name: string, uses: Uses, program: string): Figure {
-  return { name, value: uses.get(program)?.to.memoryMiB ?? 0, unit: 'MiB' };
+  return { name, value: uses.of.get(program)?.to.memoryMiB ?? 0, unit: 'MiB' };
 }
 
-function cpu(name: string, uses: Uses, program: string, times: number): Figure {
-  const use = uses.get(program);
-  return { name, value: use ? ((use.to.cpuS - use.from.cpuS) * 1000) / times : 0, unit: 'ms' };
+const cpuOf = (uses: Uses, program: string): number => {
+  const use = uses.of.get(program);
+  return use ? (use.to.cpuS - use.from.cpuS) * 1000 : 0;
+};
+
+function restingCpu(program: string, idle: Uses): Figure {
+  return { name: `${program}, at rest, processor time`, value: cpuOf(idle, program) / idle.seconds, unit: 'ms/s' };
+}
+
+/** What the work cost beyond the rest of the same length. */
+function cpu(
+  name: string,
+  { program, idle, busy, times }: { program: string; idle: Uses; busy: Uses; times: number },
+): Figure {
+  const atRest = (cpuOf(idle, program) / idle.seconds) * busy.seconds;
+  return { name: `${name}, processor time`, value: Math.max(0, cpuOf(busy, program) - atRest) / times, unit: 'ms' };
 }
 
 async function detectPictures(caller: Caller): Promise<void> {

@@ -6,6 +6,17 @@ export const callers = ['gateway', 'tasks', 'images', 'results'] as const;
 export type Callee = (typeof callees)[number];
 export type CallingService = (typeof callers)[number];
 
+/** What a service asks of the ledger that charges for its work. */
+const callsOfChargers = [
+  'reserve',
+  'settle',
+  'refund',
+  'getSubjectUsage',
+  'claimOpenReservations',
+  'findOpenReservations',
+  'pingQuota',
+];
+
 /**
  * Who may call what: for each service its operations, by the service that calls. A call that is not listed is refused,
  * so whoever takes over one service can ask the others for no more than that service asks for itself.
@@ -74,24 +85,8 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'getReservationHistory',
       'getQuotaStatus',
     ],
-    tasks: [
-      'reserve',
-      'settle',
-      'refund',
-      'getSubjectUsage',
-      'claimOpenReservations',
-      'findOpenReservations',
-      'pingQuota',
-    ],
-    images: [
-      'reserve',
-      'settle',
-      'refund',
-      'getSubjectUsage',
-      'claimOpenReservations',
-      'findOpenReservations',
-      'pingQuota',
-    ],
+    tasks: callsOfChargers,
+    images: callsOfChargers,
   },
   inference: {
     tasks: ['submitJob', 'listJobs', 'stopJob', 'listJobDifferences', 'getBackendStatus'],

@@ -4,8 +4,8 @@ import type { Answer } from '../support/system.ts';
 /** What was asked, and what was not as it has to be. */
 export interface Findings {
   readonly requests: number;
-  /** Requests that got no answer, or another one than they should. */
-  readonly failed: readonly string[];
+  /** Requests that got no answer, or another one than they should: how often, and how it was the first time. */
+  readonly failed: ReadonlyMap<string, { times: number; first: string }>;
   readonly breaches: readonly string[];
   /** Sends a request. An answer with another status than these counts as failed and gives `undefined`. */
   ask: (what: string, wanted: readonly number[], send: () => Promise<Answer>) => Promise<Answer | undefined>;
@@ -15,9 +15,14 @@ export interface Findings {
 }
 
 export function createFindings(): Findings {
-  const failed: string[] = [];
+  const failed = new Map<string, { times: number; first: string }>();
   const breaches: string[] = [];
   let requests = 0;
+  const fail = (what: string, first: string) => {
+    const known = failed.get(what);
+    if (known) known.times += 1;
+    else failed.set(what, { times: 1, first });
+  };
   return {
     get requests() {
       return requests;
@@ -29,9 +34,9 @@ export function createFindings(): Findings {
       try {
         const answer = await send();
         if (wanted.includes(answer.status)) return answer;
-        failed.push(`${what}: ${answer.status} ${answer.text.slice(0, 400)}`);
+        fail(what, `${answer.status} ${answer.text.slice(0, 400)}`);
       } catch (error) {
-        failed.push(`${what}: ${inspect(error).slice(0, 600)}`);
+        fail(what, inspect(error).slice(0, 600));
       }
       return undefined;
     },

@@ -49,10 +49,12 @@ process.exit(report() ? 0 : 1);
 /** Prints what was found; true when all is well. */
 function report(): boolean {
   const { requests, failed, breaches } = findings;
-  const faults = [...failed.map((sentence) => `failed request: ${sentence}`), ...breaches];
+  const lines = [...failed].map(([what, { times, first }]) => `failed ${times} times: ${what}: ${first}`);
+  const count = [...failed.values()].reduce((sum, { times }) => sum + times, 0);
+  const faults = [...lines, ...breaches];
   for (const sentence of faults.slice(0, SHOWN)) console.log(`  ${sentence}`);
   if (faults.length > SHOWN) console.log(`  and ${faults.length - SHOWN} more`);
-  say(`${requests} requests, ${failed.length} failed; ${breaches.length} breaches`);
+  say(`${requests} requests, ${count} failed; ${breaches.length} breaches`);
   return requests > 0 && faults.length === 0;
 }
 

@@ -151,14 +151,16 @@ test('events that are published again change neither tasks nor the ledger', asyn
   const events = await world.database.db('outbox').select('event_id');
   await until(async () => (await handled()) >= events.length);
   const state = async () => ({
-    tasks: await world.database.db('tasks').select('task_id', 'status', 'version').orderBy('task_id'),
+    // Tasks of other tests may still be on their way.
+    tasks: await world.database.db('tasks').where({ subject }).select('task_id', 'status', 'version'),
     reservations: await world.quota.reservations(subject),
     used: await world.quota.used(subject),
   });
   const [before, handledBefore] = [await state(), await handled()];
   const body = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', dry_run: false };
   const answer = await asOperator('POST', '/internal/v1/outbox/republish', body);
-  expect([answer.status, answer.body['events']]).toEqual([200, events.length]);
+  expect(answer.status).toBe(200);
+  expect(answer.body['events']).toBeGreaterThanOrEqual(events.length);
   await until(async () => (await handled()) >= handledBefore + events.length);
   expect(await state()).toEqual(before);
 });

@@ -3,7 +3,6 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
-import { KafkaJsInstrumentation } from '@opentelemetry/instrumentation-kafkajs';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -31,7 +30,8 @@ let prometheus: PrometheusExporter | undefined;
 
 /**
  * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
- * modules that are imported as ESM; without it express, kafkajs and ioredis would silently stay uninstrumented.
+ * modules that are imported as ESM; without it express and ioredis would silently stay uninstrumented. The spans of
+ * Kafka are our own.
  *
  * Where spans go is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none) with the address
  * of that exporter, or just OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant. Metrics are read from `/metrics` of the
@@ -61,7 +61,6 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
       new UndiciInstrumentation(),
       new PgInstrumentation({ requireParentSpan: true }),
       new IORedisInstrumentation({ requireParentSpan: true }),
-      new KafkaJsInstrumentation(),
     ],
   });
   sdk.start();

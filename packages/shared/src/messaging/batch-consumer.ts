@@ -12,6 +12,7 @@ import type { KafkaClient } from './kafka.ts';
 import type { EffectTransaction, Passing } from './progress.ts';
 import type { Outcome } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
+import { inBatchSpan } from './consumer-spans.ts';
 
 export interface BatchConsumerOptions {
   /** The database that the effects go to; it has the table of `positionsMigration`. */
@@ -58,7 +59,8 @@ export function createBatchConsumer(options: BatchConsumerOptions): EventConsume
       partitionsConsumedConcurrently: concurrency,
       eachBatchAutoResolve: false,
       eachBatch: async (payload) => {
-        await consume(batches, payload);
+        const { topic: name, partition, messages } = payload.batch;
+        await inBatchSpan({ topic: name, partition, groupId }, messages, () => consume(batches, payload));
         tools.progressed();
       },
     };

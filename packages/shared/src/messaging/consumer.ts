@@ -8,6 +8,7 @@ import { createEventConsumer } from './event-consumer.ts';
 import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { PersistOptions } from './persist.ts';
+import { inRecordSpan } from './consumer-spans.ts';
 import type { Outcome } from './settlement.ts';
 import type { DeliveryMeta, Subscription } from './subscription.ts';
 
@@ -43,7 +44,7 @@ export function createConsumer(options: ConsumerOptions): EventConsumer {
     return {
       partitionsConsumedConcurrently: concurrency,
       eachMessage: async (payload) => {
-        await deliver(delivery, payload);
+        await inRecordSpan({ ...payload, groupId }, payload.message, () => deliver(delivery, payload));
         tools.progressed();
       },
     };

@@ -1,3 +1,5 @@
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { inStreamSpan } from '@vision/shared/telemetry/stream-span';
 import { openHttp } from './http-input.ts';
 import type { LiveInput } from './live-input.ts';
 import { openRtmp } from './rtmp/rtmp-input.ts';
@@ -30,9 +32,16 @@ export async function openLiveInput(
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
 ): Promise<LiveInput> {
   const url = deps.addresses.parse(source.url);
-  const pinned = isFirst ? source.pinnedAddress : undefined;
+  const pinnedAddress = isFirst ? source.pinnedAddress : undefined;
+  return inStreamSpan('open a stream', url, () => openAddress(deps, { url, pinnedAddress, signal }));
+}
+
+async function openAddress(
+  deps: OpenLiveDeps,
+  { url, pinnedAddress, signal }: { url: StreamUrl; pinnedAddress: string | undefined; signal: AbortSignal },
+): Promise<LiveInput> {
   // A pinned address has to pass the same rules, because its sender may be wrong.
-  const address = await deps.addresses.resolve({ host: pinned ?? url.host, port: url.port }, signal);
+  const address = await deps.addresses.resolve({ host: pinnedAddress ?? url.host, port: url.port }, signal);
   const options = { ...deps, url, address, signal };
   switch (url.scheme) {
     case 'http':

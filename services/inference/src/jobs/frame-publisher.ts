@@ -2,6 +2,7 @@ import { retryUntil } from '@vision/shared/async/retry-until';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { EventProducer } from '@vision/shared/messaging/producer';
+import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
 import type { Hold } from './hold.ts';
 
 export interface FramePublisher {
@@ -36,6 +37,7 @@ export function createFramePublisher({ producer, onAcknowledged, hold }: Publish
   let sent: FrameData[] = [];
   let sending: Promise<void> | undefined;
   let hasFailed = false;
+  const recordSparsely = createSparseTrace('publish frames');
 
   const publish = async (events: ReturnType<typeof toEvent>[]) => {
     hold.check();
@@ -46,10 +48,12 @@ export function createFramePublisher({ producer, onAcknowledged, hold }: Publish
     while (queue.length > 0) {
       sent = queue.splice(0, batchSize(queue));
       const events = sent.map(toEvent);
-      await retryUntil(() => publish(events), { signal });
-      const acknowledged = sent;
-      sent = [];
-      await onAcknowledged(acknowledged);
+      await recordSparsely(async () => {
+        await retryUntil(() => publish(events), { signal });
+        const acknowledged = sent;
+        sent = [];
+        await onAcknowledged(acknowledged);
+      });
     }
     sending = undefined;
   };

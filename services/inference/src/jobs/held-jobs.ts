@@ -1,4 +1,4 @@
-import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
+import { inLinkedTrace } from '@vision/shared/telemetry/linked-trace';
 import { fenceKey, renewJobs } from '../db/held-jobs.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Settings } from '../use-cases/deps.ts';
@@ -37,9 +37,11 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
       const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
       if (job.status === 'stopping') hold.requestStop();
       if (graceAtTakeMs !== undefined) hold.letGo(graceAtTakeMs);
-      const work = withStoredTrace(job, () => workOnJob(deps, job, hold)).catch((error: unknown) => {
-        logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
-      });
+      const work = inLinkedTrace('job attempt', traceOf(job), () => workOnJob(deps, job, hold)).catch(
+        (error: unknown) => {
+          logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
+        },
+      );
       const taken: HeldJob = { job, hold, done: work };
       taken.done = work.finally(() => {
         held.delete(taken);
@@ -62,6 +64,11 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
     },
   };
 }
+
+const traceOf = (job: JobRecord) => ({
+  origin: job,
+  attributes: { 'app.task.id': job.jobId, 'app.job.attempt': job.attempt, 'app.source.kind': job.source.kind },
+});
 
 /** A lease that is asked for now ends later than this, whatever the clock of the database says. */
 export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {

@@ -1,5 +1,6 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
 import type { ImageSize } from '@vision/shared/contracts/detection';
+import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
 import type { LiveWatch } from '../decoding/live-frames.ts';
@@ -116,7 +117,8 @@ function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: Frames
     ceiling: job.reservedSeq + seqStep,
     step: seqStep,
     waitMs: seqWaitMs,
-    raise: (ceiling) => raiseCeiling(db, job, { ceiling, timeoutMs: seqWaitMs }),
+    // For as long as the stream runs, so in no trace.
+    raise: (ceiling) => untraced(() => raiseCeiling(db, job, { ceiling, timeoutMs: seqWaitMs })),
     onExhausted: (error) => signals.numbersExhausted(job, error),
     signal,
   });

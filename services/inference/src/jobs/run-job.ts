@@ -6,6 +6,7 @@ import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { SourceError } from '../domain/source-error.ts';
+import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
 import { createTracker } from '../tracking/tracker.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { createFramePublisher } from './frame-publisher.ts';
@@ -44,7 +45,9 @@ export async function runJob(
   const tracker = createTracker(`a${job.attempt}`);
   const frames = framesOf(deps, { job, served, signal: hold.reading });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
-  const detected = inOrder(frames, atOnce, (frame) => detect(deps, { job, served, signal: hold.reading }, frame));
+  const recordSparsely = createSparseTrace('detect a frame');
+  const detecting = { job, served, signal: hold.reading };
+  const detected = inOrder(frames, atOnce, (frame) => recordSparsely(() => detect(deps, detecting, frame)));
   try {
     for await (const result of detected) {
       if (result === undefined) break;

@@ -1,6 +1,7 @@
 import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { inStreamSpan } from '@vision/shared/telemetry/stream-span';
 import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';
@@ -29,9 +30,12 @@ export type StreamProbe = (url: StreamUrl, signal: AbortSignal) => Promise<Probe
 export function createStreamProbe({ policy, connectMs, ca }: ProbeOptions): StreamProbe {
   return async (url, signal) => {
     try {
-      const address = await policy.resolvePinned(url, { deadlineMs: connectMs, signal });
-      await handshakes[url.scheme]({ url, address, connectMs, ca, signal });
-      return { outcome: 'reached', pinnedAddress: address };
+      const pinnedAddress = await inStreamSpan('probe a stream', url, async () => {
+        const address = await policy.resolvePinned(url, { deadlineMs: connectMs, signal });
+        await handshakes[url.scheme]({ url, address, connectMs, ca, signal });
+        return address;
+      });
+      return { outcome: 'reached', pinnedAddress };
     } catch (error) {
       return { outcome: 'unreachable', fault: faultOf(error, signal) };
     }

@@ -1,0 +1,24 @@
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Context, Span } from '@opentelemetry/api';
+
+/**
+ * Runs `work` with the span active, and ends the span with it. What failed is told by a word in `error.type`: the
+ * reason that our errors have, else the name of the error. Messages are left out: they may quote what was sent.
+ */
+export async function inSpan<T>(span: Span, base: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    return await context.with(trace.setSpan(base, span), work);
+  } catch (error) {
+    span.setAttribute('error.type', wordFor(error)).setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+function wordFor(error: unknown): string {
+  const { reason, fault, name } = Object(error) as { reason?: unknown; fault?: unknown; name?: unknown };
+  return (
+    ([reason, fault, name].find((word) => typeof word === 'string' && word !== '') as string | undefined) ?? 'failed'
+  );
+}

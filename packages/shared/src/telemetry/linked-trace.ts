@@ -1,0 +1,42 @@
+import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import type { Attributes, Context } from '@opentelemetry/api';
+import { inSpan } from './in-span.ts';
+import { storedContext, untraced } from './trace-context.ts';
+import type { StoredTrace } from './trace-context.ts';
+
+const tracer = () => trace.getTracer('vision.work');
+
+/**
+ * Runs work that may last for days in a trace of its own, which links to the trace that is stored with the row. That
+ * trace gets a short span "… begins", which links here and can be seen while the work goes on.
+ */
+export function inLinkedTrace<T>(
+  name: string,
+  { origin, attributes }: { origin: StoredTrace; attributes: Attributes },
+  work: () => Promise<T>,
+): Promise<T> {
+  const asked = storedContext(origin);
+  const span = tracer().startSpan(name, { root: true, attributes, links: linksTo(asked) });
+  const links = [{ context: span.spanContext() }];
+  if (origin.traceparent) tracer().startSpan(`${name} begins`, { attributes, links }, asked).end();
+  return inSpan(span, ROOT_CONTEXT, work);
+}
+
+/**
+ * For work that repeats for as long as something bigger runs. One round in a while is recorded, in a trace of its own
+ * that links to the active one; the others are in none. So no trace grows without end.
+ */
+export function createSparseTrace(name: string, everyMs = 60_000): <T>(work: () => Promise<T>) => Promise<T> {
+  let dueAt = 0;
+  return (work) => {
+    if (performance.now() < dueAt) return untraced(work);
+    dueAt = performance.now() + everyMs;
+    const span = tracer().startSpan(name, { root: true, links: linksTo(context.active()) });
+    return inSpan(span, ROOT_CONTEXT, work);
+  };
+}
+
+function linksTo(other: Context) {
+  const found = trace.getSpanContext(other);
+  return found ? [{ context: found }] : [];
+}

@@ -5,7 +5,6 @@ import { stopProgram } from '../../../../deploy/local/background.ts';
 import { ensureKafka } from '../../../../deploy/local/kafka.ts';
 import { offsets, readSettings } from '../../../../deploy/local/settings.ts';
 import type { Settings } from '../../../../deploy/local/settings.ts';
-import { isPortFree } from '../../../../deploy/local/wait.ts';
 import { makeCertificates } from '../../src/testing/made-certificates.ts';
 import type { MadeCertificates } from '../../src/testing/made-certificates.ts';
 import { freePort } from '../../src/testing/ports.ts';
@@ -66,9 +65,12 @@ export async function startSecureKafka(): Promise<SecureKafka> {
 
 /** The controller listens one port above the broker. */
 async function freePairOfPorts(): Promise<number> {
+  let port = await freePort();
   for (;;) {
-    const port = await freePort();
-    if (await isPortFree(port + 1)) return port;
+    // Both are asked for, so that nobody else in this process is given the second one.
+    const next = await freePort();
+    if (next === port + 1) return port;
+    port = next;
   }
 }
 

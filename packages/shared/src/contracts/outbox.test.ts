@@ -11,6 +11,13 @@ test.each([
   expect(republishRequest.parse({ ...request, from: given }).from).toBe(taken);
 });
 
+test.each(['', 'soon', '2026-13-45T08:00:00Z', '2026-03-15', '2026-03-15T24:00:00Z'])(
+  'what is no instant is refused: %j',
+  (to) => {
+    expect(republishRequest.safeParse({ ...request, to }).success).toBe(false);
+  },
+);
+
 test.each(['::::::::::/1', '2026-13-45 08:00:00+00/1', '1/', '12345678901234567/1', '1/1 or true', ''])(
   'what no page gave is no place to go on from: %j',
   (after) => {

@@ -3,8 +3,9 @@ import { defineQuestion } from './question.ts';
 
 /** An instant with any offset, brought to UTC and into the years that every program can write. */
 const instant = z.iso.datetime({ offset: true }).overwrite((text) => {
-  const at = Math.min(Math.max(Date.parse(text), 0), LATEST);
-  return new Date(at).toISOString();
+  const at = Date.parse(text);
+  // This also runs for what the format refuses.
+  return Number.isNaN(at) ? text : new Date(Math.min(Math.max(at, 0), LATEST)).toISOString();
 });
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -12,8 +12,8 @@ const common = {
 };
 
 /**
- * By cost: pure unit tests, one service on real infrastructure, the whole system through the gateway, and what an
- * attacker sends it.
+ * By cost: pure unit tests, alerts and dashboards with promtool, one service on real infrastructure, the whole system
+ * through the gateway, and what an attacker sends it.
  */
 export default {
   projects: [
@@ -27,7 +27,9 @@ export default {
         '<rootDir>/test/migrations/**/*.test.ts',
         '<rootDir>/test/beside/**/*.test.ts',
       ],
+      testPathIgnorePatterns: ['/node_modules/', '\\.promtool\\.test\\.ts$'],
     },
+    { ...common, displayName: 'rules', testMatch: ['<rootDir>/deploy/**/*.promtool.test.ts'] },
     { ...common, displayName: 'integration', testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'] },
     {
       ...common,

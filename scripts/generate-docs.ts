@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import { dashboardFiles } from '../deploy/dashboards/all.ts';
 import { asyncApi } from './docs/async-api.ts';
-import { dashboards } from './docs/chart/dashboards.ts';
 import { chartFacts } from './docs/chart/facts.ts';
 import { chartReadme } from './docs/chart/readme.ts';
 import { chartSchema } from './docs/chart/schema.ts';
@@ -37,7 +37,7 @@ const files: Record<string, string> = {
   'charts/vision/files/facts.json': await chartFacts(root),
   'charts/vision/values.schema.json': await chartSchema(root),
   'charts/vision/README.md': chartReadme(root),
-  ...dashboards(),
+  ...dashboardFiles(),
   'docs/stop-times.json': await stopTimesDocument(root),
 };
 

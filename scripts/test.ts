@@ -38,6 +38,8 @@ const steps: Step[] = [
   { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'] },
   { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'] },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
+  // Installs promtool where it is missing.
+  { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2', PATIENCE) },
   { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },

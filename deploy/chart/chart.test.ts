@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { sceneRegistry } from '@vision/shared/contracts/scenes';
+import { dashboards } from '../dashboards/all.ts';
 import { root } from '../local/settings.ts';
 import { chartDir, examples, goldenDir } from './examples.ts';
 import { nameOf, parseManifests, podOf } from './manifests.ts';
@@ -112,55 +113,18 @@ test('inference decodes behind a wall or not at all', () => {
   }
 });
 
-describe('alerts and dashboards', () => {
-  const code = metricsOfCode();
-  const alerts = yaml('files/alerts.yaml') as {
-    groups: { rules: { alert: string; expr: string; annotations: Values }[] }[];
-  };
-  const rules = alerts.groups.flatMap((group) => group.rules);
-  const expressions = [...rules.map(({ alert, expr }) => [alert, expr] as const), ...dashboardExpressions()];
-
-  test('ask only for metrics that the code has', () => {
-    for (const [where, expression] of expressions) {
-      const names = expression.match(/\b(vision|circuit_breaker|http|db|nodejs|v8js)_[a-z0-9_]+/g) ?? [];
-      expect({ where, any: names.length > 0, unknown: names.filter((name) => !code.has(name)) }).toEqual({
-        where,
-        any: true,
-        unknown: [],
-      });
-    }
-  });
-
-  test('lead to a heading of the operations manual', () => {
-    const headings = [...read(join(root, 'docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
-      text
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-        .replaceAll(' ', '-'),
-    );
-    for (const { annotations } of rules) expect(headings).toContain(annotations['runbook']);
-  });
+test('the chart brings the dashboards of deploy/dashboards', () => {
+  for (const { name } of dashboards) {
+    const file = `dashboards/${name}.json`;
+    expect(read(join(chartDir, 'files', file))).toBe(read(join(root, 'deploy', file)));
+  }
+  const maps = all.filter(({ manifest }) => nameOf(manifest).startsWith('ConfigMap/vision-dashboard-'));
+  expect(maps.length % dashboards.length).toBe(0);
+  expect(maps.length).toBeGreaterThan(0);
 });
 
 const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
 
 function containersOf(manifests: Manifest[]) {
   return manifests.flatMap((one) => (podOf(one)?.containers ?? []).map((container) => ({ one, container })));
-}
-
-/** The series that the operations manual lists, which `npm run docs:check` compares with the code. */
-function metricsOfCode(): Set<string> {
-  const text = read(join(root, 'docs/operations.md'));
-  const section = text.slice(text.indexOf('\n## Metrics'), text.indexOf('\n### Alerts to begin with'));
-  const names = [...section.matchAll(/`([a-z][a-z0-9]*(?:_[a-z0-9]+)+)`/g)].map(([, name = '']) => name);
-  return new Set(names.flatMap((name) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]));
-}
-
-function dashboardExpressions(): (readonly [string, string])[] {
-  return ['overview', 'streams'].flatMap((name) => {
-    const dashboard = JSON.parse(read(join(chartDir, `files/dashboards/${name}.json`))) as {
-      panels: { title: string; targets?: { expr: string }[] }[];
-    };
-    return dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const));
-  });
 }

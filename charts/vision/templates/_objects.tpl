@@ -199,6 +199,12 @@ spec:
     matchLabels:
       {{- include "vision.selector" . | nindent 6 }}
   podMetricsEndpoints:
-    - { port: health, path: /metrics, interval: {{ $monitor.interval }} }
+    - port: health
+      path: /metrics
+      interval: {{ $monitor.interval }}
+      relabelings:
+        # Rules and dashboards tell services apart by it.
+        - sourceLabels: [__meta_kubernetes_pod_label_app_kubernetes_io_component]
+          targetLabel: service
 {{- end }}
 {{- end -}}

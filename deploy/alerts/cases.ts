@@ -1,0 +1,213 @@
+import { objectiveCases } from './objective-cases.ts';
+import { growing, steady, together, values } from './series.ts';
+import type { Series } from './series.ts';
+
+export interface AlertCase {
+  /** When it is looked at, in minutes. */
+  atMinute: number;
+  fires: { when: Series; labels?: Record<string, string>; summary: string };
+  /** Series that look alike and must not fire, each with what it is. */
+  stays: Record<string, Series>;
+}
+
+/** A counter that exists from the start with 0, as those of alarms do, and grows by one after five minutes. */
+const once = (series: string) => values(series, '0x5 1x5');
+const never = (series: string) => steady(series, 0, 10);
+const restarted = (series: string) => values(series, '3x5 0x5');
+
+/** A counter of which the first event is the alert. */
+const happening = (series: string, labels: Record<string, string>, summary: string): AlertCase => ({
+  atMinute: 7,
+  fires: { when: once(series), labels, summary },
+  stays: { 'nothing happened': never(series), 'a process that began anew': restarted(series) },
+});
+
+const calls = (outcome: string, perMinute: number) =>
+  growing(
+    `vision_upstream_duration_count{service="images",upstream="inference",operation="detect",outcome="${outcome}"}`,
+    perMinute,
+    30,
+  );
+const breaker = (pod: string, state: number) =>
+  steady(`circuit_breaker_state{name="inference.submit",pod="${pod}"}`, state, 10);
+const eventsOf = (le: string, perMinute: number) =>
+  growing(`vision_consumer_event_age_bucket{group="tasks",type="x",le="${le}"}`, perMinute, 20);
+const held = (pod: string, partitions: number) =>
+  steady(`vision_consumer_partitions{group="tasks",topic="vision.frames.v1",pod="${pod}"}`, partitions, 10);
+const seen = (pod: string, up: number) => steady(`up{service="tasks",pod="${pod}"}`, up, 10);
+
+/** What fires each alert, and what must not. */
+export const cases: Record<string, AlertCase> = {
+  ...objectiveCases,
+  VisionNoFrames: {
+    atMinute: 15,
+    fires: {
+      when: together(
+        steady('vision_sources{state="running"}', 3, 20),
+        steady('vision_results_frames_stored_total', 9, 20),
+      ),
+      summary: '3 live sources run and no frame becomes readable',
+    },
+    stays: {
+      'frames that come': together(
+        steady('vision_sources{state="running"}', 3, 20),
+        growing('vision_results_frames_stored_total', 5, 20),
+      ),
+      'cameras that send nothing': together(
+        steady('vision_sources{state="stalled"}', 3, 20),
+        steady('vision_results_frames_stored_total', 9, 20),
+      ),
+    },
+  },
+  VisionJobsWithoutWorker: {
+    atMinute: 8,
+    fires: { when: steady('vision_jobs_unowned', 2, 10), summary: '2 video jobs wait for a worker' },
+    stays: { 'a job that was taken over': values('vision_jobs_unowned', '2x3 0x7') },
+  },
+  VisionTaskStaysResolving: {
+    atMinute: 10,
+    fires: {
+      when: values('vision_tasks_oldest_resolving_age', '60+60x10'),
+      summary: 'A submission is unknown for 11m 0s',
+    },
+    stays: { 'a task that was found': values('vision_tasks_oldest_resolving_age', '60+60x4 0x6') },
+  },
+  VisionResultsLate: {
+    atMinute: 9,
+    fires: {
+      when: values('vision_tasks_alarms_total{name="results_late"}', '0x5 6x5'),
+      summary: 'Tasks end before their frames can be read',
+    },
+    stays: { 'a single task': once('vision_tasks_alarms_total{name="results_late"}') },
+  },
+  VisionFramesMissing: {
+    atMinute: 7,
+    fires: {
+      when: together(once('vision_results_holes_total'), never('vision_results_frame_conflicts_total')),
+      summary: 'Frames of a task are missing or were not stored',
+    },
+    stays: {
+      'nothing happened': together(never('vision_results_holes_total'), never('vision_results_frame_conflicts_total')),
+    },
+  },
+  VisionJobsVanish: happening(
+    'vision_tasks_alarms_total{name="vanished"}',
+    { name: 'vanished' },
+    'The backend has lost jobs (vanished)',
+  ),
+  VisionStopUnconfirmed: happening(
+    'vision_tasks_alarms_total{name="stop_unconfirmed"}',
+    {},
+    'The backend does not confirm a stop',
+  ),
+  VisionRecordsLost: {
+    atMinute: 7,
+    fires: {
+      when: together(
+        once('vision_consumer_gaps_total{group="tasks",reason="removed"}'),
+        never('vision_consumer_rewinds_total{group="tasks"}'),
+      ),
+      labels: { group: 'tasks' },
+      summary: 'tasks misses records, or its database lost commits',
+    },
+    stays: {
+      'nothing happened': together(
+        never('vision_consumer_gaps_total{group="tasks",reason="removed"}'),
+        never('vision_consumer_rewinds_total{group="tasks"}'),
+      ),
+    },
+  },
+  VisionDeadLetters: happening(
+    'vision_consumer_dead_letters_total{group="quota"}',
+    { group: 'quota' },
+    'quota put records aside',
+  ),
+  VisionAuditDifference: {
+    atMinute: 9,
+    fires: {
+      when: steady('vision_audit_differences{kind="open_reservation",pod="a"}', 1, 10),
+      labels: { kind: 'open_reservation' },
+      summary: 'An audit found differences: open_reservation',
+    },
+    stays: { 'a difference that went': values('vision_audit_differences{kind="open_reservation",pod="a"}', '1x3 0x7') },
+  },
+  VisionUpstreamFails: {
+    atMinute: 25,
+    fires: {
+      when: together(calls('ok', 18), calls('headers_timeout', 2)),
+      labels: { service: 'images', upstream: 'inference' },
+      summary: '10% of the calls of images to inference time out or fail',
+    },
+    stays: {
+      'a few of many': together(calls('ok', 99), calls('headers_timeout', 1)),
+      'refusals by a healthy upstream': together(calls('ok', 10), calls('answered_4xx', 10)),
+      'clients that left': together(calls('ok', 10), calls('client_left', 10), calls('canceled', 10)),
+    },
+  },
+  VisionBreakerOpen: {
+    atMinute: 5,
+    fires: {
+      when: together(breaker('a', 2), breaker('b', 2), breaker('c', 0)),
+      labels: { name: 'inference.submit' },
+      summary: 'The circuit breaker inference.submit is open on most replicas',
+    },
+    stays: { 'one replica of three': together(breaker('a', 2), breaker('b', 0), breaker('c', 1)) },
+  },
+  VisionOutboxOld: {
+    atMinute: 6,
+    fires: {
+      when: values('vision_outbox_oldest_age{service="tasks"}', '0+60x10'),
+      summary: 'An event waits for Kafka since 6m 0s',
+    },
+    stays: { 'a broker that was replaced': values('vision_outbox_oldest_age{service="tasks"}', '0 40 0x10') },
+  },
+  VisionEventsLate: {
+    atMinute: 18,
+    fires: {
+      when: together(eventsOf('5', 10), eventsOf('60', 60), eventsOf('+Inf', 60)),
+      labels: { group: 'tasks' },
+      summary: 'Events reach tasks late',
+    },
+    stays: { 'events in time': together(eventsOf('5', 60), eventsOf('60', 60), eventsOf('+Inf', 60)) },
+  },
+  VisionNobodyConsumes: {
+    atMinute: 8,
+    fires: {
+      when: together(held('a', 0), held('b', 0)),
+      labels: { group: 'tasks', topic: 'vision.frames.v1' },
+      summary: 'Nobody reads vision.frames.v1 for tasks',
+    },
+    stays: { 'a replica that stands by': together(held('a', 6), held('b', 0)) },
+  },
+  VisionRedisAway: {
+    atMinute: 12,
+    fires: {
+      when: growing('vision_gateway_redis_fallbacks_total', 30, 15),
+      summary: 'Redis is away; each gateway counts limits for itself',
+    },
+    stays: { 'a single slow answer': values('vision_gateway_redis_fallbacks_total', '0x3 1x12') },
+  },
+  VisionServiceUnseen: {
+    atMinute: 6,
+    fires: {
+      when: together(seen('a', 0), seen('b', 0)),
+      labels: { service: 'tasks' },
+      summary: 'No replica of tasks gives its metrics',
+    },
+    stays: { 'a replica that is replaced': together(seen('a', 0), seen('b', 1)) },
+  },
+  VisionNoWall: {
+    atMinute: 2,
+    fires: {
+      when: steady('vision_inference_sandbox{wall="none",pod="a"}', 1, 5),
+      labels: { pod: 'a' },
+      summary: 'Decoders of a have no wall',
+    },
+    stays: { 'a wall': steady('vision_inference_sandbox{wall="landlock",pod="a"}', 1, 5) },
+  },
+  VisionForbiddenCall: happening(
+    'vision_service_calls_refused_total{reason="forbidden",caller="images",operation="listTasks"}',
+    { caller: 'images', operation: 'listTasks' },
+    'images called listTasks, which it may not',
+  ),
+};

@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { installMissing } from '../local/host-programs.ts';
+import { alertRules, rulesFile } from './alert-rules.ts';
+import { cases } from './cases.ts';
+import { promtool, promtoolOn } from './promtool.ts';
+import type { Series } from './series.ts';
+
+// apt may have to fetch it.
+beforeAll(() => installMissing(['promtool']), 300_000);
+
+const rules = alertRules();
+
+test('promtool takes the rules', () => {
+  expect(promtool(['check', 'rules', rulesFile])).toBe('');
+});
+
+describe.each(Object.entries(cases))('%s', (alert, { atMinute, fires, stays }) => {
+  const rule = rules.find((one) => one.alert === alert);
+  const expected = {
+    exp_labels: { namespace: 'vision', severity: rule?.labels.severity, ...fires.labels },
+    exp_annotations: { summary: fires.summary, runbook: rule?.annotations.runbook },
+  };
+
+  test('fires', () => {
+    expect(tested(fires.when, atMinute, { alert, expected: [expected] })).toBe('');
+  });
+
+  test.each(Object.entries(stays))('stays silent: %s', (_what, when) => {
+    expect(tested(when, atMinute, { alert, expected: [] })).toBe('');
+  });
+});
+
+function tested(when: Series, atMinute: number, { alert, expected }: { alert: string; expected: object[] }): string {
+  const input = Object.entries(when).map(([series, values]) => ({ series, values }));
+  return promtoolOn('test', {
+    rule_files: [rulesFile],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: input,
+        alert_rule_test: [{ eval_time: `${atMinute}m`, alertname: alert, exp_alerts: expected }],
+      },
+    ],
+  });
+}

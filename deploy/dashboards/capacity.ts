@@ -1,0 +1,190 @@
+import { lines, query } from './panels.ts';
+import type { Dashboard, Section } from './panels.ts';
+import { gauge, max, quantile, rate, spent, sum } from './promql.ts';
+
+const share = (used: string, of: string) => `${used} / ${of}`;
+const byPod = 'service, pod';
+const POD = '{{service}} {{pod}}';
+
+const places: Section = {
+  title: 'What is full?',
+  panels: [
+    lines(
+      'Pictures per place at inference',
+      'Above 1 pictures are turned away; at 0.7 for an hour add a replica.',
+      [
+        query(
+          '{{pod}}',
+          share(sum('pod', gauge('vision.inference.load')), sum('pod', gauge('vision.inference.places'))),
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Video jobs per place',
+      'At 1 the next video is refused with inference_no_capacity; add a replica before.',
+      [query('{{pod}}', share(sum('pod', gauge('vision.jobs.at_work')), sum('pod', gauge('vision.jobs.places'))))],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Image calls per place',
+      'The share of the places for calls that is used; at 1 callers get too_many_calls.',
+      [
+        query(
+          '{{pod}}',
+          share(sum('pod', gauge('vision.images.places', 'state="used"')), sum('pod', gauge('vision.images.places'))),
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Uploads waiting on disk',
+      'Bytes in the spool of images; it needs 81 MiB for each place at most.',
+      [query('{{pod}}', sum('pod', gauge('vision.images.spool.bytes')))],
+      { unit: 'bytes' },
+    ),
+    lines(
+      'Uploads under way',
+      'Bodies that the gateway passes on now, by replica.',
+      [query('{{pod}}', sum('pod', gauge('vision.gateway.uploads')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Jobs without a worker',
+      'Jobs that no replica has a place for, or that nobody runs.',
+      [query('jobs', max('', gauge('vision.jobs.unowned')))],
+      { unit: 'short' },
+    ),
+  ],
+};
+
+const databases: Section = {
+  title: 'Are the databases large enough?',
+  panels: [
+    lines(
+      'Connections used of the pool',
+      'At 1 statements wait for a connection; see DATABASE_POOL and the sum in docs/operations.md.',
+      [
+        query(
+          POD,
+          share(
+            sum(byPod, gauge('vision.db.pool.connections', 'state="used"')),
+            sum(byPod, gauge('vision.db.pool.limit')),
+          ),
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Statements that wait for a connection',
+      'How many stand in the queue now; any line that stays above 0 is a pool that is too small.',
+      [query(POD, sum(byPod, gauge('vision.db.pool.connections', 'state="waiting"')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Wait for a connection, p95',
+      'What a statement loses before it begins.',
+      [query('{{service}}', quantile(0.95, 'vision.db.pool.wait', 'service'))],
+      { unit: 's' },
+    ),
+    lines(
+      'Statements, p99',
+      'Time of statements by service; a step upwards is a plan that changed or a table that grew.',
+      [query('{{service}}', quantile(0.99, 'vision.upstream.duration', 'service', 'upstream="postgres"'))],
+      { unit: 's', traces: '{ span.app.upstream.name = "postgres" && duration > 500ms }' },
+    ),
+    lines(
+      'Calls to S3, p99',
+      'By what was asked; uploads and downloads grow with the size of what is moved.',
+      [
+        query(
+          '{{service}} {{operation}}',
+          quantile(0.99, 'vision.upstream.duration', 'service, operation', 'upstream="s3"'),
+        ),
+      ],
+      { unit: 's', traces: '{ span.app.upstream.name = "s3" && duration > 1s }' },
+    ),
+  ],
+};
+
+const processes: Section = {
+  title: 'Are our processes slow?',
+  panels: [
+    lines(
+      'Event loop delay, p99',
+      'How late a process comes to its work; above 100 ms it needs more processor or another replica.',
+      [query(POD, max(byPod, gauge('nodejs.eventloop.delay.p99')))],
+      { unit: 's' },
+    ),
+    lines(
+      'Event loop in use',
+      'The share of time in which JavaScript runs; above 0.8 a replica has no reserve.',
+      [query(POD, max(byPod, gauge('nodejs.eventloop.utilization')))],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Heap in use',
+      'Of what V8 may take; a line that climbs for days is a leak, at 1 the process ends.',
+      [query(POD, share(sum(byPod, gauge('v8js.memory.heap.used')), sum(byPod, gauge('v8js.memory.heap.limit'))))],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Time in garbage collection',
+      'The share of each second; above 0.1 the heap is too small for the load.',
+      [query(POD, sum(byPod, spent('v8js.gc.duration')))],
+      { unit: 'percentunit' },
+    ),
+  ],
+};
+
+const work: Section = {
+  title: 'How much does a replica do?',
+  panels: [
+    lines(
+      'Pictures',
+      'Pictures that each replica of inference answers, a second.',
+      [query('{{pod}} {{outcome}}', sum('pod, outcome', rate('vision.inference.images')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Time of a picture at inference',
+      'Waiting, decoding and detecting; p95 far above p50 is a queue.',
+      [
+        query('{{scene}} p50', quantile(0.5, 'vision.inference.image.duration', 'scene')),
+        query('{{scene}} p95', quantile(0.95, 'vision.inference.image.duration', 'scene')),
+      ],
+      { unit: 's' },
+    ),
+    lines(
+      'Frames through the model',
+      'Frames that each replica hands to the model, a second; performance.md says what a core does.',
+      [query('{{pod}}', sum('pod', rate('vision.frames.sampled')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Pictures turned away',
+      'Pictures for which no place was free; their callers see a failed image.',
+      [query('{{pod}}', sum('pod', rate('vision.inference.saturated')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Decoders lost',
+      'Processes that a picture broke or that were ended for its cost.',
+      [query('{{pod}}', sum('pod', rate('vision.inference.picture_decoders_lost')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Frames stored',
+      'Frames that each replica of results stores, a second; six share the partitions at most.',
+      [query('{{pod}}', sum('pod', rate('vision.results.frames_stored')))],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+export const capacity: Dashboard = {
+  name: 'capacity',
+  title: 'capacity',
+  about: 'What is full, or will be: places, pools, processes; and how much one replica does.',
+  sections: [places, databases, processes, work],
+};

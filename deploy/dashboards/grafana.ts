@@ -1,0 +1,185 @@
+import type { Choice, Dashboard, Found, Metrics, Panel } from './panels.ts';
+
+const COLUMNS = 24;
+
+const PROMETHEUS = { type: 'prometheus', uid: '${datasource}' };
+const STORES = { traces: { type: 'tempo', uid: '${traces}' }, logs: { type: 'loki', uid: '${logs}' } };
+
+/** The JSON of a dashboard, as Grafana 11 and newer read it. */
+export function grafanaJson({ name, title, about, choices = [], sections }: Dashboard): string {
+  const panels = placed(sections);
+  return JSON.stringify({
+    title: `Vision: ${title}`,
+    uid: `vision-${name}`,
+    description: about,
+    tags: ['vision'],
+    schemaVersion: 39,
+    editable: true,
+    graphTooltip: 1,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    links: [
+      { type: 'dashboards', tags: ['vision'], title: 'Vision', asDropdown: true, keepTime: true, includeVars: true },
+    ],
+    templating: { list: variablesOf(panels, choices) },
+    panels,
+  });
+}
+
+/** Panels from left to right, sections from top to bottom. */
+function placed(sections: Dashboard['sections']) {
+  const list: object[] = [];
+  let y = 0;
+  for (const { title, panels } of sections) {
+    list.push({ id: list.length + 1, type: 'row', title, collapsed: false, gridPos: at(0, y, COLUMNS, 1), panels: [] });
+    y += 1;
+    let x = 0;
+    const height = panels.every(({ shows }) => shows === 'number') ? 4 : 8;
+    for (const panel of panels) {
+      const width = panel.width ?? Math.max(4, Math.floor(COLUMNS / Math.min(panels.length, 3)));
+      if (x + width > COLUMNS) [x, y] = [0, y + height];
+      list.push({ id: list.length + 1, gridPos: at(x, y, width, height), ...drawn(panel) });
+      x += width;
+    }
+    y += height;
+  }
+  return list;
+}
+
+const at = (x: number, y: number, w: number, h: number) => ({ x, y, w, h });
+
+const drawn = (panel: Panel) => ('query' in panel ? drawnFound(panel) : drawnMetrics(panel));
+
+function drawnFound({ shows, title, reads: description, query }: Found) {
+  const datasource = STORES[shows];
+  const target =
+    shows === 'traces'
+      ? { refId: 'A', datasource, queryType: 'traceql', query, limit: 20, tableType: 'traces' }
+      : { refId: 'A', datasource, queryType: 'instant', expr: query };
+  return { type: 'table', title, description, datasource, targets: [target] };
+}
+
+function drawnMetrics({ shows, title, reads, unit, queries, red, traces }: Metrics) {
+  const { type, custom = {}, options, format } = styles[shows];
+  const instant = shows === 'table';
+  return {
+    type,
+    title,
+    description: reads,
+    datasource: PROMETHEUS,
+    fieldConfig: {
+      defaults: {
+        unit,
+        min: 0,
+        custom,
+        ...coloured(shows, red),
+        links: traces ? [{ title: 'Traces behind this', targetBlank: true, url: searchFor(traces) }] : [],
+      },
+      overrides: [],
+    },
+    options,
+    ...(instant ? { transformations: TABLE } : {}),
+    targets: queries.map(({ expr, legend }, index) => ({
+      refId: String.fromCharCode(65 + index),
+      datasource: PROMETHEUS,
+      expr,
+      legendFormat: legend,
+      format,
+      instant,
+      range: !instant,
+    })),
+  };
+}
+
+const legend = { displayMode: 'list', placement: 'bottom', showLegend: true };
+const tooltip = { mode: 'multi', sort: 'desc' };
+
+interface Style {
+  type: string;
+  custom?: object;
+  options: object;
+  format: string;
+}
+
+const styles: Record<Metrics['shows'], Style> = {
+  lines: { type: 'timeseries', custom: { lineWidth: 1 }, options: { legend, tooltip }, format: 'time_series' },
+  stack: {
+    type: 'timeseries',
+    custom: { lineWidth: 1, fillOpacity: 40, stacking: { mode: 'normal', group: 'A' } },
+    options: { legend, tooltip },
+    format: 'time_series',
+  },
+  number: {
+    type: 'stat',
+    options: { reduceOptions: { calcs: ['lastNotNull'] }, colorMode: 'value', graphMode: 'area' },
+    format: 'time_series',
+  },
+  states: {
+    type: 'state-timeline',
+    custom: { fillOpacity: 80 },
+    options: { mergeValues: true, showValue: 'never', legend, tooltip },
+    format: 'time_series',
+  },
+  table: {
+    type: 'table',
+    options: { showHeader: true, sortBy: [{ displayName: 'Value', desc: true }] },
+    format: 'table',
+  },
+  heatmap: {
+    type: 'heatmap',
+    options: {
+      calculate: false,
+      yAxis: { unit: 's' },
+      color: { mode: 'scheme', scheme: 'Oranges' },
+      tooltip: { mode: 'single' },
+    },
+    format: 'heatmap',
+  },
+};
+
+const TABLE = [{ id: 'organize', options: { excludeByName: { Time: true, namespace: true } } }];
+
+/** States are green at 0 and red above; numbers are red from their limit on. */
+function coloured(shows: Metrics['shows'], red: number | undefined): object {
+  const from = shows === 'states' ? 0.000001 : red;
+  if (from === undefined) return {};
+  const steps = [
+    { color: 'green', value: null },
+    { color: 'red', value: from },
+  ];
+  return { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } };
+}
+
+/** The address of a search in Explore, for the time that is shown. What stands in `${…}` is filled in by Grafana. */
+function searchFor(traceQl: string): string {
+  const query = { refId: 'A', datasource: STORES.traces, queryType: 'traceql', query: traceQl, limit: 50 };
+  const pane = {
+    datasource: STORES.traces.uid,
+    queries: [query],
+    range: { from: '${__from}', to: '${__to}' },
+  };
+  const parts = JSON.stringify({ found: pane }).split(/(\$\{[^}]+\})/);
+  const encoded = parts.map((part) => (part.startsWith('${') ? part : encodeURIComponent(part)));
+  return `/explore?schemaVersion=1&orgId=1&panes=${encoded.join('')}`;
+}
+
+function variablesOf(panels: object[], choices: Choice[]): object[] {
+  const text = JSON.stringify(panels);
+  const source = (name: string, label: string, query: string) => ({ name, label, type: 'datasource', query });
+  const labels = [{ name: 'namespace', metric: 'vision_gateway_requests_total' }, ...choices];
+  return [
+    source('datasource', 'Metrics', 'prometheus'),
+    ...(text.includes(STORES.traces.uid) ? [source('traces', 'Traces', 'tempo')] : []),
+    ...(text.includes(STORES.logs.uid) ? [source('logs', 'Logs', 'loki')] : []),
+    ...labels.map(({ name, metric }) => ({
+      name,
+      type: 'query',
+      datasource: PROMETHEUS,
+      query: `label_values(${metric.replaceAll('.', '_')}, ${name})`,
+      refresh: 2,
+      includeAll: true,
+      multi: true,
+      allValue: '.*',
+    })),
+  ];
+}

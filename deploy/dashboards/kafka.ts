@@ -1,0 +1,143 @@
+import { lines, number, query, stack } from './panels.ts';
+import type { Dashboard, Section } from './panels.ts';
+import { FAILED } from './outcomes.ts';
+import { gauge, growth, max, quantile, rate, recorded, sum } from './promql.ts';
+
+const group = 'group';
+
+const safe: Section = {
+  title: 'Is anything lost or stuck?',
+  panels: [
+    number(
+      'Waiting longest',
+      'How long effects wait for Kafka; an alert fires at 30 s.',
+      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      { unit: 's', red: 30, width: 8 },
+    ),
+    number(
+      'Put aside',
+      'Records in dead letter topics since the time shown began; each waits for visionctl dlq.',
+      [query('{{group}}', sum(group, growth('vision.consumer.dead_letters')))],
+      { unit: 'short', red: 1, width: 8 },
+    ),
+    number(
+      'Gone unread',
+      'Times that records were removed before they were handled, or a database lost commits.',
+      [
+        query('gaps {{group}}', sum(group, growth('vision.consumer.gaps'))),
+        query('rewinds {{group}}', sum(group, growth('vision.consumer.rewinds'))),
+      ],
+      { unit: 'short', red: 1, width: 8 },
+    ),
+  ],
+};
+
+const out: Section = {
+  title: 'Do events leave?',
+  panels: [
+    lines(
+      'Oldest event in an outbox',
+      'Told by the active relay of each service; a line that ends is a relay that hangs or is gone.',
+      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      { unit: 's' },
+    ),
+    lines(
+      'Events seen waiting',
+      'Events of one round, 200 at most: at 200 the relay is behind.',
+      [query('{{service}}', max('service', gauge('vision.outbox.waiting')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Sending to Kafka, p99',
+      'Time of calls to the brokers by what was asked.',
+      [
+        query(
+          '{{service}} {{operation}}',
+          quantile(0.99, 'vision.upstream.duration', 'service, operation', 'upstream="kafka"'),
+        ),
+      ],
+      { unit: 's' },
+    ),
+    stack(
+      'Failing calls to Kafka',
+      'By service and kind; one service alone points at its network or its login.',
+      [
+        query(
+          '{{service}} {{outcome}}',
+          sum('service, outcome', recorded('vision.upstream.duration', 'upstream="kafka"', FAILED)),
+        ),
+      ],
+      { unit: 'cps', traces: '{ span.app.upstream.name = "kafka" && status = error }' },
+    ),
+    stack(
+      'Frames published',
+      'Frames that Kafka acknowledged; 0 while sources run is Kafka, or inference that cannot reach it.',
+      [query('{{scene}}', sum('scene', rate('vision.frames.published')))],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+const arrive: Section = {
+  title: 'Do they arrive?',
+  panels: [
+    lines(
+      'Age when handled, p95',
+      'From the fact to its handling, by group; it holds the time in the outbox, in Kafka and in retries.',
+      [query('{{group}}', quantile(0.95, 'vision.consumer.event_age', group))],
+      { unit: 's', traces: '{ name =~ "process .*" && duration > 1s }' },
+    ),
+    lines(
+      'Records behind',
+      'The furthest partition of each topic; it stands still with a dead consumer, so read it with the next panel.',
+      [query('{{group}} {{topic}}', max('group, topic', gauge('vision.consumer.lag')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Partitions held',
+      'How many partitions of a topic somebody reads; below the number that the topic has, some wait.',
+      [query('{{group}} {{topic}}', sum('group, topic', gauge('vision.consumer.partitions')))],
+      { unit: 'short' },
+    ),
+    stack(
+      'Events by outcome',
+      'What became of events; "skipped" are repeats that changed nothing.',
+      [query('{{group}} {{outcome}}', sum('group, outcome', rate('vision.consumer.events')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Repeated deliveries',
+      '"outage" waits for a store and heals by itself, "failure" is an event that cannot be handled.',
+      [query('{{group}} {{cause}}', sum('group, cause', rate('vision.consumer.retries')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Groups that share out partitions',
+      'Each is a pause of the group; many of them are consumers that come and go.',
+      [query('{{group}}', sum(group, rate('vision.consumer.joins')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Crashes and resets of positions',
+      'A crash is restarted; a reset is a position that the topic no longer has.',
+      [
+        query('crash {{group}}', sum(group, rate('vision.consumer.crashes'))),
+        query('reset {{service}}', sum('service', rate('vision.consumer.offset_resets'))),
+      ],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Held up',
+      'An event that may not be put aside and cannot be handled stops its partition.',
+      [query('{{group}}', sum(group, rate('vision.consumer.blocked')))],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+export const kafka: Dashboard = {
+  name: 'kafka',
+  title: 'Kafka and outbox',
+  about: 'Events on their way: is anything lost or stuck, do they leave, do they arrive?',
+  sections: [safe, out, arrive],
+};

@@ -1,0 +1,174 @@
+import { lines, number, query, stack, table } from './panels.ts';
+import type { Dashboard, Section } from './panels.ts';
+import { FAILED } from './outcomes.ts';
+import { gauge, growth, max, quantile, rate, recorded, sum } from './promql.ts';
+
+const REQUESTS = 'vision.gateway.requests';
+
+/** What of the failures that 30 days allow is left, by what the rules have recorded. */
+const budgetLeft = (right: string, all: string, budget: string, by: string) =>
+  `1 - (1 - ${over30Days(right, by)} / ${over30Days(all, by)}) / ${budget}`;
+
+const over30Days = (series: string, by: string) => sum(by, `avg_over_time(${gauge(series)}[30d])`);
+
+const promise: Section = {
+  title: 'Do we keep what docs/slo.md promises?',
+  panels: [
+    number(
+      'Budget of answers left',
+      'What is left of the failures that 30 days allow, by class of operation: below 0 the objective is missed, 1 is untouched.',
+      [
+        query(
+          '{{class}}',
+          budgetLeft(
+            'vision:answers_right:rate5m',
+            'vision:answers:rate5m',
+            max('class', gauge('vision:answers_budget')),
+            'class',
+          ),
+        ),
+      ],
+      { unit: 'percentunit', width: 16 },
+    ),
+    number(
+      'Budget of frames left',
+      'The same for frames of live streams that could be read in time.',
+      [query('frames', budgetLeft('vision:frames_in_time:rate5m', 'vision:frames:rate5m', '0.01', ''))],
+      { unit: 'percentunit', width: 8 },
+    ),
+  ],
+};
+
+const asked: Section = {
+  title: 'What is asked, and what is answered?',
+  panels: [
+    stack(
+      'Requests by operation',
+      'What callers ask for; a gap is a gateway that nobody reaches.',
+      [query('{{operation}}', sum('operation', rate(REQUESTS)))],
+      { unit: 'reqps' },
+    ),
+    stack(
+      'Answers by status',
+      '5xx are ours, 4xx are refusals with a reason, "cut" are clients that left before the last byte.',
+      [query('{{status}}', sum('status', rate(REQUESTS)))],
+      { unit: 'reqps' },
+    ),
+    lines(
+      'Time to the last byte, p95',
+      'By operation; creates with a body include the time in which the caller sends it.',
+      [query('{{operation}}', quantile(0.95, 'vision.gateway.request.duration', 'operation'))],
+      {
+        unit: 's',
+        traces:
+          '{ resource.service.name = "gateway" && span.app.operation = "${__field.labels.operation}" && duration > 1s }',
+      },
+    ),
+    table(
+      'Refusals',
+      'Every code and reason that callers got over the time shown, most frequent first; docs/operations.md leads from here to what to do.',
+      [
+        query(
+          '',
+          `topk(25, sum by (operation, status, code, reason) (increase(${gauge(`${REQUESTS}.total`, 'code!=""')}[$__range])) > 0)`,
+        ),
+      ],
+      { unit: 'short', width: 16 },
+    ),
+    lines(
+      'Uploads under way',
+      'Videos and pictures that are being sent to the gateway now.',
+      [query('{{pod}}', sum('pod', gauge('vision.gateway.uploads')))],
+      { unit: 'short' },
+    ),
+  ],
+};
+
+const inside: Section = {
+  title: 'What happens inside?',
+  panels: [
+    stack(
+      'Failing calls by upstream',
+      'Calls of all services that ended without a usable answer; the dashboard "upstream timeouts" takes them apart.',
+      [query('{{upstream}}', sum('upstream', recorded('vision.upstream.duration', FAILED)))],
+      { unit: 'cps', traces: '{ span.app.upstream.name = "${__field.labels.upstream}" && status = error }' },
+    ),
+    stack(
+      'Pictures by outcome',
+      "Pictures of finished calls: OP-TASK-REQUEST-INVALID is the sender's picture, the other codes are ours.",
+      [query('{{outcome}}', sum('outcome', rate('vision.images.images')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Time of image calls',
+      'From the whole upload to the stored result; limits are 20 s a picture and 80 s a call.',
+      [
+        query('p50', quantile(0.5, 'vision.images.call.duration', '')),
+        query('p95', quantile(0.95, 'vision.images.call.duration', '')),
+        query('p99', quantile(0.99, 'vision.images.call.duration', '')),
+      ],
+      { unit: 's' },
+    ),
+    lines(
+      'Tasks that have not ended',
+      'Video tasks by status; "resolving" should return to 0 within a minute.',
+      [query('{{status}}', max('status', gauge('vision.tasks.active')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Oldest event in an outbox',
+      'How long an event waits for Kafka; above 30 s an alert fires, and effects come late by as much.',
+      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      { unit: 's' },
+    ),
+    lines(
+      'Differences that audits found',
+      'Things that must agree and do not; anything but 0 is looked at with visionctl audit.',
+      [query('{{kind}}', max('kind', gauge('vision.audit.differences')))],
+      { unit: 'short' },
+    ),
+  ],
+};
+
+const doors: Section = {
+  title: 'Who is kept out?',
+  panels: [
+    stack(
+      'Refused credentials',
+      'Wrong or missing keys by reason; a wave is somebody guessing or a client that lost its key.',
+      [query('{{reason}}', sum('reason', rate('vision.gateway.auth.refusals')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Connections cut',
+      'Clients that were too slow or held too many connections.',
+      [query('{{listener}} {{reason}}', sum('listener, reason', rate('vision.gateway.connections.cut')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Refused calls between services',
+      'Anything here is a wrong key, a wrong clock or somebody inside the network; "forbidden" fires an alert.',
+      [query('{{reason}} {{caller}}', sum('reason, caller', rate('vision.service.calls.refused')))],
+      { unit: 'cps' },
+    ),
+    table(
+      'Acts of operators',
+      'Keys made and revoked, and maintenance switched, over the time shown.',
+      [query('', `${sum('action', growth('vision.gateway.operator.acts'))} > 0`)],
+      { unit: 'short' },
+    ),
+    table(
+      'What runs',
+      'Replicas by service and release; two releases side by side are a rollout.',
+      [query('', `count by (service, version, node) (${gauge('vision.build.info')})`)],
+      { unit: 'short' },
+    ),
+  ],
+};
+
+export const overview: Dashboard = {
+  name: 'overview',
+  title: 'service overview',
+  about: 'Is the service well? Promises first, then what callers see, then what happens inside, then who is kept out.',
+  sections: [promise, asked, inside, doors],
+};

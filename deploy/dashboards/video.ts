@@ -1,0 +1,214 @@
+import { heatmap, lines, number, query, stack } from './panels.ts';
+import type { Dashboard, Section } from './panels.ts';
+import { buckets, gauge, max, quantile, rate, sum } from './promql.ts';
+
+const READABLE = 'vision.results.readable_age';
+
+const customer: Section = {
+  title: 'Do callers see their frames in time?',
+  panels: [
+    number(
+      'Frames readable within 5 s',
+      'The share of live frames that could be read within 5 s of their capture; the objective is 99 %.',
+      [
+        query(
+          'in time',
+          `${sum('', gauge('vision:frames_in_time:rate5m'))} / ${sum('', gauge('vision:frames:rate5m'))}`,
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    number(
+      'Frames that can be read',
+      'Frames that were stored, a second; 0 with live sources running is an outage.',
+      [query('frames', sum('', rate('vision.results.frames_stored')))],
+      { unit: 'cps' },
+    ),
+    number(
+      'Jobs without a worker',
+      'Video jobs that no replica of inference has taken up; above 0 somebody waits.',
+      [query('jobs', max('', gauge('vision.jobs.unowned')))],
+      { unit: 'short', red: 1 },
+    ),
+  ],
+};
+
+const way: Section = {
+  title: 'How long is the way of a frame?',
+  panels: [
+    lines(
+      'Capture to readable',
+      'From the capture of a live frame to the commit that makes it readable; the parts of it are the next panels.',
+      [query('{{kind}} p50', quantile(0.5, READABLE, 'kind')), query('{{kind}} p99', quantile(0.99, READABLE, 'kind'))],
+      { unit: 's', traces: '{ name = "publish frames" }' },
+    ),
+    lines(
+      'Waiting for and running the model',
+      'The first part; when it grows, frames are dropped for fresher ones.',
+      [
+        query('{{scene}} p50', quantile(0.5, 'vision.frame.detect.duration', 'scene')),
+        query('{{scene}} p95', quantile(0.95, 'vision.frame.detect.duration', 'scene')),
+      ],
+      { unit: 's' },
+    ),
+    lines(
+      'Event to consumer, p95',
+      'The second part: from the fact to its handling, by group; results-frames stores frames.',
+      [query('{{group}}', quantile(0.95, 'vision.consumer.event_age', 'group'))],
+      { unit: 's' },
+    ),
+    heatmap(
+      'Capture to readable, all of it',
+      'Most frames lie in one band; a second, higher band is one worker or one partition that lags.',
+      [query('{{le}}', buckets(READABLE))],
+      { unit: 's' },
+    ),
+    lines(
+      'Frames behind',
+      'Records that wait in each partition of frames; one line that grows alone is one busy partition.',
+      [
+        query(
+          '{{topic}} {{partition}}',
+          max('topic, partition', gauge('vision.consumer.lag', 'group="results-frames"')),
+        ),
+      ],
+      { unit: 'short' },
+    ),
+    stack(
+      'Frames without effect',
+      'Frames of an older attempt after a takeover, or of tasks whose results have expired.',
+      [query('{{reason}}', sum('reason', rate('vision.results.frames_ignored')))],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+const flow: Section = {
+  title: 'Where are frames lost?',
+  panels: [
+    lines(
+      'Read, sampled, published, stored',
+      'Each line is at most the one before it: read to sampled is the frame rate that was asked for, any other gap is loss.',
+      [
+        query('read {{kind}}', sum('kind', rate('vision.frames.read'))),
+        query('sampled', sum('', rate('vision.frames.sampled'))),
+        query('published', sum('', rate('vision.frames.published'))),
+        query('stored', sum('', rate('vision.results.frames_stored'))),
+      ],
+      { unit: 'cps', width: 12 },
+    ),
+    stack(
+      'Live frames left out',
+      '"fresher" is a model that is too slow, "no_number" a database that does not confirm numbers, "not_held" a lost lease.',
+      [query('{{reason}}', sum('reason', rate('vision.frames.dropped')))],
+      { unit: 'cps', width: 12 },
+    ),
+    lines(
+      'Frames of a task missing or in conflict',
+      'Anything but 0 is an alert: frames that were paid for are not there.',
+      [
+        query('missing', sum('', rate('vision.results.holes'))),
+        query('in conflict', sum('', rate('vision.results.frame_conflicts'))),
+      ],
+      { unit: 'short' },
+    ),
+    lines(
+      'End marks',
+      'Tasks whose frames are complete, and marks that wait for frames still under way.',
+      [
+        query('complete', sum('', rate('vision.results.completed'))),
+        query('waiting', sum('', rate('vision.results.ends_waited'))),
+      ],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+const sources: Section = {
+  title: 'Are the sources there?',
+  panels: [
+    stack(
+      'Live sources by health',
+      '"stalled" is a camera that sends nothing, "blocked" a model of ours that is too slow for it.',
+      [query('{{state}}', sum('state', gauge('vision.sources')))],
+      { unit: 'short' },
+    ),
+    stack(
+      'Sources lost',
+      'Connections to cameras that broke, by reason; one reason for all points at our network.',
+      [query('{{reason}}', sum('reason', rate('vision.source.retries')))],
+      { unit: 'cps', traces: '{ name = "open a stream" && status = error }' },
+    ),
+    stack(
+      'Looks at streams before a create',
+      'What was found when callers named a stream; everything but ok is a refusal.',
+      [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision.tasks.probes')))],
+      { unit: 'cps', traces: '{ name = "probe a stream" && status = error }' },
+    ),
+  ],
+};
+
+const tasks: Section = {
+  title: 'Do tasks begin and end as they should?',
+  panels: [
+    stack(
+      'Creates by outcome',
+      'A status or a reason for each create; "resolving" is a submit whose outcome is unknown.',
+      [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision.tasks.creates')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Tasks by status',
+      'Tasks that have not ended; live ones run for days.',
+      [query('{{status}}', max('status', gauge('vision.tasks.active')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Oldest unknown submission',
+      'How long a caller is not told whether the task runs; an alert fires at 300 s.',
+      [query('age', max('', gauge('vision.tasks.oldest_resolving_age')))],
+      { unit: 's' },
+    ),
+    stack(
+      'Changes of state',
+      'Moves of tasks; lose_track and vanish are the ones to look at.',
+      [query('{{move}}', sum('move', rate('vision.tasks.moves')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Jobs by how they ended',
+      'What inference says of ended jobs; source_lost is a camera, anything with "failed" is ours.',
+      [query('{{status}} {{reason}}', sum('status, reason', rate('vision.jobs.ended')))],
+      { unit: 'cps', traces: '{ name = "job attempt" && status = error }' },
+    ),
+    lines(
+      'Tasks asked about late',
+      'How late tasks were compared with the backend; ends and stops are noticed later by as much.',
+      [query('p95', quantile(0.95, 'vision.tasks.reconcile_lag', ''))],
+      { unit: 's' },
+    ),
+    stack(
+      'Jobs taken over and put down',
+      'Takeovers follow a worker that died; jobs put down follow a lease that could not be renewed.',
+      [
+        query('takeover', sum('', rate('vision.jobs.started', 'takeover="true"'))),
+        query('put down', sum('', rate('vision.jobs.fenced'))),
+      ],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Things that somebody should look at',
+      'Alarms of tasks by name; each has a heading in docs/operations.md.',
+      [query('{{name}}', sum('name', rate('vision.tasks.alarms')))],
+      { unit: 'cps' },
+    ),
+  ],
+};
+
+export const video: Dashboard = {
+  name: 'video',
+  title: 'video pipeline',
+  about:
+    'From a camera to a frame that can be read: is it in time, where does the time go, where are frames lost, are sources and jobs well?',
+  sections: [customer, way, flow, sources, tasks],
+};

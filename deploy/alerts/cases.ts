@@ -24,14 +24,14 @@ const happening = (series: string, labels: Record<string, string>, summary: stri
 
 const calls = (outcome: string, perMinute: number) =>
   growing(
-    `vision_upstream_duration_count{service="images",upstream="inference",operation="detect",outcome="${outcome}"}`,
+    `vision_upstream_duration_seconds_count{service="images",upstream="inference",operation="detect",outcome="${outcome}"}`,
     perMinute,
     30,
   );
 const breaker = (pod: string, state: number) =>
   steady(`circuit_breaker_state{name="inference.submit",pod="${pod}"}`, state, 10);
 const eventsOf = (le: string, perMinute: number) =>
-  growing(`vision_consumer_event_age_bucket{group="tasks",type="x",le="${le}"}`, perMinute, 20);
+  growing(`vision_consumer_event_age_seconds_bucket{group="tasks",type="x",le="${le}"}`, perMinute, 20);
 const held = (pod: string, partitions: number) =>
   steady(`vision_consumer_partitions{group="tasks",topic="vision.frames.v1",pod="${pod}"}`, partitions, 10);
 const seen = (pod: string, up: number) => steady(`up{service="tasks",pod="${pod}"}`, up, 10);
@@ -67,10 +67,10 @@ export const cases: Record<string, AlertCase> = {
   VisionTaskStaysResolving: {
     atMinute: 10,
     fires: {
-      when: values('vision_tasks_oldest_resolving_age', '60+60x10'),
+      when: values('vision_tasks_oldest_resolving_age_seconds', '60+60x10'),
       summary: 'A submission is unknown for 11m 0s',
     },
-    stays: { 'a task that was found': values('vision_tasks_oldest_resolving_age', '60+60x4 0x6') },
+    stays: { 'a task that was found': values('vision_tasks_oldest_resolving_age_seconds', '60+60x4 0x6') },
   },
   VisionResultsLate: {
     atMinute: 9,
@@ -156,10 +156,10 @@ export const cases: Record<string, AlertCase> = {
   VisionOutboxOld: {
     atMinute: 6,
     fires: {
-      when: values('vision_outbox_oldest_age{service="tasks"}', '0+60x10'),
+      when: values('vision_outbox_oldest_age_seconds{service="tasks"}', '0+60x10'),
       summary: 'An event waits for Kafka since 6m 0s',
     },
-    stays: { 'a broker that was replaced': values('vision_outbox_oldest_age{service="tasks"}', '0 40 0x10') },
+    stays: { 'a broker that was replaced': values('vision_outbox_oldest_age_seconds{service="tasks"}', '0 40 0x10') },
   },
   VisionEventsLate: {
     atMinute: 18,

@@ -8,7 +8,7 @@ const EIGHT_HOURS = 8 * HOUR;
 /** Answers to one operation, a minute: right and in time, right but late, wrong. */
 function answers(operation: string, { right = 0, late = 0, wrong = 0 }: Partial<Answered>, minutes: number): Series {
   const of = (kind: string, statusClass: string, more = '') =>
-    `vision_gateway_request_duration_${kind}{operation="${operation}",status_class="${statusClass}"${more}}`;
+    `vision_gateway_request_duration_seconds_${kind}{operation="${operation}",status_class="${statusClass}"${more}}`;
   return together(
     growing(of('bucket', '2xx', ',le="1"'), right, minutes),
     growing(of('bucket', '2xx', ',le="+Inf"'), right + late, minutes),
@@ -27,8 +27,8 @@ interface Answered {
 /** Frames of live streams that become readable in time and late, a minute. */
 const frames = (inTime: number, late: number, minutes: number) =>
   together(
-    growing('vision_results_readable_age_bucket{kind="live",le="5"}', inTime, minutes),
-    growing('vision_results_readable_age_count{kind="live"}', inTime + late, minutes),
+    growing('vision_results_readable_age_seconds_bucket{kind="live",le="5"}', inTime, minutes),
+    growing('vision_results_readable_age_seconds_count{kind="live"}', inTime + late, minutes),
   );
 
 const pictures = (outcome: string, perMinute: number, minutes: number) =>
@@ -36,9 +36,12 @@ const pictures = (outcome: string, perMinute: number, minutes: number) =>
 
 /** Nothing was right for 40 minutes; since then everything is. */
 const over = together(
-  values('vision_gateway_request_duration_bucket{operation="getTask",status_class="2xx",le="1"}', '0x40 0+60x30'),
-  values('vision_gateway_request_duration_count{operation="getTask",status_class="2xx"}', '0x40 0+60x30'),
-  values('vision_gateway_request_duration_count{operation="getTask",status_class="5xx"}', '0+60x40 2400x30'),
+  values(
+    'vision_gateway_request_duration_seconds_bucket{operation="getTask",status_class="2xx",le="1"}',
+    '0x40 0+60x30',
+  ),
+  values('vision_gateway_request_duration_seconds_count{operation="getTask",status_class="2xx"}', '0x40 0+60x30'),
+  values('vision_gateway_request_duration_seconds_count{operation="getTask",status_class="5xx"}', '0+60x40 2400x30'),
 );
 
 /** The two objectives of docs/slo.md, burning fast, less fast and slowly. */
@@ -55,16 +58,16 @@ export const objectiveCases: Record<string, AlertCase> = {
       'an outage that is over': over,
       'four failures in a quiet hour': together(
         answers('getTask', { right: 0.2 }, 75),
-        values('vision_gateway_request_duration_count{operation="getTask",status_class="5xx"}', '0x66 4x10'),
+        values('vision_gateway_request_duration_seconds_count{operation="getTask",status_class="5xx"}', '0x66 4x10'),
       ),
       'clients that left': together(
         answers('getTask', { right: 30 }, 75),
-        growing('vision_gateway_request_duration_count{operation="getTask",status_class="cut"}', 30, 75),
+        growing('vision_gateway_request_duration_seconds_count{operation="getTask",status_class="cut"}', 30, 75),
       ),
       'announced maintenance': together(
         answers('createStreamTask', { wrong: 60 }, 75),
         growing(
-          'vision_gateway_requests_total{operation="createStreamTask",status="5xx",reason="maintenance"}',
+          'vision_gateway_requests_total{operation="createStreamTask",status="503",reason="maintenance"}',
           60,
           75,
         ),

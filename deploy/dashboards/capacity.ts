@@ -15,7 +15,7 @@ const places: Section = {
       [
         query(
           '{{pod}}',
-          share(sum('pod', gauge('vision.inference.load')), sum('pod', gauge('vision.inference.places'))),
+          share(sum('pod', gauge('vision_inference_load')), sum('pod', gauge('vision_inference_places'))),
         ),
       ],
       { unit: 'percentunit' },
@@ -23,7 +23,7 @@ const places: Section = {
     lines(
       'Video jobs per place',
       'At 1 the next video is refused with inference_no_capacity; add a replica before.',
-      [query('{{pod}}', share(sum('pod', gauge('vision.jobs.at_work')), sum('pod', gauge('vision.jobs.places'))))],
+      [query('{{pod}}', share(sum('pod', gauge('vision_jobs_at_work')), sum('pod', gauge('vision_jobs_places'))))],
       { unit: 'percentunit' },
     ),
     lines(
@@ -32,7 +32,7 @@ const places: Section = {
       [
         query(
           '{{pod}}',
-          share(sum('pod', gauge('vision.images.places', 'state="used"')), sum('pod', gauge('vision.images.places'))),
+          share(sum('pod', gauge('vision_images_places', 'state="used"')), sum('pod', gauge('vision_images_places'))),
         ),
       ],
       { unit: 'percentunit' },
@@ -40,19 +40,19 @@ const places: Section = {
     lines(
       'Uploads waiting on disk',
       'Bytes in the spool of images; it needs 81 MiB for each place at most.',
-      [query('{{pod}}', sum('pod', gauge('vision.images.spool.bytes')))],
+      [query('{{pod}}', sum('pod', gauge('vision_images_spool_bytes')))],
       { unit: 'bytes' },
     ),
     lines(
       'Uploads under way',
       'Bodies that the gateway passes on now, by replica.',
-      [query('{{pod}}', sum('pod', gauge('vision.gateway.uploads')))],
+      [query('{{pod}}', sum('pod', gauge('vision_gateway_uploads')))],
       { unit: 'short' },
     ),
     lines(
       'Jobs without a worker',
       'Jobs that no replica has a place for, or that nobody runs.',
-      [query('jobs', max('', gauge('vision.jobs.unowned')))],
+      [query('jobs', max('', gauge('vision_jobs_unowned')))],
       { unit: 'short' },
     ),
   ],
@@ -68,8 +68,8 @@ const databases: Section = {
         query(
           POD,
           share(
-            sum(byPod, gauge('vision.db.pool.connections', 'state="used"')),
-            sum(byPod, gauge('vision.db.pool.limit')),
+            sum(byPod, gauge('vision_db_pool_connections', 'state="used"')),
+            sum(byPod, gauge('vision_db_pool_limit')),
           ),
         ),
       ],
@@ -78,19 +78,19 @@ const databases: Section = {
     lines(
       'Statements that wait for a connection',
       'How many stand in the queue now; any line that stays above 0 is a pool that is too small.',
-      [query(POD, sum(byPod, gauge('vision.db.pool.connections', 'state="waiting"')))],
+      [query(POD, sum(byPod, gauge('vision_db_pool_connections', 'state="waiting"')))],
       { unit: 'short' },
     ),
     lines(
       'Wait for a connection, p95',
       'What a statement loses before it begins.',
-      [query('{{service}}', quantile(0.95, 'vision.db.pool.wait', 'service'))],
+      [query('{{service}}', quantile(0.95, 'vision_db_pool_wait_seconds', 'service'))],
       { unit: 's' },
     ),
     lines(
       'Statements, p99',
       'Time of statements by service; a step upwards is a plan that changed or a table that grew.',
-      [query('{{service}}', quantile(0.99, 'vision.upstream.duration', 'service', 'upstream="postgres"'))],
+      [query('{{service}}', quantile(0.99, 'vision_upstream_duration_seconds', 'service', 'upstream="postgres"'))],
       { unit: 's', traces: '{ span.app.upstream.name = "postgres" && duration > 500ms }' },
     ),
     lines(
@@ -99,7 +99,7 @@ const databases: Section = {
       [
         query(
           '{{service}} {{operation}}',
-          quantile(0.99, 'vision.upstream.duration', 'service, operation', 'upstream="s3"'),
+          quantile(0.99, 'vision_upstream_duration_seconds', 'service, operation', 'upstream="s3"'),
         ),
       ],
       { unit: 's', traces: '{ span.app.upstream.name = "s3" && duration > 1s }' },
@@ -113,25 +113,25 @@ const processes: Section = {
     lines(
       'Event loop delay, p99',
       'How late a process comes to its work; above 100 ms it needs more processor or another replica.',
-      [query(POD, max(byPod, gauge('nodejs.eventloop.delay.p99')))],
+      [query(POD, max(byPod, gauge('nodejs_eventloop_delay_p99_seconds')))],
       { unit: 's' },
     ),
     lines(
       'Event loop in use',
       'The share of time in which JavaScript runs; above 0.8 a replica has no reserve.',
-      [query(POD, max(byPod, gauge('nodejs.eventloop.utilization')))],
+      [query(POD, max(byPod, gauge('nodejs_eventloop_utilization_ratio')))],
       { unit: 'percentunit' },
     ),
     lines(
       'Heap in use',
-      'Of what V8 may take; a line that climbs for days is a leak, at 1 the process ends.',
-      [query(POD, share(sum(byPod, gauge('v8js.memory.heap.used')), sum(byPod, gauge('v8js.memory.heap.limit'))))],
-      { unit: 'percentunit' },
+      'Memory that JavaScript holds: a line that climbs for days is a leak, and ends at the limit of V8 or the container.',
+      [query(POD, sum(byPod, gauge('v8js_memory_heap_used_bytes')))],
+      { unit: 'bytes' },
     ),
     lines(
       'Time in garbage collection',
       'The share of each second; above 0.1 the heap is too small for the load.',
-      [query(POD, sum(byPod, spent('v8js.gc.duration')))],
+      [query(POD, sum(byPod, spent('v8js_gc_duration_seconds')))],
       { unit: 'percentunit' },
     ),
   ],
@@ -143,40 +143,40 @@ const work: Section = {
     lines(
       'Pictures',
       'Pictures that each replica of inference answers, a second.',
-      [query('{{pod}} {{outcome}}', sum('pod, outcome', rate('vision.inference.images')))],
+      [query('{{pod}} {{outcome}}', sum('pod, outcome', rate('vision_inference_images_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Time of a picture at inference',
       'Waiting, decoding and detecting; p95 far above p50 is a queue.',
       [
-        query('{{scene}} p50', quantile(0.5, 'vision.inference.image.duration', 'scene')),
-        query('{{scene}} p95', quantile(0.95, 'vision.inference.image.duration', 'scene')),
+        query('{{scene}} p50', quantile(0.5, 'vision_inference_image_duration_seconds', 'scene')),
+        query('{{scene}} p95', quantile(0.95, 'vision_inference_image_duration_seconds', 'scene')),
       ],
       { unit: 's' },
     ),
     lines(
       'Frames through the model',
       'Frames that each replica hands to the model, a second; performance.md says what a core does.',
-      [query('{{pod}}', sum('pod', rate('vision.frames.sampled')))],
+      [query('{{pod}}', sum('pod', rate('vision_frames_sampled_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Pictures turned away',
       'Pictures for which no place was free; their callers see a failed image.',
-      [query('{{pod}}', sum('pod', rate('vision.inference.saturated')))],
+      [query('{{pod}}', sum('pod', rate('vision_inference_saturated_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Decoders lost',
       'Processes that a picture broke or that were ended for its cost.',
-      [query('{{pod}}', sum('pod', rate('vision.inference.picture_decoders_lost')))],
+      [query('{{pod}}', sum('pod', rate('vision_inference_picture_decoders_lost_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Frames stored',
       'Frames that each replica of results stores, a second; six share the partitions at most.',
-      [query('{{pod}}', sum('pod', rate('vision.results.frames_stored')))],
+      [query('{{pod}}', sum('pod', rate('vision_results_frames_stored_total')))],
       { unit: 'cps' },
     ),
   ],

@@ -175,7 +175,7 @@ function variablesOf(panels: object[], choices: Choice[]): object[] {
       name,
       type: 'query',
       datasource: PROMETHEUS,
-      query: `label_values(${metric.replaceAll('.', '_')}, ${name})`,
+      query: `label_values(${metric}, ${name})`,
       refresh: 2,
       includeAll: true,
       multi: true,

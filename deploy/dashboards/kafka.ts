@@ -11,21 +11,21 @@ const safe: Section = {
     number(
       'Waiting longest',
       'How long effects wait for Kafka; an alert fires at 30 s.',
-      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      [query('{{service}}', max('service', gauge('vision_outbox_oldest_age_seconds')))],
       { unit: 's', red: 30, width: 8 },
     ),
     number(
       'Put aside',
       'Records in dead letter topics since the time shown began; each waits for visionctl dlq.',
-      [query('{{group}}', sum(group, growth('vision.consumer.dead_letters')))],
+      [query('{{group}}', sum(group, growth('vision_consumer_dead_letters_total')))],
       { unit: 'short', red: 1, width: 8 },
     ),
     number(
       'Gone unread',
       'Times that records were removed before they were handled, or a database lost commits.',
       [
-        query('gaps {{group}}', sum(group, growth('vision.consumer.gaps'))),
-        query('rewinds {{group}}', sum(group, growth('vision.consumer.rewinds'))),
+        query('gaps {{group}}', sum(group, growth('vision_consumer_gaps_total'))),
+        query('rewinds {{group}}', sum(group, growth('vision_consumer_rewinds_total'))),
       ],
       { unit: 'short', red: 1, width: 8 },
     ),
@@ -38,13 +38,13 @@ const out: Section = {
     lines(
       'Oldest event in an outbox',
       'Told by the active relay of each service; a line that ends is a relay that hangs or is gone.',
-      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      [query('{{service}}', max('service', gauge('vision_outbox_oldest_age_seconds')))],
       { unit: 's' },
     ),
     lines(
       'Events seen waiting',
       'Events of one round, 200 at most: at 200 the relay is behind.',
-      [query('{{service}}', max('service', gauge('vision.outbox.waiting')))],
+      [query('{{service}}', max('service', gauge('vision_outbox_waiting')))],
       { unit: 'short' },
     ),
     lines(
@@ -53,7 +53,7 @@ const out: Section = {
       [
         query(
           '{{service}} {{operation}}',
-          quantile(0.99, 'vision.upstream.duration', 'service, operation', 'upstream="kafka"'),
+          quantile(0.99, 'vision_upstream_duration_seconds', 'service, operation', 'upstream="kafka"'),
         ),
       ],
       { unit: 's' },
@@ -64,7 +64,7 @@ const out: Section = {
       [
         query(
           '{{service}} {{outcome}}',
-          sum('service, outcome', recorded('vision.upstream.duration', 'upstream="kafka"', FAILED)),
+          sum('service, outcome', recorded('vision_upstream_duration_seconds', 'upstream="kafka"', FAILED)),
         ),
       ],
       { unit: 'cps', traces: '{ span.app.upstream.name = "kafka" && status = error }' },
@@ -72,7 +72,7 @@ const out: Section = {
     stack(
       'Frames published',
       'Frames that Kafka acknowledged; 0 while sources run is Kafka, or inference that cannot reach it.',
-      [query('{{scene}}', sum('scene', rate('vision.frames.published')))],
+      [query('{{scene}}', sum('scene', rate('vision_frames_published_total')))],
       { unit: 'cps' },
     ),
   ],
@@ -84,52 +84,52 @@ const arrive: Section = {
     lines(
       'Age when handled, p95',
       'From the fact to its handling, by group; it holds the time in the outbox, in Kafka and in retries.',
-      [query('{{group}}', quantile(0.95, 'vision.consumer.event_age', group))],
+      [query('{{group}}', quantile(0.95, 'vision_consumer_event_age_seconds', group))],
       { unit: 's', traces: '{ name =~ "process .*" && duration > 1s }' },
     ),
     lines(
       'Records behind',
       'The furthest partition of each topic; it stands still with a dead consumer, so read it with the next panel.',
-      [query('{{group}} {{topic}}', max('group, topic', gauge('vision.consumer.lag')))],
+      [query('{{group}} {{topic}}', max('group, topic', gauge('vision_consumer_lag')))],
       { unit: 'short' },
     ),
     lines(
       'Partitions held',
       'How many partitions of a topic somebody reads; below the number that the topic has, some wait.',
-      [query('{{group}} {{topic}}', sum('group, topic', gauge('vision.consumer.partitions')))],
+      [query('{{group}} {{topic}}', sum('group, topic', gauge('vision_consumer_partitions')))],
       { unit: 'short' },
     ),
     stack(
       'Events by outcome',
       'What became of events; "skipped" are repeats that changed nothing.',
-      [query('{{group}} {{outcome}}', sum('group, outcome', rate('vision.consumer.events')))],
+      [query('{{group}} {{outcome}}', sum('group, outcome', rate('vision_consumer_events_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Repeated deliveries',
       '"outage" waits for a store and heals by itself, "failure" is an event that cannot be handled.',
-      [query('{{group}} {{cause}}', sum('group, cause', rate('vision.consumer.retries')))],
+      [query('{{group}} {{cause}}', sum('group, cause', rate('vision_consumer_retries_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Groups that share out partitions',
       'Each is a pause of the group; many of them are consumers that come and go.',
-      [query('{{group}}', sum(group, rate('vision.consumer.joins')))],
+      [query('{{group}}', sum(group, rate('vision_consumer_joins_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Crashes and resets of positions',
       'A crash is restarted; a reset is a position that the topic no longer has.',
       [
-        query('crash {{group}}', sum(group, rate('vision.consumer.crashes'))),
-        query('reset {{service}}', sum('service', rate('vision.consumer.offset_resets'))),
+        query('crash {{group}}', sum(group, rate('vision_consumer_crashes_total'))),
+        query('reset {{service}}', sum('service', rate('vision_consumer_offset_resets_total'))),
       ],
       { unit: 'cps' },
     ),
     stack(
       'Held up',
       'An event that may not be put aside and cannot be handled stops its partition.',
-      [query('{{group}}', sum(group, rate('vision.consumer.blocked')))],
+      [query('{{group}}', sum(group, rate('vision_consumer_blocked_total')))],
       { unit: 'cps' },
     ),
   ],

@@ -3,7 +3,7 @@ import type { Dashboard, Section } from './panels.ts';
 import { FAILED } from './outcomes.ts';
 import { gauge, growth, max, quantile, rate, recorded, sum } from './promql.ts';
 
-const REQUESTS = 'vision.gateway.requests';
+const REQUESTS = 'vision_gateway_requests_total';
 
 /** What of the failures that 30 days allow is left, by what the rules have recorded. */
 const budgetLeft = (right: string, all: string, budget: string, by: string) =>
@@ -21,9 +21,9 @@ const promise: Section = {
         query(
           '{{class}}',
           budgetLeft(
-            'vision:answers_right:rate5m',
+            'vision:answers:right5m',
             'vision:answers:rate5m',
-            max('class', gauge('vision:answers_budget')),
+            max('class', gauge('vision:answers:budget')),
             'class',
           ),
         ),
@@ -33,7 +33,7 @@ const promise: Section = {
     number(
       'Budget of frames left',
       'The same for frames of live streams that could be read in time.',
-      [query('frames', budgetLeft('vision:frames_in_time:rate5m', 'vision:frames:rate5m', '0.01', ''))],
+      [query('frames', budgetLeft('vision:frames:timely5m', 'vision:frames:rate5m', '0.01', ''))],
       { unit: 'percentunit', width: 8 },
     ),
   ],
@@ -57,7 +57,7 @@ const asked: Section = {
     lines(
       'Time to the last byte, p95',
       'By operation; creates with a body include the time in which the caller sends it.',
-      [query('{{operation}}', quantile(0.95, 'vision.gateway.request.duration', 'operation'))],
+      [query('{{operation}}', quantile(0.95, 'vision_gateway_request_duration_seconds', 'operation'))],
       {
         unit: 's',
         traces:
@@ -70,7 +70,7 @@ const asked: Section = {
       [
         query(
           '',
-          `topk(25, sum by (operation, status, code, reason) (increase(${gauge(`${REQUESTS}.total`, 'code!=""')}[$__range])) > 0)`,
+          `topk(25, sum by (operation, status, code, reason) (increase(${gauge(REQUESTS, 'code!=""')}[$__range])) > 0)`,
         ),
       ],
       { unit: 'short', width: 16 },
@@ -78,7 +78,7 @@ const asked: Section = {
     lines(
       'Uploads under way',
       'Videos and pictures that are being sent to the gateway now.',
-      [query('{{pod}}', sum('pod', gauge('vision.gateway.uploads')))],
+      [query('{{pod}}', sum('pod', gauge('vision_gateway_uploads')))],
       { unit: 'short' },
     ),
   ],
@@ -90,41 +90,41 @@ const inside: Section = {
     stack(
       'Failing calls by upstream',
       'Calls of all services that ended without a usable answer; the dashboard "upstream timeouts" takes them apart.',
-      [query('{{upstream}}', sum('upstream', recorded('vision.upstream.duration', FAILED)))],
+      [query('{{upstream}}', sum('upstream', recorded('vision_upstream_duration_seconds', FAILED)))],
       { unit: 'cps', traces: '{ span.app.upstream.name = "${__field.labels.upstream}" && status = error }' },
     ),
     stack(
       'Pictures by outcome',
       "Pictures of finished calls: OP-TASK-REQUEST-INVALID is the sender's picture, the other codes are ours.",
-      [query('{{outcome}}', sum('outcome', rate('vision.images.images')))],
+      [query('{{outcome}}', sum('outcome', rate('vision_images_images_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Time of image calls',
       'From the whole upload to the stored result; limits are 20 s a picture and 80 s a call.',
       [
-        query('p50', quantile(0.5, 'vision.images.call.duration', '')),
-        query('p95', quantile(0.95, 'vision.images.call.duration', '')),
-        query('p99', quantile(0.99, 'vision.images.call.duration', '')),
+        query('p50', quantile(0.5, 'vision_images_call_duration_seconds', '')),
+        query('p95', quantile(0.95, 'vision_images_call_duration_seconds', '')),
+        query('p99', quantile(0.99, 'vision_images_call_duration_seconds', '')),
       ],
       { unit: 's' },
     ),
     lines(
       'Tasks that have not ended',
       'Video tasks by status; "resolving" should return to 0 within a minute.',
-      [query('{{status}}', max('status', gauge('vision.tasks.active')))],
+      [query('{{status}}', max('status', gauge('vision_tasks_active')))],
       { unit: 'short' },
     ),
     lines(
       'Oldest event in an outbox',
       'How long an event waits for Kafka; above 30 s an alert fires, and effects come late by as much.',
-      [query('{{service}}', max('service', gauge('vision.outbox.oldest_age')))],
+      [query('{{service}}', max('service', gauge('vision_outbox_oldest_age_seconds')))],
       { unit: 's' },
     ),
     lines(
       'Differences that audits found',
       'Things that must agree and do not; anything but 0 is looked at with visionctl audit.',
-      [query('{{kind}}', max('kind', gauge('vision.audit.differences')))],
+      [query('{{kind}}', max('kind', gauge('vision_audit_differences')))],
       { unit: 'short' },
     ),
   ],
@@ -136,31 +136,31 @@ const doors: Section = {
     stack(
       'Refused credentials',
       'Wrong or missing keys by reason; a wave is somebody guessing or a client that lost its key.',
-      [query('{{reason}}', sum('reason', rate('vision.gateway.auth.refusals')))],
+      [query('{{reason}}', sum('reason', rate('vision_gateway_auth_refusals_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Connections cut',
       'Clients that were too slow or held too many connections.',
-      [query('{{listener}} {{reason}}', sum('listener, reason', rate('vision.gateway.connections.cut')))],
+      [query('{{listener}} {{reason}}', sum('listener, reason', rate('vision_gateway_connections_cut_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Refused calls between services',
       'Anything here is a wrong key, a wrong clock or somebody inside the network; "forbidden" fires an alert.',
-      [query('{{reason}} {{caller}}', sum('reason, caller', rate('vision.service.calls.refused')))],
+      [query('{{reason}} {{caller}}', sum('reason, caller', rate('vision_service_calls_refused_total')))],
       { unit: 'cps' },
     ),
     table(
       'Acts of operators',
       'Keys made and revoked, and maintenance switched, over the time shown.',
-      [query('', `${sum('action', growth('vision.gateway.operator.acts'))} > 0`)],
+      [query('', `${sum('action', growth('vision_gateway_operator_acts_total'))} > 0`)],
       { unit: 'short' },
     ),
     table(
       'What runs',
       'Replicas by service and release; two releases side by side are a rollout.',
-      [query('', `count by (service, version, node) (${gauge('vision.build.info')})`)],
+      [query('', `count by (service, version, node) (${gauge('vision_build_info')})`)],
       { unit: 'short' },
     ),
   ],

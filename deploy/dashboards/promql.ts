@@ -1,41 +1,35 @@
-/**
- * Expressions of panels. Metrics are named as the code names them (`vision.gateway.requests`); the exporter of
- * Prometheus turns dots into underscores and adds `_total` to counters.
- */
+/** Expressions of panels. Metrics have their names on `/metrics`, histograms without the ending of a series. */
 
 /** Only series of the namespace that the dashboard shows. */
 const NAMESPACE = 'namespace=~"$namespace"';
 
-const seriesOf = (metric: string) => metric.replaceAll('.', '_');
-
 /** A gauge, or any other series by its whole name. */
 export function gauge(metric: string, ...matchers: string[]): string {
-  return `${seriesOf(metric)}{${[NAMESPACE, ...matchers].join(',')}}`;
+  return `${metric}{${[NAMESPACE, ...matchers].join(',')}}`;
 }
 
 /** How fast a counter grows, in events a second. */
 export const rate = (counter: string, ...matchers: string[]) =>
-  `rate(${gauge(`${counter}.total`, ...matchers)}[$__rate_interval])`;
+  `rate(${gauge(counter, ...matchers)}[$__rate_interval])`;
 
 /** By how much a counter has grown in the time that the dashboard shows. */
-export const growth = (counter: string, ...matchers: string[]) =>
-  `increase(${gauge(`${counter}.total`, ...matchers)}[$__range])`;
+export const growth = (counter: string, ...matchers: string[]) => `increase(${gauge(counter, ...matchers)}[$__range])`;
 
 /** How often a histogram was given a value, a second. */
 export const recorded = (histogram: string, ...matchers: string[]) =>
-  `rate(${gauge(`${histogram}.count`, ...matchers)}[$__rate_interval])`;
+  `rate(${gauge(`${histogram}_count`, ...matchers)}[$__rate_interval])`;
 
 /** The same, in the time that the dashboard shows. */
 export const recordedInAll = (histogram: string, ...matchers: string[]) =>
-  `increase(${gauge(`${histogram}.count`, ...matchers)}[$__range])`;
+  `increase(${gauge(`${histogram}_count`, ...matchers)}[$__range])`;
 
 /** How much of each second was spent in what a histogram of seconds measures. */
 export const spent = (histogram: string, ...matchers: string[]) =>
-  `rate(${gauge(`${histogram}.sum`, ...matchers)}[$__rate_interval])`;
+  `rate(${gauge(`${histogram}_sum`, ...matchers)}[$__rate_interval])`;
 
 /** Values of a histogram by bucket, for a heat map. */
 export const buckets = (histogram: string, ...matchers: string[]) =>
-  `sum by (le) (increase(${gauge(`${histogram}.bucket`, ...matchers)}[$__rate_interval]))`;
+  `sum by (le) (increase(${gauge(`${histogram}_bucket`, ...matchers)}[$__rate_interval]))`;
 
 /** `by`: labels, separated by commas. */
 export const sum = (by: string, expression: string) => aggregated('sum', by, expression);
@@ -44,7 +38,7 @@ export const avg = (by: string, expression: string) => aggregated('avg', by, exp
 
 export function quantile(q: number, histogram: string, by: string, ...matchers: string[]): string {
   const labels = by === '' ? 'le' : `le, ${by}`;
-  const series = gauge(`${histogram}.bucket`, ...matchers);
+  const series = gauge(`${histogram}_bucket`, ...matchers);
   return `histogram_quantile(${q}, sum by (${labels}) (rate(${series}[$__rate_interval])))`;
 }
 

@@ -9,25 +9,25 @@ const money: Section = {
     number(
       'Counters that differ',
       'Counters that did not agree with their reservations at the last verification; anything but 0 is a wrong balance.',
-      [query('counters', max('', gauge('vision.quota.differences')))],
+      [query('counters', max('', gauge('vision_quota_differences')))],
       { unit: 'short', red: 1 },
     ),
     number(
       'Differences found by audits',
       'Reservations without a task, and counters without reservations; visionctl audit lists them.',
-      [query('{{kind}}', max('kind', gauge('vision.audit.differences', 'kind=~"quota_counter|open_reservation"')))],
+      [query('{{kind}}', max('kind', gauge('vision_audit_differences', 'kind=~"quota_counter|open_reservation"')))],
       { unit: 'short', red: 1 },
     ),
     number(
       'Oldest open reservation',
       'Units that are held and neither charged nor given back; above an hour somebody should look why.',
-      [query('{{kind}}', max('kind', gauge('vision.quota.oldest_reservation_age')))],
+      [query('{{kind}}', max('kind', gauge('vision_quota_oldest_reservation_age_seconds')))],
       { unit: 's', red: 3600 },
     ),
     number(
       'Repairs by operators',
       'Counters that were set right by hand in the last day; each stands in visionctl audit.',
-      [query('repairs', `sum(increase(${gauge('vision.quota.repairs.total')}[1d]))`)],
+      [query('repairs', `sum(increase(${gauge('vision_quota_repairs_total')}[1d]))`)],
       { unit: 'short' },
     ),
   ],
@@ -39,31 +39,31 @@ const units: Section = {
     stack(
       'Units asked for',
       '"exhausted" are subjects at the end of their day, "conflict" a key that was used for something else.',
-      [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision.quota.reserves')))],
+      [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision_quota_reserves_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Reservations closed',
       'Settled units are charged, refunded ones are given back; in the long run both together follow what was granted.',
-      [query('{{state}}', sum('state', rate('vision.quota.closings')))],
+      [query('{{state}}', sum('state', rate('vision_quota_closings_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Open reservations',
       'Units that are held at this moment; a line that only grows is refunds that do not arrive.',
-      [query('{{kind}}', max('kind', gauge('vision.quota.reservations')))],
+      [query('{{kind}}', max('kind', gauge('vision_quota_reservations')))],
       { unit: 'short' },
     ),
     stack(
       'Told by event only',
       'Settlements and refunds for which quota did not answer: they come late, not never.',
-      [query('{{call}}', sum('call', rate('vision.images.courtesy.failures')))],
+      [query('{{call}}', sum('call', rate('vision_images_courtesy_failures_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Age of events at quota, p95',
       'How late refunds and settlements arrive that go by event.',
-      [query('{{type}}', quantile(0.95, 'vision.consumer.event_age', 'type', 'group="quota"'))],
+      [query('{{type}}', quantile(0.95, 'vision_consumer_event_age_seconds', 'type', 'group="quota"'))],
       { unit: 's' },
     ),
     lines(
@@ -72,7 +72,7 @@ const units: Section = {
       [
         query(
           '{{service}} {{operation}}',
-          quantile(0.99, 'vision.upstream.duration', 'service, operation', 'upstream="quota"'),
+          quantile(0.99, 'vision_upstream_duration_seconds', 'service, operation', 'upstream="quota"'),
         ),
       ],
       { unit: 's', traces: '{ span.app.upstream.name = "quota" && duration > 500ms }' },
@@ -86,7 +86,7 @@ const limits: Section = {
     stack(
       'Refused by limits',
       'Decisions against a caller by limit: requests are a rate, calls and uploads a number at once, processor_time the cost of pictures.',
-      [query('{{limit}}', sum('limit', rate('vision.gateway.limit.decisions', 'decision="refused"')))],
+      [query('{{limit}}', sum('limit', rate('vision_gateway_limit_decisions_total', 'decision="refused"')))],
       { unit: 'cps' },
     ),
     lines(
@@ -95,7 +95,7 @@ const limits: Section = {
       [
         query(
           '{{limit}}',
-          `${sum('limit', rate('vision.gateway.limit.decisions', 'decision="refused"'))} / ${sum('limit', rate('vision.gateway.limit.decisions'))}`,
+          `${sum('limit', rate('vision_gateway_limit_decisions_total', 'decision="refused"'))} / ${sum('limit', rate('vision_gateway_limit_decisions_total'))}`,
         ),
       ],
       { unit: 'percentunit' },
@@ -103,7 +103,7 @@ const limits: Section = {
     lines(
       'Limits counted without Redis',
       'Decisions that replicas made by themselves; meanwhile a subject may do as many times more as there are replicas.',
-      [query('decisions', sum('', rate('vision.gateway.redis.fallbacks')))],
+      [query('decisions', sum('', rate('vision_gateway_redis_fallbacks_total')))],
       { unit: 'cps' },
     ),
     stack(
@@ -112,7 +112,7 @@ const limits: Section = {
       [
         query(
           '{{operation}} {{outcome}}',
-          sum('operation, outcome', recorded('vision.upstream.duration', 'upstream="redis"', TIMED_OUT)),
+          sum('operation, outcome', recorded('vision_upstream_duration_seconds', 'upstream="redis"', TIMED_OUT)),
         ),
       ],
       { unit: 'cps' },
@@ -120,7 +120,7 @@ const limits: Section = {
     stack(
       'Refusals by quota and limits',
       'What callers were told: 429 with these reasons.',
-      [query('{{reason}}', sum('reason', rate('vision.gateway.requests', 'code=~"OP-QUOTA-.*"')))],
+      [query('{{reason}}', sum('reason', rate('vision_gateway_requests_total', 'code=~"OP-QUOTA-.*"')))],
       { unit: 'reqps' },
     ),
     {

@@ -3,10 +3,10 @@ import { heatmap, lines, number, query, stack, states, table } from './panels.ts
 import type { Dashboard, Section } from './panels.ts';
 import { avg, buckets, gauge, max, quantile, rate, recorded, recordedInAll, sum } from './promql.ts';
 
-const CALLS = 'vision.upstream.duration';
-const REQUESTS = 'vision.gateway.requests';
+const CALLS = 'vision_upstream_duration_seconds';
+const REQUESTS = 'vision_gateway_requests_total';
 const CHOSEN = ['upstream=~"$upstream"', 'service=~"$service"'];
-const SERVER_ERROR = 'status=~"5.*"';
+const SERVER_ERROR = 'status=~"5.."';
 
 const tracesOfUpstream = `{ span.app.upstream.name = "\${__field.labels.upstream}" && ${TRACE_TIMED_OUT} }`;
 const tracesOfOperation =
@@ -41,7 +41,7 @@ const hurt: Section = {
     number(
       'Open breakers',
       'Circuit breakers of single replicas that let no call through now.',
-      [query('open', sum('', `${gauge('circuit_breaker.state')} == bool 2`))],
+      [query('open', sum('', `${gauge('circuit_breaker_state')} == bool 2`))],
       { unit: 'short', red: 1 },
     ),
   ],
@@ -85,7 +85,7 @@ const which: Section = {
       [
         query(
           '',
-          `topk(20, sum by (operation, code, reason) (increase(${gauge(`${REQUESTS}.total`, SERVER_ERROR)}[$__range])) > 0)`,
+          `topk(20, sum by (operation, code, reason) (increase(${gauge(REQUESTS, SERVER_ERROR)}[$__range])) > 0)`,
         ),
       ],
       { unit: 'short', width: 12 },
@@ -125,7 +125,7 @@ const where: Section = {
       [
         query(
           '{{upstream}} {{operation}}',
-          `${quantile(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision.upstream.limit', ...CHOSEN))}`,
+          `${quantile(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))}`,
         ),
       ],
       { unit: 'percentunit', traces: tracesOfUpstream },
@@ -137,7 +137,7 @@ const where: Section = {
         query('{{upstream}} {{operation}} p99', quantile(0.99, CALLS, 'upstream, operation', ...CHOSEN)),
         query(
           '{{upstream}} {{operation}} limit',
-          max('upstream, operation', gauge('vision.upstream.limit', ...CHOSEN)),
+          max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN)),
         ),
       ],
       { unit: 's' },
@@ -157,31 +157,31 @@ const us: Section = {
     lines(
       'Event loop delay, p99',
       'How late our own processes are: above 100 ms a timeout may be ours, whatever its name says.',
-      [query('{{service}}', max('service', gauge('nodejs.eventloop.delay.p99', 'service=~"$service"')))],
+      [query('{{service}}', max('service', gauge('nodejs_eventloop_delay_p99_seconds', 'service=~"$service"')))],
       { unit: 's' },
     ),
     lines(
       'Waiting for a database connection, p95',
       'Time in the queue of the pool before a statement begins; anything above a few milliseconds is a pool that is too small or statements that are too slow.',
-      [query('{{service}}', quantile(0.95, 'vision.db.pool.wait', 'service', 'service=~"$service"'))],
+      [query('{{service}}', quantile(0.95, 'vision_db_pool_wait_seconds', 'service', 'service=~"$service"'))],
       { unit: 's' },
     ),
     lines(
       'Pictures at inference per place',
       'Above 1 a picture is turned away; near 1 the queue itself uses up the limit of the caller.',
-      [query('share', `${sum('', gauge('vision.inference.load'))} / ${sum('', gauge('vision.inference.places'))}`)],
+      [query('share', `${sum('', gauge('vision_inference_load'))} / ${sum('', gauge('vision_inference_places'))}`)],
       { unit: 'percentunit' },
     ),
     states(
       'Breakers that are open',
       'Red while more than half of the replicas send no calls there.',
-      [query('{{name}}', `${avg('name', `${gauge('circuit_breaker.state')} == bool 2`)} > bool 0.5`)],
+      [query('{{name}}', `${avg('name', `${gauge('circuit_breaker_state')} == bool 2`)} > bool 0.5`)],
       { unit: 'percentunit', width: 12 },
     ),
     stack(
       'Calls refused by a breaker',
       'Calls that were not made because those before them failed; they say nothing about the upstream of this moment.',
-      [query('{{name}}', sum('name', rate('circuit_breaker.calls', 'outcome="rejected"')))],
+      [query('{{name}}', sum('name', rate('circuit_breaker_calls_total', 'outcome="rejected"')))],
       { unit: 'cps', width: 12 },
     ),
   ],
@@ -216,8 +216,8 @@ export const upstreamTimeouts: Dashboard = {
   about:
     'Why did a call time out? Read from the top: who is hurt, whom we waited for, since when, where the time went, and whether it was us.',
   choices: [
-    { name: 'upstream', metric: 'vision.upstream.duration.count' },
-    { name: 'service', metric: 'vision.upstream.duration.count' },
+    { name: 'upstream', metric: 'vision_upstream_duration_seconds_count' },
+    { name: 'service', metric: 'vision_upstream_duration_seconds_count' },
   ],
   sections: [hurt, which, since, where, us, whom],
 };

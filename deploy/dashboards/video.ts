@@ -2,7 +2,7 @@ import { heatmap, lines, number, query, stack } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 import { buckets, gauge, max, quantile, rate, sum } from './promql.ts';
 
-const READABLE = 'vision.results.readable_age';
+const READABLE = 'vision_results_readable_age_seconds';
 
 const customer: Section = {
   title: 'Do callers see their frames in time?',
@@ -10,24 +10,19 @@ const customer: Section = {
     number(
       'Frames readable within 5 s',
       'The share of live frames that could be read within 5 s of their capture; the objective is 99 %.',
-      [
-        query(
-          'in time',
-          `${sum('', gauge('vision:frames_in_time:rate5m'))} / ${sum('', gauge('vision:frames:rate5m'))}`,
-        ),
-      ],
+      [query('in time', `${sum('', gauge('vision:frames:timely5m'))} / ${sum('', gauge('vision:frames:rate5m'))}`)],
       { unit: 'percentunit' },
     ),
     number(
       'Frames that can be read',
       'Frames that were stored, a second; 0 with live sources running is an outage.',
-      [query('frames', sum('', rate('vision.results.frames_stored')))],
+      [query('frames', sum('', rate('vision_results_frames_stored_total')))],
       { unit: 'cps' },
     ),
     number(
       'Jobs without a worker',
       'Video jobs that no replica of inference has taken up; above 0 somebody waits.',
-      [query('jobs', max('', gauge('vision.jobs.unowned')))],
+      [query('jobs', max('', gauge('vision_jobs_unowned')))],
       { unit: 'short', red: 1 },
     ),
   ],
@@ -46,15 +41,15 @@ const way: Section = {
       'Waiting for and running the model',
       'The first part; when it grows, frames are dropped for fresher ones.',
       [
-        query('{{scene}} p50', quantile(0.5, 'vision.frame.detect.duration', 'scene')),
-        query('{{scene}} p95', quantile(0.95, 'vision.frame.detect.duration', 'scene')),
+        query('{{scene}} p50', quantile(0.5, 'vision_frame_detect_duration_seconds', 'scene')),
+        query('{{scene}} p95', quantile(0.95, 'vision_frame_detect_duration_seconds', 'scene')),
       ],
       { unit: 's' },
     ),
     lines(
       'Event to consumer, p95',
       'The second part: from the fact to its handling, by group; results-frames stores frames.',
-      [query('{{group}}', quantile(0.95, 'vision.consumer.event_age', 'group'))],
+      [query('{{group}}', quantile(0.95, 'vision_consumer_event_age_seconds', 'group'))],
       { unit: 's' },
     ),
     heatmap(
@@ -69,7 +64,7 @@ const way: Section = {
       [
         query(
           '{{topic}} {{partition}}',
-          max('topic, partition', gauge('vision.consumer.lag', 'group="results-frames"')),
+          max('topic, partition', gauge('vision_consumer_lag', 'group="results-frames"')),
         ),
       ],
       { unit: 'short' },
@@ -77,7 +72,7 @@ const way: Section = {
     stack(
       'Frames without effect',
       'Frames of an older attempt after a takeover, or of tasks whose results have expired.',
-      [query('{{reason}}', sum('reason', rate('vision.results.frames_ignored')))],
+      [query('{{reason}}', sum('reason', rate('vision_results_frames_ignored_total')))],
       { unit: 'cps' },
     ),
   ],
@@ -90,25 +85,25 @@ const flow: Section = {
       'Read, sampled, published, stored',
       'Each line is at most the one before it: read to sampled is the frame rate that was asked for, any other gap is loss.',
       [
-        query('read {{kind}}', sum('kind', rate('vision.frames.read'))),
-        query('sampled', sum('', rate('vision.frames.sampled'))),
-        query('published', sum('', rate('vision.frames.published'))),
-        query('stored', sum('', rate('vision.results.frames_stored'))),
+        query('read {{kind}}', sum('kind', rate('vision_frames_read_total'))),
+        query('sampled', sum('', rate('vision_frames_sampled_total'))),
+        query('published', sum('', rate('vision_frames_published_total'))),
+        query('stored', sum('', rate('vision_results_frames_stored_total'))),
       ],
       { unit: 'cps', width: 12 },
     ),
     stack(
       'Live frames left out',
       '"fresher" is a model that is too slow, "no_number" a database that does not confirm numbers, "not_held" a lost lease.',
-      [query('{{reason}}', sum('reason', rate('vision.frames.dropped')))],
+      [query('{{reason}}', sum('reason', rate('vision_frames_dropped_total')))],
       { unit: 'cps', width: 12 },
     ),
     lines(
       'Frames of a task missing or in conflict',
       'Anything but 0 is an alert: frames that were paid for are not there.',
       [
-        query('missing', sum('', rate('vision.results.holes'))),
-        query('in conflict', sum('', rate('vision.results.frame_conflicts'))),
+        query('missing', sum('', rate('vision_results_holes_total'))),
+        query('in conflict', sum('', rate('vision_results_frame_conflicts_total'))),
       ],
       { unit: 'short' },
     ),
@@ -116,8 +111,8 @@ const flow: Section = {
       'End marks',
       'Tasks whose frames are complete, and marks that wait for frames still under way.',
       [
-        query('complete', sum('', rate('vision.results.completed'))),
-        query('waiting', sum('', rate('vision.results.ends_waited'))),
+        query('complete', sum('', rate('vision_results_completed_total'))),
+        query('waiting', sum('', rate('vision_results_ends_waited_total'))),
       ],
       { unit: 'cps' },
     ),
@@ -130,19 +125,19 @@ const sources: Section = {
     stack(
       'Live sources by health',
       '"stalled" is a camera that sends nothing, "blocked" a model of ours that is too slow for it.',
-      [query('{{state}}', sum('state', gauge('vision.sources')))],
+      [query('{{state}}', sum('state', gauge('vision_sources')))],
       { unit: 'short' },
     ),
     stack(
       'Sources lost',
       'Connections to cameras that broke, by reason; one reason for all points at our network.',
-      [query('{{reason}}', sum('reason', rate('vision.source.retries')))],
+      [query('{{reason}}', sum('reason', rate('vision_source_retries_total')))],
       { unit: 'cps', traces: '{ name = "open a stream" && status = error }' },
     ),
     stack(
       'Looks at streams before a create',
       'What was found when callers named a stream; everything but ok is a refusal.',
-      [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision.tasks.probes')))],
+      [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision_tasks_probes_total')))],
       { unit: 'cps', traces: '{ name = "probe a stream" && status = error }' },
     ),
   ],
@@ -154,52 +149,52 @@ const tasks: Section = {
     stack(
       'Creates by outcome',
       'A status or a reason for each create; "resolving" is a submit whose outcome is unknown.',
-      [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision.tasks.creates')))],
+      [query('{{kind}} {{outcome}}', sum('kind, outcome', rate('vision_tasks_creates_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Tasks by status',
       'Tasks that have not ended; live ones run for days.',
-      [query('{{status}}', max('status', gauge('vision.tasks.active')))],
+      [query('{{status}}', max('status', gauge('vision_tasks_active')))],
       { unit: 'short' },
     ),
     lines(
       'Oldest unknown submission',
       'How long a caller is not told whether the task runs; an alert fires at 300 s.',
-      [query('age', max('', gauge('vision.tasks.oldest_resolving_age')))],
+      [query('age', max('', gauge('vision_tasks_oldest_resolving_age_seconds')))],
       { unit: 's' },
     ),
     stack(
       'Changes of state',
       'Moves of tasks; lose_track and vanish are the ones to look at.',
-      [query('{{move}}', sum('move', rate('vision.tasks.moves')))],
+      [query('{{move}}', sum('move', rate('vision_tasks_moves_total')))],
       { unit: 'cps' },
     ),
     stack(
       'Jobs by how they ended',
       'What inference says of ended jobs; source_lost is a camera, anything with "failed" is ours.',
-      [query('{{status}} {{reason}}', sum('status, reason', rate('vision.jobs.ended')))],
+      [query('{{status}} {{reason}}', sum('status, reason', rate('vision_jobs_ended_total')))],
       { unit: 'cps', traces: '{ name = "job attempt" && status = error }' },
     ),
     lines(
       'Tasks asked about late',
       'How late tasks were compared with the backend; ends and stops are noticed later by as much.',
-      [query('p95', quantile(0.95, 'vision.tasks.reconcile_lag', ''))],
+      [query('p95', quantile(0.95, 'vision_tasks_reconcile_lag_seconds', ''))],
       { unit: 's' },
     ),
     stack(
       'Jobs taken over and put down',
       'Takeovers follow a worker that died; jobs put down follow a lease that could not be renewed.',
       [
-        query('takeover', sum('', rate('vision.jobs.started', 'takeover="true"'))),
-        query('put down', sum('', rate('vision.jobs.fenced'))),
+        query('takeover', sum('', rate('vision_jobs_started_total', 'takeover="true"'))),
+        query('put down', sum('', rate('vision_jobs_fenced_total'))),
       ],
       { unit: 'cps' },
     ),
     stack(
       'Things that somebody should look at',
       'Alarms of tasks by name; each has a heading in docs/operations.md.',
-      [query('{{name}}', sum('name', rate('vision.tasks.alarms')))],
+      [query('{{name}}', sum('name', rate('vision_tasks_alarms_total')))],
       { unit: 'cps' },
     ),
   ],

@@ -5,61 +5,29 @@ import type { TestKafka } from '@vision/shared/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { testS3 } from '@vision/shared/testing/s3';
-import type { TestS3 } from '@vision/shared/testing/s3';
-import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { startProcess } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
-import { migrations } from '../src/db/migrations/list.ts';
+import { createWorld } from './support/start-images.ts';
+import type { World } from './support/start-images.ts';
 
-interface World {
-  kafka: TestKafka;
-  s3: TestS3;
-  database: TestDatabase;
-  empty: TestDatabase;
-}
-
-let world: World;
+let kafka: TestKafka;
+let world: World & { empty: TestDatabase };
 
 beforeAll(async () => {
-  world = {
-    kafka: await testKafka({ topics: [topics.images], partitions: 2 }),
-    s3: await testS3(),
-    database: await createTestDatabase(migrations),
-    empty: await createTestDatabase([]),
-  };
+  kafka = await testKafka({ topics: [topics.images], partitions: 2 });
+  world = { ...(await createWorld(kafka)), empty: await createTestDatabase([]) };
 }, 60_000);
 
 afterAll(async () => {
-  await world.kafka.close();
-  await world.s3.close();
-  await world.database.drop();
+  await world.close();
   await world.empty.drop();
-});
-
-/** Everything that images needs, as it has to be. */
-const settings = ({ kafka, s3, database }: World) => ({
-  HOST: '127.0.0.1',
-  LOG_LEVEL: 'info',
-  DATABASE_URL: database.url,
-  KAFKA_BROKERS: kafka.brokers.join(','),
-  TOPIC_PREFIX: kafka.topicPrefix,
-  S3_ENDPOINT: s3.endpoint,
-  S3_REGION: s3.region,
-  S3_BUCKET: s3.bucket,
-  S3_ACCESS_KEY: s3.accessKey,
-  S3_SECRET_KEY: s3.secretKey,
-  SERVICE_KEY: testServiceKey('images'),
-  SERVICE_PUBLIC_KEYS: testPublicKeys,
-  INFERENCE_URL: 'http://127.0.0.1:1',
-  QUOTA_URL: 'http://127.0.0.1:1',
-  SCENES_FILE: 'config/scenes.json',
+  await kafka.close();
 });
 
 /** What is wrong, the first line of the log, and what becomes of the process. */
 interface Row {
   what: string;
-  changed: (world: World) => Record<string, string>;
+  changed: (from: typeof world) => Record<string, string>;
   says: RegExp;
   /** Ends at once; is not ready until it is mended; or works without it for a while. */
   then: 'ends' | 'is not ready' | 'is ready';
@@ -114,7 +82,7 @@ const rows: Row[] = [
 test.each(rows)('$what is the first line of the log, and the process $then', async ({ changed, says, then }) => {
   const HEALTH_PORT = String(await freePort());
   const ports = { PORT: String(await freePort()), HEALTH_PORT };
-  const images = startProcess('images', { ...settings(world), ...ports, ...changed(world) });
+  const images = startProcess('images', { ...world.env, LOG_LEVEL: 'info', ...ports, ...changed(world) });
   try {
     const first = () => /^\{.*\}$/m.exec(images.output())?.[0];
     const line = JSON.parse(await until(first, { timeoutMs: 50_000 })) as { level: string; msg: string };

@@ -234,3 +234,37 @@ test('published events of a time are counted, and published again in their order
   const early = { from: '2020-01-01T00:00:00.000Z', to: range.from, dry_run: false, limit: 2 };
   expect(await republish(deps, early)).toMatchObject({ events: 0, next_cursor: '' });
 });
+
+test('events of days are counted once each, on whatever instant their hours begin and end', async () => {
+  const { producer } = recorder();
+  start({ producer });
+  await Promise.all(Array.from({ length: 5 }, (_, index) => append('days', index)));
+  await until(async () => (await unpublished()) === 0);
+  await Promise.all(relays.splice(0).map((relay) => relay.stop()));
+  await database.db.raw(
+    `with numbered as (select id, row_number() over (order by id) as n from outbox)
+     update outbox set published_at = (array['2026-03-10T08:00:00Z', '2026-03-10T09:00:00Z', '2026-03-10T09:00:00.000001Z',
+                                             '2026-03-12T20:30:00Z', '2026-03-14T08:00:00Z']::timestamptz[])[n]
+       from numbered where numbered.id = outbox.id`,
+  );
+  const count = async (from: string, to: string) => {
+    const {
+      events,
+      first_at: first,
+      last_at: last,
+    } = await republish(
+      { db: database.db, producer },
+      { from: new Date(from).toISOString(), to: new Date(to).toISOString(), dry_run: true, limit: 1 },
+    );
+    return [events, first, last];
+  };
+  const [first, last] = ['2026-03-10T08:00:00.000Z', '2026-03-14T08:00:00.000Z'];
+  expect(await count('2000-01-01', '2100-01-01')).toEqual([5, first, last]);
+  expect(await count(first, last)).toEqual([4, first, '2026-03-12T20:30:00.000Z']);
+  expect(await count('2026-03-10T09:00:00Z', '2026-03-10T09:00:00.001Z')).toEqual([
+    2,
+    '2026-03-10T09:00:00.000Z',
+    '2026-03-10T09:00:00.000Z',
+  ]);
+  expect(await count('2026-03-11', '2026-03-12')).toEqual([0, undefined, undefined]);
+});

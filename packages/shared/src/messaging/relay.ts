@@ -143,7 +143,8 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<numb
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const REMOVED_AT_ONCE = 5_000;
+/** New events wait for as long as this takes: some milliseconds. */
+const REMOVED_AT_ONCE = 1_000;
 
 function toTraced(row: WaitingRow): TracedEvent {
   return {

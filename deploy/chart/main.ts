@@ -2,11 +2,14 @@
  * `make chart`: everything about the chart that needs no cluster. `UPDATE=1 make chart` writes the renders in
  * charts/vision/golden anew instead of comparing them.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { stringify } from 'yaml';
 import { say } from '../local/settings.ts';
+import { againstDefinitions, isOfKubernetes } from './custom-kinds.ts';
+import type { Schema } from './custom-kinds.ts';
+import { readDefinitions } from './definitions.ts';
 import { chartDir, examples, goldenDir, kubernetesVersions, renderArguments, withoutChance } from './examples.ts';
 import { nameOf, parseManifests } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
@@ -18,13 +21,18 @@ import type { Tools } from './tools.ts';
 /** The version whose renders are kept. */
 const GOLDEN = '1.33.0';
 
+interface Checks extends Tools {
+  definitions: Map<string, Schema>;
+}
+
 const isUpdate = Boolean(process.env['UPDATE']);
 const scratch = mkdtempSync(join(tmpdir(), 'vision-chart-'));
 try {
-  const tools = ensureTools();
+  const tools = { ...ensureTools(), definitions: readDefinitions() };
   lint(tools);
   say('unittest', lastLines(run(tools.helmUnittest, ['--strict', '--file', 'tests/*_test.yaml', chartDir])));
   for (const [name, files] of Object.entries(examples)) checkExample(tools, name, files);
+  checkOperators(tools);
   if (isUpdate) writeFileSync(sourcesFile, `${sourcesDigest()}\n`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -45,7 +53,7 @@ function lint({ helm }: Tools): void {
   }
 }
 
-function checkExample(tools: Tools, name: string, files: string[]): void {
+function checkExample(tools: Checks, name: string, files: string[]): void {
   for (const version of kubernetesVersions) {
     const rendered = withoutChance(run(tools.helm, renderArguments(files, version)));
     const manifests = parseManifests(rendered);
@@ -70,12 +78,27 @@ function checkRestricted(manifests: Manifest[], name: string): void {
   if (faults.length > 0) throw new Error(faults.join('\n'));
 }
 
-/** Kinds of Kubernetes itself, by the schemas of one version; unknown fields are refused. */
-function checkSchemas(tools: Tools, manifests: Manifest[], example: { name: string; version: string }): void {
-  const own = manifests.filter(({ apiVersion }) => !/monitoring\.coreos|keda\.sh|gateway\.networking/.test(apiVersion));
+/** Kinds of Kubernetes itself by the schemas of one version, the others by their definitions; no unknown fields. */
+function checkSchemas(tools: Checks, manifests: Manifest[], example: { name: string; version: string }): void {
   const file = join(scratch, `${example.name}.yaml`);
+  const own = manifests.filter(isOfKubernetes);
   writeFileSync(file, own.map((one) => stringify(one)).join('---\n'));
   run(tools.kubernetesValidate, ['--strict', '-k', example.version.replace(/\.0$/, ''), file]);
+  const others = manifests.filter((one) => !isOfKubernetes(one));
+  const faults = againstDefinitions(others, tools.definitions);
+  if (faults.length > 0) throw new Error(faults.map((fault) => `${example.name}: ${fault}`).join('\n'));
+}
+
+/** What the examples give the operators that make the stores. */
+function checkOperators(tools: Checks): void {
+  const hasStrimzi = tools.definitions.has('kafka.strimzi.io/v1/Kafka');
+  for (const file of globSync(join(chartDir, 'examples/operators/*.yaml'))) {
+    const name = basename(file, '.yaml');
+    const manifests = parseManifests(readFileSync(file, 'utf8'));
+    const known = manifests.filter(({ apiVersion }) => hasStrimzi || !apiVersion.startsWith('kafka.strimzi.io/'));
+    checkSchemas(tools, known, { name, version: GOLDEN });
+    say('operators', `${name}: ${known.length} of ${manifests.length} objects`);
+  }
 }
 
 function checkRules({ promtool }: Tools, manifests: Manifest[]): void {

@@ -6,11 +6,15 @@ import { root, say } from './settings.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * Folder with every jar that `deploy/local/<part>/pom.xml` names, downloaded once per machine. The folder is named
- * after the pom's content and appears by a rename, so copies that start together do not meet halves.
+ * Folder with every jar that the pom of a part names, downloaded once per machine. The folder is named after the pom's
+ * content and appears by a rename, so copies that start together do not meet halves.
  */
-export function jarsOf(settings: Settings, part: string): string {
-  const pom = join(root, 'deploy/local', part, 'pom.xml');
+export function jarsOf(
+  settings: Pick<Settings, 'cacheDir'>,
+  part: string,
+  folder = join(root, 'deploy/local', part),
+): string {
+  const pom = join(folder, 'pom.xml');
   const digest = createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 12);
   const dir = join(settings.cacheDir, `${part}-${digest}`);
   if (existsSync(dir)) return dir;

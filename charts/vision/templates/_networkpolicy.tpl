@@ -90,13 +90,24 @@ on any port. (root, name)
     - ipBlock: { cidr: {{ . | quote }} }
     {{- end }}
 {{- end }}
-{{- with $v.streams.dnsServers }}
-- ports: [{ protocol: UDP, port: 53 }, { protocol: TCP, port: 53 }]
+{{- range $v.streams.dnsServers }}
+{{- $server := include "vision.nameServer" . | fromJson }}
+- ports: [{ protocol: UDP, port: {{ $server.port }} }, { protocol: TCP, port: {{ $server.port }} }]
   to:
-    {{- range . }}
-    - ipBlock: { cidr: {{ regexReplaceAll ":[0-9]+$" . "" }}/32 }
-    {{- end }}
+    - ipBlock: { cidr: {{ $server.cidr | quote }} }
 {{- end }}
+{{- end -}}
+
+{{/* A name server such as 192.0.2.53, 192.0.2.53:5353, 2001:db8::53 or [2001:db8::53]:5353 as JSON: {cidr, port}. */}}
+{{- define "vision.nameServer" -}}
+{{- $parts := splitList ":" . -}}
+{{- if hasPrefix "[" . -}}
+{{- dict "cidr" (printf "%s/128" (regexFind "[^][]+" .)) "port" (regexFind "[0-9]+$" . | default "53" | int) | toJson -}}
+{{- else if gt (len $parts) 2 -}}
+{{- dict "cidr" (printf "%s/128" .) "port" 53 | toJson -}}
+{{- else -}}
+{{- dict "cidr" (printf "%s/32" (first $parts)) "port" (rest $parts | first | default "53" | int) | toJson -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Rules to the stores that a service has settings for. (root, facts) */}}

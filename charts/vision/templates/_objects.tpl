@@ -150,7 +150,7 @@ spec:
         {{- with $k.sasl.mechanism }}
         sasl: {{ dict "plain" "plaintext" "scram-sha-256" "scram_sha256" "scram-sha-512" "scram_sha512" | dig . "none" }}
         {{- end }}
-      {{- if or $k.tls.enabled $k.sasl.mechanism }}
+      {{- if include "vision.kafkaSecrets" $.root }}
       authenticationRef: { name: {{ $full }}-{{ $.name }} }
       {{- end }}
     {{- end }}
@@ -161,9 +161,15 @@ spec:
 {{- end }}
 {{- end -}}
 
+{{/* Whether anything of a Secret is needed to reach the brokers. */}}
+{{- define "vision.kafkaSecrets" -}}
+{{- $k := .Values.kafka -}}
+{{- if or $k.sasl.mechanism (and $k.tls.enabled (or $k.tls.ca.existingSecret $k.tls.client.existingSecret)) -}}x{{- end -}}
+{{- end -}}
+
 {{- define "vision.triggerAuthentication" -}}
 {{- $k := .root.Values.kafka -}}
-{{- if and .c.autoscaling.keda.enabled (or $k.tls.enabled $k.sasl.mechanism) }}
+{{- if and .c.autoscaling.keda.enabled (include "vision.kafkaSecrets" .root) }}
 apiVersion: keda.sh/v1alpha1
 kind: TriggerAuthentication
 metadata:
@@ -177,12 +183,14 @@ spec:
     {{- end }}
     - { parameter: password, name: {{ $secret }}, key: {{ $k.sasl.passwordKey }} }
     {{- end }}
+    {{- if $k.tls.enabled }}
     {{- with $k.tls.ca.existingSecret }}
     - { parameter: ca, name: {{ . }}, key: {{ $k.tls.ca.key }} }
     {{- end }}
     {{- with $k.tls.client.existingSecret }}
     - { parameter: cert, name: {{ include "vision.named" (dict "text" . "name" $.name) }}, key: {{ $k.tls.client.certKey }} }
     - { parameter: key, name: {{ include "vision.named" (dict "text" . "name" $.name) }}, key: {{ $k.tls.client.keyKey }} }
+    {{- end }}
     {{- end }}
 {{- end }}
 {{- end -}}

@@ -30,6 +30,27 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Without a registry a node asks Docker Hub, where these names are not ours. */}}
+{{- define "vision.validateImages" -}}
+{{- $v := .Values -}}
+{{- if not (or $v.image.registry $v.global.imageRegistry) -}}
+{{- range $name, $own := $v.components -}}
+{{- $c := include "vision.component" (dict "root" $ "name" $name) | fromJson -}}
+{{- if and $c.enabled (not $c.image.repository) -}}
+{{- fail (printf "The images have no registry: set image.registry to where you pushed %s/%s and the others; for images that were loaded into nodes it is docker.io, or localhost." $v.image.repository $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A pod by which a webhook of the cluster gives identities needs a service account that it knows. */}}
+{{- define "vision.validateIdentity" -}}
+{{- $s := .Values.objectStore -}}
+{{- if and $s.webIdentity.enabled (not $s.webIdentity.roleArn) (ne $s.manageBucket "none") (not .Values.jobs.serviceAccountName) -}}
+{{- fail "objectStore.webIdentity without a roleArn: the job that looks for the bucket runs before the service accounts of this chart exist. Name one that has the role in jobs.serviceAccountName, or set objectStore.manageBucket to none." -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "vision.validateSecrets" -}}
 {{- $root := . -}}
 {{- $from := dict -}}

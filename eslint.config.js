@@ -18,6 +18,15 @@ const habits = [
     message: 'Use a real part or a double over a socket; modules are not mocked.',
   },
   {
+    selector:
+      'CallExpression[callee.property.name=/^(debug|info|warn|error|fatal)$/] > ObjectExpression > Property[key.name=/[A-Z]/]',
+    message: 'Fields of log lines are in snake case; docs/logs.md lists them.',
+  },
+  {
+    selector: 'CallExpression[callee.property.name=/^create(Observable)?(Counter|UpDownCounter|Gauge|Histogram)$/]',
+    message: 'Declare the metric and make its instrument with @vision/shared/telemetry/instruments.',
+  },
+  {
     selector: 'CallExpression[callee.object.name="Promise"][callee.property.name="race"]',
     message:
       'Use atMost or unlessAborted of @vision/shared/async, or say in a disable comment who cleans up after the loser.',
@@ -90,6 +99,7 @@ export default tseslint.config(
   },
   { files: ['**/*.js', '**/*.cjs', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
   { files: ['test/client/public-api.ts'], rules: { 'max-len': 'off' } },
+  { files: ['packages/shared/src/telemetry/instruments.ts'], rules: { 'no-restricted-syntax': 'off' } },
   // Tools read these by their default export.
   { files: ['*.config.js', '**/*.d.ts', 'test/support/verify-ledger.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );

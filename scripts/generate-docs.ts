@@ -10,6 +10,7 @@ import { chartSchema } from './docs/chart/schema.ts';
 import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
+import { metricsDocument } from './docs/metrics.ts';
 import { openApiDocuments } from './docs/open-api.ts';
 import { securityReport } from './docs/security.ts';
 import { commandReference } from './docs/visionctl.ts';
@@ -41,6 +42,8 @@ const files: Record<string, string> = {
   'docs/stop-times.json': await stopTimesDocument(root),
 };
 
+files['docs/metrics.md'] = await metricsDocument(root, files);
+
 const stale: string[] = [];
 for (const [path, content] of Object.entries(files)) {
   const file = join(root, path);
@@ -53,7 +56,7 @@ for (const [path, content] of Object.entries(files)) {
   await writeFile(file, wanted);
 }
 
-const untrue = isCheck ? untrueClaims(root) : [];
+const untrue = isCheck ? await untrueClaims(root) : [];
 if (isCheck && stale.length > 0)
   fail(`These files do not follow the code any more; run "npm run docs":\n  ${stale.join('\n  ')}`);
 else if (untrue.length > 0) fail(`These documents name what does not exist:\n  ${untrue.join('\n  ')}`);

@@ -4,28 +4,29 @@ import { dirname, join } from 'node:path';
 import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/deliberate-fault.ts';
 import { groups, single } from '../../packages/visionctl/src/commands/all.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
+import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
 import { serviceNames } from './services.ts';
 
 interface Sources {
   root: string;
   /** Every tracked source file, as one text. */
   code: string;
-  /** The same, where `vision.tasks.moves` reads `vision_tasks_moves`, as Prometheus shows it. */
-  codeAsMetrics: string;
+  /** The series of all declared metrics. */
+  series: Set<string>;
 }
 
 /**
  * What the documents name and the code does not have: files, headings, tests, metrics, settings, reasons
  * and log messages.
  */
-export function untrueClaims(root: string): string[] {
+export async function untrueClaims(root: string): Promise<string[]> {
   const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
   const present = tracked.filter((path) => path !== '' && existsSync(join(root, path)));
   const code = present
     .filter((path) => /\.(ts|js|cjs|ya?ml|json|sh)$|^Makefile$/.test(path) && !path.startsWith('docs/'))
     .map((path) => read(root, path))
     .join('\n');
-  const sources = { root, code, codeAsMetrics: code.replaceAll(/(?<=[a-z])\.(?=[a-z])/g, '_') };
+  const sources = { root, code, series: seriesNames(await metricCatalogue(root)) };
   const documents = present
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
@@ -122,15 +123,12 @@ function missingTests(text: string, { root }: Sources): string[] {
 }
 
 /** Metrics, settings and reasons: every word in backticks that is put together with underscores. */
-function missingNames(text: string, { code, codeAsMetrics }: Sources): string[] {
+function missingNames(text: string, { code, series }: Sources): string[] {
   const words = [...text.matchAll(/`[^`\n]+`/g)].flatMap(
     ([quoted]) => quoted.match(/\b[a-zA-Z]+(_[a-zA-Z0-9]+)+\b/g) ?? [],
   );
-  const isKnown = (word: string) => {
-    const metric = word.replace(/_total$/, '');
-    const ofMeter = /^vision_[a-z]+_(\w+)$/.exec(metric)?.[1];
-    return code.includes(word) || codeAsMetrics.includes(metric) || (ofMeter && code.includes(`'${ofMeter}'`));
-  };
+  // A histogram is also named without the ending of its series.
+  const isKnown = (word: string) => code.includes(word) || series.has(word) || series.has(`${word}_bucket`);
   return [...new Set(words)]
     .filter((word) => !MADE_ELSEWHERE.test(word) && !isKnown(word))
     .map((word) => `nothing is called ${word}`);
@@ -141,7 +139,7 @@ function missingNames(text: string, { code, codeAsMetrics }: Sources): string[] 
  * status or a service.
  */
 const MADE_ELSEWHERE = new RegExp(
-  `^(http|db|messaging|otel|pg|synchronous|error|server|x)_|^status_\\d+$|^(${serviceNames.join('|')})_unavailable$`,
+  `^(http|db|messaging|otel|pg|synchronous|error|server|x)_|^vision_tasks_2$|^status_\\d+$|^(${serviceNames.join('|')})_unavailable$`,
 );
 
 /** What stands in double quotes is a log message, or a message of Node. */

@@ -12,7 +12,9 @@ export async function environmentList(root: string): Promise<string> {
 
 Written by \`npm run docs\` from the configuration schemas. Every variable may also be given as a file: \`NAME_FILE\` names
 a file that holds the value, as mounted secrets do. An empty value counts as absent. All services also read the
-standard \`OTEL_*\` variables; traces are exported when \`OTEL_EXPORTER_OTLP_ENDPOINT\` or \`OTEL_TRACES_EXPORTER\` is set.
+standard \`OTEL_*\` variables: \`OTEL_EXPORTER_OTLP_ENDPOINT\` sends traces, metrics and logs by OTLP; it can be given
+for one of them (\`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\`, \`…_METRICS_…\`, \`…_LOGS_…\`), and \`OTEL_TRACES_EXPORTER\`,
+\`OTEL_METRICS_EXPORTER\` or \`OTEL_LOGS_EXPORTER\` set to \`none\` keeps one back.
 
 Each entry: name (default): meaning.
 

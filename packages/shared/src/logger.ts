@@ -1,18 +1,18 @@
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
+import { alsoExported } from './telemetry/exported-lines.ts';
 import type { DestinationStream, Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
 /**
- * JSON log on stdout. Levels by duty: error = someone must act, warn = heals itself, info = a business fact,
- * debug = detail. The active trace is added to every line; headers and anything called secret, password, token
- * or url are redacted.
+ * JSON log on stdout, and by OTLP where logs are exported. Levels by duty: error = someone must act, warn = heals
+ * itself, info = a business fact, debug = detail. The active trace is added to every line; headers and anything called
+ * secret, password, token or url are redacted.
  */
 export function createLogger(name: string, level = 'info', destination?: DestinationStream): Logger {
   return pino(
     {
-      name,
       level,
       base: { service: name },
       timestamp: pino.stdTimeFunctions.isoTime,
@@ -34,7 +34,7 @@ export function createLogger(name: string, level = 'info', destination?: Destina
       },
       mixin: traceOfLine,
     },
-    destination ?? pino.destination({ fd: 1, sync: false }),
+    destination ?? alsoExported(pino.destination({ fd: 1, sync: false })),
   );
 }
 

@@ -45,6 +45,7 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
     const command = argv[2];
     if (command === 'migrate') {
       await runMigrations(definition, logger);
+      await stopTelemetry();
       return;
     }
     if (command === 'stop-times') {

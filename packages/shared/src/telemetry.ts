@@ -1,18 +1,28 @@
-import { metrics } from '@opentelemetry/api';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { AggregationType } from '@opentelemetry/sdk-metrics';
 import { AlwaysOffSampler, NoopSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Span } from '@opentelemetry/api';
+import type { ViewOptions } from '@opentelemetry/sdk-metrics';
 import { IncomingMessage } from 'node:http';
 import type { ClientRequest, ServerResponse } from 'node:http';
 import { register } from 'node:module';
+import { atMost } from './async/at-most.ts';
+
 import { edgePropagator, linkOutsideTrace } from './telemetry/edge-trace.ts';
+import { exportersOf } from './telemetry/exported-signals.ts';
+import { libraryMetrics } from './telemetry/library-metrics.ts';
+import { showProcess } from './telemetry/process-info.ts';
+import { PullReader } from './telemetry/pull-metrics.ts';
+import { pushReader } from './telemetry/push-metrics.ts';
+import type { HistogramMetric } from './telemetry/metric.ts';
+import { TELEMETRY_MS } from './stop-times.ts';
 import { incomingAttributes, outgoingAttributes } from './telemetry/span-attributes.ts';
 
 export interface TelemetryOptions {
@@ -26,28 +36,32 @@ export interface TelemetryOptions {
 }
 
 let sdk: NodeSDK | undefined;
-let prometheus: PrometheusExporter | undefined;
+let pulled: PullReader | undefined;
 
 /**
  * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
  * modules that are imported as ESM; without it express and ioredis would silently stay uninstrumented. The spans of
  * Kafka are our own.
  *
- * Where spans go is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none) with the address
- * of that exporter, or just OTEL_EXPORTER_OTLP_ENDPOINT or its traces variant. Metrics are read from `/metrics` of the
- * health listener.
+ * Where telemetry goes is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none),
+ * OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER (otlp, none), or just OTEL_EXPORTER_OTLP_ENDPOINT or its variant for one
+ * of them. Metrics can be read from `/metrics` of the health listener and lines from stdout whatever they say.
  */
 export function startTelemetry({ name, edge }: TelemetryOptions): void {
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
-  prometheus = new PrometheusExporter({ preventServerStart: true });
+  pulled = new PullReader();
+  const isPushed = exportersOf(process.env, 'METRICS').includes('otlp');
   sdk = new NodeSDK({
     serviceName: process.env['OTEL_SERVICE_NAME'] || name,
     resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
-    metricReaders: [prometheus],
-    // Logs go to stdout.
-    logRecordProcessors: [],
+    metricReaders: isPushed ? [pulled, pushReader(process.env)] : [pulled],
+    // Its own bounds end before the longest requests do. All copies of the SDK have the same enumerations.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+    views: [boundsOf(libraryMetrics.httpServer)],
+    // Set to nothing, unless the SDK is to make what the environment says.
+    ...(exportsLogs(process.env) ? {} : { logRecordProcessors: [] }),
     // Without a collector nothing is recorded, but every request still has a trace id to be named by.
-    ...(exportsSpans(process.env)
+    ...(exportersOf(process.env, 'TRACES').length > 0
       ? {}
       : { spanProcessors: [new NoopSpanProcessor()], sampler: new AlwaysOffSampler() }),
     ...(edge ? { textMapPropagator: edgePropagator } : {}),
@@ -61,31 +75,34 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
       new UndiciInstrumentation(),
       new PgInstrumentation({ requireParentSpan: true }),
       new IORedisInstrumentation({ requireParentSpan: true }),
+      new RuntimeNodeInstrumentation(),
     ],
   });
   sdk.start();
+  showProcess();
 }
 
-/** Whether the environment says where spans go. As the specification has it, an empty variable counts as unset. */
-function exportsSpans(env: NodeJS.ProcessEnv): boolean {
-  const exporter = env['OTEL_TRACES_EXPORTER'];
-  if (exporter) return exporter !== 'none';
-  return Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']) || Boolean(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']);
+/** The console would repeat the lines of stdout, so it is no exporter of logs here. */
+function exportsLogs(env: NodeJS.ProcessEnv): boolean {
+  const names = exportersOf(env, 'LOGS');
+  return names.length > 0 && names.every((name) => name === 'otlp');
 }
 
-/** Flushes spans and metrics; the last thing a process does. */
+const boundsOf = ({ name: instrumentName, buckets: boundaries }: HistogramMetric): ViewOptions => ({
+  instrumentName,
+  aggregation: { type: AggregationType.EXPLICIT_BUCKET_HISTOGRAM, options: { boundaries: [...boundaries] } },
+});
+
+/** Sends what waits to be sent, for as long as a stop grants; the last thing a process does. */
 export async function stopTelemetry(): Promise<void> {
-  await sdk?.shutdown().catch(() => undefined);
+  await atMost(TELEMETRY_MS, sdk?.shutdown() ?? Promise.resolve()).catch(() => undefined);
 }
 
 /** Answers a scrape in Prometheus text form; 503 when telemetry was not started. */
-export function metricsHandler(req: IncomingMessage, res: ServerResponse): void {
-  if (prometheus) prometheus.getMetricsRequestHandler(req, res);
+export function metricsHandler(res: ServerResponse): void {
+  if (pulled) void pulled.answer(res);
   else res.writeHead(503).end('telemetry is off\n');
 }
-
-/** Meter for the signals of a service; a no-op when telemetry is off. */
-export const meter = (service: string) => metrics.getMeter(`vision.${service}`);
 
 function isProbe(req: IncomingMessage): boolean {
   return /^\/(health\/|metrics)/.test(req.url ?? '');

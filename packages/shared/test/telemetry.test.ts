@@ -20,7 +20,8 @@ afterAll(() => receiver.close());
 /** Runs a service that makes one request to itself; returns what it exported, and where to. */
 async function exportedWith(settings: (receiver: string) => Record<string, string>): Promise<string> {
   const [preload, program] = [join(fixtures, 'traced-telemetry.ts'), join(fixtures, 'traced-service.ts')];
-  await runTraced(preload, program, [], settings(receiver.url));
+  const others = { OTEL_METRICS_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
+  await runTraced(preload, program, [], { ...others, ...settings(receiver.url) });
   return receiver.text();
 }
 

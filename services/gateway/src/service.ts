@@ -42,7 +42,7 @@ export interface GatewayService extends RunningService {
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, context: ServiceContext): Promise<GatewayService> {
   // A caller may put its key anywhere in a path or a header that is logged.
-  const logger = context.logger.child({}, { serializers: { path: maskKeys, requestId: maskKeys } });
+  const logger = context.logger.child({}, { serializers: { path: maskKeys, request_id: maskKeys } });
   const signals = createSignals(logger);
   const database = databaseConnection(config);
   const db = createDb({ ...database, ...DATABASE_LIMITS });

@@ -1,7 +1,8 @@
-import { meter } from '@vision/shared/telemetry';
 import type { Logger } from '@vision/shared/logger';
+import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { ApiKey } from './domain/api-key.ts';
 import type { Maintenance } from './domain/maintenance.ts';
+import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
@@ -13,26 +14,32 @@ export interface ServedRequest {
   keyId: string | undefined;
   subject: string | undefined;
   requestId: string;
+  /** The answer did not reach the client whole. */
   isCut: boolean;
+  /** Of a refusal. */
+  code: string | undefined;
+  reason: string | undefined;
 }
+
+type LimitName = (typeof metrics.limitDecisions.labels.limit)[number];
+type AuthRefusal = (typeof metrics.authRefusals.labels.reason)[number];
+type CutReason = (typeof metrics.connectionsCut.labels.reason)[number];
+type Owner = (typeof metrics.upstreamErrors.labels.upstream)[number];
 
 /** Everything the gateway tells an operator, in one place. Labels are few and never ids. */
 export function createSignals(logger: Logger) {
   const { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, cuts, operatorActs, upstreamErrors } =
     createInstruments();
-  // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
-  fallbacks.add(0);
-  keyStoreErrors.add(0);
-  for (const upstream of ['tasks', 'images', 'results', 'quota']) upstreamErrors.add(0, { upstream });
   return {
     served: (request: ServedRequest) => {
-      const { operation, status, durationMs } = request;
-      const statusClass = request.isCut ? 'cut' : `${Math.floor(status / 100)}xx`;
-      requests.add(1, { operation, status: statusClass });
-      duration.record(durationMs, { operation });
-      logger.info(request, 'request');
+      const { operation, status, durationMs, code = '', reason = '', isCut } = request;
+      requests.add(1, { operation, status: isCut ? 'cut' : String(status), code, reason });
+      duration.record(durationMs / 1000, { operation, status_class: isCut ? 'cut' : classOf(status) });
+      logger.info(factsOf(request), 'request');
     },
-    limitDecided: (limit: string, decision: 'allowed' | 'refused', subject: string) => {
+    /** A request with pictures or a video begins; call what it returns when it is over. */
+    uploadBegan: countUploads(),
+    limitDecided: (limit: LimitName, decision: 'allowed' | 'refused', subject: string) => {
       decisions.add(1, { limit, decision });
       if (decision === 'refused') logger.info({ limit, subject }, 'a caller has reached a limit');
     },
@@ -45,17 +52,17 @@ export function createSignals(logger: Logger) {
       keyStoreErrors.add(1);
       logger.warn({ err: error }, 'a key could not be checked');
     },
-    refused: (reason: string) => {
+    refused: (reason: AuthRefusal) => {
       refusals.add(1, { reason });
       logger.info({ reason }, 'credentials were refused');
     },
-    connectionCut: (listener: 'public' | 'admin', reason: string) => {
+    connectionCut: (listener: 'public' | 'admin', reason: CutReason) => {
       cuts.add(1, { listener, reason });
       logger.info({ listener, reason }, 'a connection was cut');
     },
-    upstreamFailed: (upstream: string, error: unknown) => {
+    upstreamFailed: (upstream: Owner, error: unknown) => {
       upstreamErrors.add(1, { upstream });
-      logger.warn({ upstream, err: error }, 'a service gave no answer');
+      logger.warn({ upstream: { name: upstream }, err: error }, 'a service gave no answer');
     },
     keyCreated: ({ key_id, subject }: ApiKey, actor: string) => {
       operatorActs.add(1, { action: 'key.create' });
@@ -73,32 +80,50 @@ export function createSignals(logger: Logger) {
 }
 
 function createInstruments() {
-  const metrics = meter('gateway');
-  const requests = metrics.createCounter('vision.gateway.requests', {
-    description: 'Requests by operation and status',
-  });
-  const duration = metrics.createHistogram('vision.gateway.request.duration', {
-    unit: 'ms',
-    description: 'Time until the last byte of the answer',
-  });
-  const decisions = metrics.createCounter('vision.gateway.limit.decisions', {
-    description: 'Decisions of rate limit and in-flight slots',
-  });
-  const fallbacks = metrics.createCounter('vision.gateway.redis.fallbacks', {
-    description: 'Decisions made locally because Redis was away; any growth is an alarm',
-  });
-  const keyStoreErrors = metrics.createCounter('vision.gateway.key_store.errors', {
-    description: 'Keys that could not be checked because the database was away',
-  });
-  const refusals = metrics.createCounter('vision.gateway.auth.refusals', { description: 'Refused credentials' });
-  const cuts = metrics.createCounter('vision.gateway.connections.cut', {
-    description: 'Connections ended because the client was too slow or had too many',
-  });
-  const operatorActs = metrics.createCounter('vision.gateway.operator.acts', {
-    description: 'Keys created and revoked, maintenance switched',
-  });
-  const upstreamErrors = metrics.createCounter('vision.gateway.upstream.errors', {
-    description: 'Calls to a service that gave no answer',
-  });
-  return { requests, duration, decisions, fallbacks, keyStoreErrors, refusals, cuts, operatorActs, upstreamErrors };
+  return {
+    requests: createCounter(metrics.requests),
+    duration: createHistogram(metrics.duration),
+    decisions: createCounter(metrics.limitDecisions),
+    fallbacks: createCounter(metrics.redisFallbacks),
+    keyStoreErrors: createCounter(metrics.keyStoreErrors),
+    refusals: createCounter(metrics.authRefusals),
+    cuts: createCounter(metrics.connectionsCut),
+    operatorActs: createCounter(metrics.operatorActs),
+    upstreamErrors: createCounter(metrics.upstreamErrors),
+  };
+}
+
+/** @returns what tells that one more is under way; that returns what tells of its end */
+function countUploads(): () => () => void {
+  let underWay = 0;
+  observe(metrics.uploads, (tell) => tell(underWay));
+  return () => {
+    underWay += 1;
+    let ended = false;
+    return () => {
+      if (!ended) underWay -= 1;
+      ended = true;
+    };
+  };
+}
+
+type StatusClass = '2xx' | '3xx' | '4xx' | '5xx';
+
+/** Nothing but these is answered; a status that is none counts as a fault of ours. */
+function classOf(status: number): StatusClass {
+  return status >= 500 || status < 200 ? '5xx' : status >= 400 ? '4xx' : status >= 300 ? '3xx' : '2xx';
+}
+
+function factsOf({ operation, status, durationMs, keyId, subject, requestId, isCut, code, reason }: ServedRequest) {
+  return {
+    operation,
+    status,
+    code,
+    reason,
+    duration_ms: durationMs,
+    key_id: keyId,
+    subject,
+    request_id: requestId,
+    is_cut: isCut,
+  };
 }

@@ -1,25 +1,19 @@
 import type { Logger } from '@vision/shared/logger';
-import { meter } from '@vision/shared/telemetry';
+import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { ImageCall, ImageFault } from './domain/image-call.ts';
+import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
 /** Business events: one function each, counter and log line together. */
 export function createSignals(logger: Logger) {
-  const metrics = meter('images');
-  const calls = metrics.createCounter('vision.images.calls', { description: 'Image calls by outcome' });
-  const images = metrics.createCounter('vision.images.images', { description: 'Images of finished calls by outcome' });
-  const duration = metrics.createHistogram('vision.images.call.duration', {
-    description: 'From the whole upload to the stored result',
-    unit: 's',
-  });
-  const removed = metrics.createCounter('vision.images.pictures.removed', {
-    description: 'Pictures removed by reason: expired, orphaned',
-  });
-  const late = metrics.createCounter('vision.images.courtesy.failures', {
-    description: 'Settlements and refunds that quota will hear of by event only',
-  });
+  const calls = createCounter(metrics.calls);
+  const images = createCounter(metrics.images);
+  const duration = createHistogram(metrics.callDuration);
+  const removed = createCounter(metrics.removed);
+  const late = createCounter(metrics.late);
   return {
+    placesWatched,
     callFinished: (call: ImageCall, seconds: number) => {
       calls.add(1, { outcome: 'finished' });
       duration.record(seconds);
@@ -68,3 +62,18 @@ const factsOf = (call: ImageCall) => ({
   images_total: call.imagesTotal,
   images_succeeded: call.imagesSucceeded,
 });
+
+interface Places {
+  calls: () => number;
+  most: number;
+  spoolBytes: () => number;
+}
+
+/** Shows how full this process is: calls, and bytes of their pictures. */
+function placesWatched({ calls, most, spoolBytes }: Places): void {
+  observe(metrics.places, (tell) => {
+    tell(calls(), { state: 'used' });
+    tell(Math.max(0, most - calls()), { state: 'free' });
+  });
+  observe(metrics.spoolBytes, (tell) => tell(spoolBytes()));
+}

@@ -1,9 +1,13 @@
 import type { Logger } from '@vision/shared/logger';
-import { meter } from '@vision/shared/telemetry';
+import { createCounter, createGauge, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { JobEnding, JobRecord } from './domain/job.ts';
+import { frameMetrics, jobMetrics, pictureMetrics } from './metrics.ts';
 import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
+
+type PictureOutcome = (typeof pictureMetrics.images.labels.outcome)[number];
+type SourceState = (typeof jobMetrics.sources.labels.state)[number];
 
 /** What the service tells the operator. Sources appear by the task's id only, never by address. */
 export function createSignals(logger: Logger) {
@@ -20,34 +24,32 @@ type JobFacts = Pick<JobRecord, 'jobId' | 'sceneCode' | 'attempt'>;
 
 /** What an autoscaler goes by: work that is there, and the places for it. */
 function placeSignals() {
-  const load = meter('inference').createObservableGauge('vision.inference.load', {
-    description: 'Pictures that wait or are worked on in this process',
-  });
-  const places = meter('inference').createObservableGauge('vision.inference.places', {
-    description: 'Pictures that this process takes at most; further ones are turned away',
-  });
-  const atWork = meter('inference').createObservableGauge('vision.jobs.at_work', {
-    description: 'Video jobs that this worker runs',
-  });
-  const jobPlaces = meter('inference').createObservableGauge('vision.jobs.places', {
-    description: 'Video jobs that this worker runs at most',
-  });
   return {
     picturesWatched: (loadOf: () => number, most: number) => {
-      load.addCallback((result) => result.observe(loadOf()));
-      places.addCallback((result) => result.observe(most));
+      observe(pictureMetrics.load, (tell) => tell(loadOf()));
+      observe(pictureMetrics.places, (tell) => tell(most));
     },
     jobsWatched: (countOf: () => number, most: number) => {
-      atWork.addCallback((result) => result.observe(countOf()));
-      jobPlaces.addCallback((result) => result.observe(most));
+      observe(jobMetrics.atWork, (tell) => tell(countOf()));
+      observe(jobMetrics.places, (tell) => tell(most));
     },
+    jobsUnowned: unownedJobs(),
+  };
+}
+
+/** @returns what takes the number of jobs that no worker holds; undefined when it is not known now */
+function unownedJobs(): (count: number | undefined) => void {
+  let last: number | undefined;
+  observe(jobMetrics.unowned, (tell) => {
+    if (last !== undefined) tell(last);
+  });
+  return (count) => {
+    last = count;
   };
 }
 
 function sandboxSignals(logger: Logger) {
-  const wall = meter('inference').createGauge('vision.inference.sandbox', {
-    description: '1 for the wall that decoders run behind; `none` when only their resources are limited',
-  });
+  const wall = createGauge(pictureMetrics.sandbox);
   return {
     sandboxChosen: (mode: SandboxMode, chosen: Sandbox['wall']) => {
       wall.record(1, { wall: chosen });
@@ -60,22 +62,12 @@ function sandboxSignals(logger: Logger) {
 }
 
 function pictureSignals(logger: Logger) {
-  const lost = meter('inference').createCounter('vision.inference.picture_decoders_lost', {
-    description: 'Processes ended by the picture they decoded: it cost too much or broke them',
-  });
-  const images = meter('inference').createCounter('vision.inference.images', {
-    description: 'Pictures by scene and outcome',
-  });
-  const duration = meter('inference').createHistogram('vision.inference.image.duration', {
-    unit: 's',
-    description: 'Waiting, decoding and detecting of one picture',
-    advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] },
-  });
-  const saturated = meter('inference').createCounter('vision.inference.saturated', {
-    description: 'Pictures turned away because every place was taken',
-  });
+  const lost = createCounter(pictureMetrics.decodersLost);
+  const images = createCounter(pictureMetrics.images);
+  const duration = createHistogram(pictureMetrics.duration);
+  const saturated = createCounter(pictureMetrics.saturated);
   return {
-    imageDetected: ({ scene, outcome, durationMs }: { scene: string; outcome: string; durationMs: number }) => {
+    imageDetected: ({ scene, outcome, durationMs }: { scene: string; outcome: PictureOutcome; durationMs: number }) => {
       images.add(1, { scene, outcome });
       duration.record(durationMs / 1000, { scene });
     },
@@ -91,26 +83,15 @@ function pictureSignals(logger: Logger) {
 }
 
 function jobSignals(logger: Logger) {
-  const started = meter('inference').createCounter('vision.jobs.started', { description: 'Jobs taken up by a worker' });
-  const ended = meter('inference').createCounter('vision.jobs.ended', {
-    description: 'Jobs by how they ended, and why they failed',
+  const started = createCounter(jobMetrics.started);
+  const ended = createCounter(jobMetrics.ended);
+  const retried = createCounter(jobMetrics.retries);
+  const fenced = createCounter(jobMetrics.fenced);
+  const watched = new Set<() => SourceState>();
+  observe(jobMetrics.sources, (tell) => {
+    const states = [...watched].map((stateOf) => stateOf());
+    for (const state of jobMetrics.sources.labels.state) tell(states.filter((one) => one === state).length, { state });
   });
-  const retried = meter('inference').createCounter('vision.source.retries', {
-    description: 'Connections to live sources lost, by reason',
-  });
-  const fenced = meter('inference').createCounter('vision.jobs.fenced', {
-    description: 'Jobs put down because their lease could not be renewed in time',
-  });
-  const watched = new Set<() => string>();
-  meter('inference')
-    .createObservableGauge('vision.sources', {
-      description: 'Live sources by state: stalled is a quiet source, blocked is a slow consumer of ours',
-    })
-    .addCallback((result) => {
-      const counts: Record<string, number> = { connecting: 0, running: 0, stalled: 0, blocked: 0 };
-      for (const stateOf of watched) counts[stateOf()] = (counts[stateOf()] ?? 0) + 1;
-      for (const [state, sources] of Object.entries(counts)) result.observe(sources, { state });
-    });
   return {
     jobStarted: ({ jobId, sceneCode: scene, attempt }: JobFacts) => {
       started.add(1, { scene, takeover: attempt > 1 });
@@ -130,7 +111,7 @@ function jobSignals(logger: Logger) {
       logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
     },
     /** Counts a live source by its state until the returned function is called. */
-    sourceWatched: (stateOf: () => string) => {
+    sourceWatched: (stateOf: () => SourceState) => {
       watched.add(stateOf);
       return () => void watched.delete(stateOf);
     },
@@ -138,18 +119,14 @@ function jobSignals(logger: Logger) {
 }
 
 function frameSignals(logger: Logger) {
-  const published = meter('inference').createCounter('vision.frames.published', {
-    description: 'Frames acknowledged by Kafka',
-  });
-  const dropped = meter('inference').createCounter('vision.frames.dropped', {
-    description: 'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost',
-  });
-  const detecting = meter('inference').createHistogram('vision.frame.detect.duration', {
-    unit: 's',
-    description: 'Waiting for and running the model on one frame',
-    advice: { explicitBucketBoundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] },
-  });
+  const read = createCounter(frameMetrics.read);
+  const sampled = createCounter(frameMetrics.sampled);
+  const published = createCounter(frameMetrics.published);
+  const dropped = createCounter(frameMetrics.dropped);
+  const detecting = createHistogram(frameMetrics.detecting);
   return {
+    framesRead: (kind: 'live' | 'file', frames: number) => read.add(frames, { kind }),
+    frameSampled: () => sampled.add(1),
     frameDetected: ({ sceneCode: scene }: JobFacts, durationMs: number) => {
       detecting.record(durationMs / 1000, { scene });
     },

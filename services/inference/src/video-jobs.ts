@@ -14,9 +14,11 @@ import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import type { StartCheck } from '@vision/shared/start/start-checks';
+import { createCensus } from '@vision/shared/telemetry/census';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { createVideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
+import { countUnowned } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { createSourceAddresses } from './inputs/source-addresses.ts';
@@ -74,6 +76,8 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);
+  const show = pictures.signals.jobsUnowned;
+  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
   return {
     deps,
@@ -87,10 +91,11 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
       await files.start();
       worker.start();
       auditor.start();
+      census.start();
     },
     stopWorker: () => worker.stop(),
     stopClients: async () => {
-      await auditor.stop();
+      await Promise.all([auditor.stop(), census.stop()]);
       await producer.stop();
       await files.stop();
       store.close();

@@ -15,10 +15,12 @@ import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
 import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
+import { createCensus } from '@vision/shared/telemetry/census';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
+import { countOpenReservations } from './db/open-reservations.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
@@ -53,6 +55,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     },
   });
 
+  const { census } = deps.signals;
+  const counts = createCensus({ name: 'census', ask: () => countOpenReservations(db), show: census, logger });
   const auditor = createAuditor({ db, logger, audits: [auditCounters(deps)], config });
 
   const access = createServiceAccess({ callee: 'quota', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
@@ -66,7 +70,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
   const stopBackground = async () => {
-    await Promise.all([consumer.stop(10_000), retention.stop(), auditor.stop()]);
+    await Promise.all([consumer.stop(10_000), retention.stop(), counts.stop(), auditor.stop()]);
   };
   return {
     get port() {
@@ -81,6 +85,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
       await server.start();
       consumer.start();
       retention.start();
+      counts.start();
       auditor.start();
     },
     stopPhases: stopPhases(stopTimesOf(config), {

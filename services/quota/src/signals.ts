@@ -1,27 +1,26 @@
-import type { CounterRepair, VerificationReply } from '@vision/shared/contracts/quota';
+import type { CounterRepair, QuotaKind, VerificationReply } from '@vision/shared/contracts/quota';
 import type { Logger } from '@vision/shared/logger';
-import { meter } from '@vision/shared/telemetry';
+import { createCounter, createGauge, observe } from '@vision/shared/telemetry/instruments';
 import { taskOf } from './domain/reservation.ts';
-import type { Reservation, ReservationRef } from './domain/reservation.ts';
+import type { Closing, Reservation, ReservationRef } from './domain/reservation.ts';
+import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
+type ReserveOutcome = (typeof metrics.reserves.labels.outcome)[number];
+
 /** Everything that the ledger tells an operator, in one place. Labels are few and never ids. */
 export function createSignals(logger: Logger) {
-  const reserves = meter('quota').createCounter('vision.quota.reserves', { description: 'Reserve calls by outcome' });
-  const closings = meter('quota').createCounter('vision.quota.closings', { description: 'Settle and refund calls' });
-  const differences = meter('quota').createGauge('vision.quota.differences', {
-    description: 'Counters that did not match the ledger at the last verification; anything but 0 is an alarm',
-  });
-  const repairs = meter('quota').createCounter('vision.quota.repairs', {
-    description: 'Counters set right by operators',
-  });
+  const reserves = createCounter(metrics.reserves);
+  const closings = createCounter(metrics.closings);
+  const differences = createGauge(metrics.differences);
+  const repairs = createCounter(metrics.repairs);
   return {
-    reserved: ({ id, subject, kind, units }: Reservation, outcome: string) => {
+    reserved: ({ id, subject, kind, units }: Reservation, outcome: ReserveOutcome) => {
       reserves.add(1, { kind, outcome });
       logger.info({ task_id: taskOf(id), reservation_id: id, subject, kind, units, outcome }, 'units were asked for');
     },
-    closed: ({ id, subject }: ReservationRef, state: string, charged: number) => {
+    closed: ({ id, subject }: ReservationRef, state: Closing['state'], charged: number) => {
       closings.add(1, { state });
       logger.info({ task_id: taskOf(id), reservation_id: id, subject, state, charged }, 'a reservation was closed');
     },
@@ -33,8 +32,26 @@ export function createSignals(logger: Logger) {
       repairs.add(1);
       logger.warn({ ...repaired, ...by }, 'a counter was set to what its reservations add up to');
     },
+    census: createCensus(),
     retentionRan: (removed: { reservations: number; counters: number }) => {
       if (removed.reservations + removed.counters > 0) logger.info(removed, 'old reservations were folded');
     },
+  };
+}
+
+type Census = Partial<Record<QuotaKind, { count: number; oldestS: number }>>;
+
+/** Gauges that show the last census. @returns what takes the next one; undefined when there is none now. */
+function createCensus(): (next: Census | undefined) => void {
+  let last: Census | undefined;
+  const kinds = metrics.reservations.labels.kind;
+  observe(metrics.reservations, (tell) => {
+    if (last) for (const kind of kinds) tell(last[kind]?.count ?? 0, { kind });
+  });
+  observe(metrics.oldestReservation, (tell) => {
+    if (last) for (const kind of kinds) tell(last[kind]?.oldestS ?? 0, { kind });
+  });
+  return (next) => {
+    last = next;
   };
 }

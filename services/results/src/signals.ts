@@ -1,36 +1,27 @@
-import { meter } from '@vision/shared/telemetry';
+import { createCounter, createHistogram } from '@vision/shared/telemetry/instruments';
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import type { Logger } from '@vision/shared/logger';
 import type { FrameConflict } from './domain/fold-events.ts';
+import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
 export function createSignals(logger: Logger) {
-  const stored = meter('results').createCounter('vision.results.frames_stored', { unit: '{frame}' });
-  const ignored = meter('results').createCounter('vision.results.frames_ignored', {
-    unit: '{frame}',
-    description: 'Frames of an older attempt, or of tasks whose results have expired',
-  });
-  const completed = meter('results').createCounter('vision.results.completed', { description: 'End marks in force' });
-  const conflicts = meter('results').createCounter('vision.results.frame_conflicts', {
-    unit: '{frame}',
-    description: 'Frames that were not stored because another frame has their number; any growth is an alarm',
-  });
-  const holes = meter('results').createCounter('vision.results.holes', {
-    description: 'Tasks whose end mark speaks of frames that never came; any growth is an alarm',
-  });
-  const waits = meter('results').createCounter('vision.results.ends_waited', {
-    description: 'Times an end mark was there before the frames that it speaks of',
-  });
-  // Alarms are there from the start, so that their first increase is seen.
-  conflicts.add(0);
-  holes.add(0);
-  const blocked = meter('results').createCounter('vision.results.partition_drops_blocked', {
-    description: 'Partitions that could not be dropped for now because they were in use',
-  });
+  const stored = createCounter(metrics.stored);
+  const ignored = createCounter(metrics.ignored);
+  const readableAge = createHistogram(metrics.readableAge);
+  const completed = createCounter(metrics.completed);
+  const conflicts = createCounter(metrics.conflicts);
+  const holes = createCounter(metrics.holes);
+  const waits = createCounter(metrics.waits);
+  const blocked = createCounter(metrics.blocked);
   return {
     framesStored: (frames: number) => {
       if (frames > 0) stored.add(frames);
+    },
+    /** A frame of a live stream that was captured at this time (Unix milliseconds) can be read from now on. */
+    frameReadable: (capturedMs: number) => {
+      readableAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind: 'live' });
     },
     framesIgnored: (reason: 'older_attempt' | 'expired', frames: number) => {
       if (frames > 0) ignored.add(frames, { reason });

@@ -6,15 +6,16 @@ import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
+import { createCensus } from '@vision/shared/telemetry/census';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { auditsOf } from './use-cases/audits.ts';
 import { endWhenReadable } from './use-cases/end-when-readable.ts';
 import { createReconciler } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 import { runRetention } from './use-cases/run-retention.ts';
-import { takeCensus } from './use-cases/take-census.ts';
 
 export interface Background {
   start: () => void;
@@ -34,7 +35,6 @@ export interface BackgroundParts {
 
 /** How often the reconciler looks for tasks that are due; how often one task is asked about is in its row. */
 const LOOK_MS = 200;
-const CENSUS_MS = 10_000;
 
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
@@ -73,7 +73,7 @@ export function createBackground(
     maxBackoffMs: 60_000,
     run: once(() => runRetention(deps)),
   });
-  const census = createPoller({ name: 'census', intervalMs: CENSUS_MS, logger, run: () => takeCensus(deps) });
+  const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({
     db,
     logger,

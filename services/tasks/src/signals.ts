@@ -1,26 +1,21 @@
 import type { Logger } from '@vision/shared/logger';
-import { meter } from '@vision/shared/telemetry';
+import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { Change } from './domain/moves.ts';
-import type { Task, VideoKind } from './domain/task.ts';
-
-const alarmNames = ['results_late', 'mass_vanishing', 'vanished', 'orphans_removed', 'stop_unconfirmed'] as const;
+import { activeStatuses } from './domain/task.ts';
+import type { Status, Task, VideoKind } from './domain/task.ts';
+import { metrics } from './metrics.ts';
+import type { AlarmName } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
 
 /** One method for each fact of the business: it counts and logs. Labels are small closed sets, never ids. */
 export function createSignals(logger: Logger) {
-  const tasks = meter('tasks');
-  const created = tasks.createCounter('vision.tasks.creates', { description: 'Create requests by kind and outcome' });
-  const moves = tasks.createCounter('vision.tasks.moves', { description: 'State changes by move' });
-  const probes = tasks.createCounter('vision.tasks.probes', { description: 'Stream probes by scheme and outcome' });
-  const alarms = tasks.createCounter('vision.tasks.alarms', { description: 'Things that somebody should look at' });
-  const lag = tasks.createHistogram('vision.tasks.reconcile_lag', {
-    unit: 's',
-    description: 'How late tasks were asked about',
-  });
-  // A counter that first appears with its first event shows no increase, so alarms are there from the start with 0.
-  for (const name of alarmNames) alarms.add(0, { name });
-  const alarm = (name: (typeof alarmNames)[number]) => alarms.add(1, { name });
+  const created = createCounter(metrics.creates);
+  const moves = createCounter(metrics.moves);
+  const probes = createCounter(metrics.probes);
+  const alarms = createCounter(metrics.alarms);
+  const lag = createHistogram(metrics.reconcileLag);
+  const alarm = (name: AlarmName) => alarms.add(1, { name });
   return {
     created: (facts: { kind: VideoKind; outcome: string; task_id?: string }) => {
       created.add(1, { kind: facts.kind, outcome: facts.outcome });
@@ -73,21 +68,19 @@ function whoMoved(change: Change): string | undefined {
 }
 
 interface Census {
-  byStatus: Record<string, number>;
+  byStatus: Partial<Record<Status, number>>;
   oldestResolvingS: number;
 }
 
-/** Gauges that show the last census. @returns what takes the next one. */
-function createCensus(): (next: Census) => void {
-  let last: Census = { byStatus: {}, oldestResolvingS: 0 };
-  const gauge = (name: string, description: string) =>
-    meter('tasks').createObservableGauge(`vision.tasks.${name}`, { description });
-  gauge('active', 'Tasks that have not ended, by state').addCallback((result) => {
-    for (const [status, count] of Object.entries(last.byStatus)) result.observe(count, { status });
+/** Gauges that show the last census. @returns what takes the next one; undefined when there is none now. */
+function createCensus(): (next: Census | undefined) => void {
+  let last: Census | undefined;
+  observe(metrics.active, (tell) => {
+    if (last) for (const status of activeStatuses) tell(last.byStatus[status] ?? 0, { status });
   });
-  gauge('resolving_age_seconds', 'Age of the oldest task whose submission is unknown').addCallback((result) =>
-    result.observe(last.oldestResolvingS),
-  );
+  observe(metrics.oldestResolving, (tell) => {
+    if (last) tell(last.oldestResolvingS);
+  });
   return (next) => {
     last = next;
   };

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
-import { metrics } from '@opentelemetry/api';
 import { createPoller } from '../async/poller.ts';
 import type { Poller } from '../async/poller.ts';
 import type { Logger } from '../logger.ts';
+import { observe } from '../telemetry/instruments.ts';
+import { auditMetrics } from '../telemetry/shared-metrics.ts';
 import { claimUntold, countDifferences, dueDifferences, settleDifferences } from './differences.ts';
 import type { Found } from './differences.ts';
 
@@ -34,14 +35,9 @@ export interface AuditorOptions {
 export function createAuditor({ db, logger, audits, config }: AuditorOptions): Poller {
   const { AUDIT_INTERVAL_MS: intervalMs, AUDIT_AGE_MS: ageMs } = config;
   let counts = new Map<string, number>();
-  metrics
-    .getMeter('vision.audit')
-    .createObservableGauge('vision.audit.differences', {
-      description: 'Things that must agree and have not for a minute, by kind; anything but 0 is an alarm',
-    })
-    .addCallback((result) => {
-      for (const { kind } of audits) result.observe(counts.get(kind) ?? 0, { kind });
-    });
+  observe(auditMetrics.differences, (tell) => {
+    for (const { kind } of audits) tell(counts.get(kind) ?? 0, { kind });
+  });
   return createPoller({
     name: 'audit',
     intervalMs,

@@ -8,6 +8,7 @@ const frameData = z.object({
   attempt: z.int().min(0).describe('Grows when another worker takes the job over'),
   seq: z.int().min(0).describe('Grows from 0; a repeat is the same frame; live jobs may skip numbers'),
   frame_time_ms: z.int().describe('PTS offset of files, Unix time of live streams, in milliseconds'),
+  is_live: z.boolean().optional().describe('Whether frame_time_ms is the time of capture; left out: unknown'),
   image: imageSize,
   objects: z.array(trackedObject).max(10_000),
 });
@@ -46,6 +47,7 @@ export const frameProduced = defineEvent({
       attempt: 1,
       seq: 0,
       frame_time_ms: 40,
+      is_live: false,
       image: { width: 1920, height: 1080 },
       objects: [
         {

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import knexModule from 'knex';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { watchPool } from './pool-signals.ts';
 
 /** How to reach a database. */
 export interface DatabaseConnection {
@@ -59,6 +60,7 @@ export function createDb(options: DbOptions): Knex {
   });
   // Set afterwards: knex copies its settings, and a copy would not read renewed certificates.
   (db.client as { connectionSettings: { ssl?: ConnectionOptions | undefined } }).connectionSettings.ssl = options.tls;
+  watchPool(db);
   return db;
 }
 

@@ -51,7 +51,8 @@ export function createLeaseWatch({ db, logger, leaseMs }: LeaseWatchOptions): Po
     maxBackoffMs: intervalMs,
     logger,
     run: async () => {
-      if (await leaveSign(db, leaseMs)) logger.info({ leaseMs }, 'nothing is taken over for one lease, after a gap');
+      if (await leaveSign(db, leaseMs))
+        logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
       return 0;
     },
   });

@@ -46,7 +46,7 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
   app.use(authenticate, () => {
     throw fail.notFound();
   });
-  app.use(errorHandler(logger));
+  app.use(errorHandler(logger, authorize !== undefined));
   return app;
 }
 

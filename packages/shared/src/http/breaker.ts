@@ -1,7 +1,8 @@
 import CircuitBreaker from 'opossum';
 import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
-import { meter } from '../telemetry.ts';
+import { createCounter, observe } from '../telemetry/instruments.ts';
+import { breakerMetrics } from '../telemetry/shared-metrics.ts';
 
 /**
  * What one call says about the other side: `neutral` outcomes (a refusal with reason, a client that left) say nothing.
@@ -162,17 +163,11 @@ function stateOf(circuit: Pick<CircuitBreaker, 'opened' | 'halfOpen'>): BreakerS
 const stateValues: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 };
 
 function createSignals(name: string, state: () => BreakerState) {
-  const signals = meter('shared');
-  const calls = signals.createCounter('circuit_breaker.calls', {
-    description: 'Calls by what they said about the other side',
-  });
-  const opened = signals.createCounter('circuit_breaker.opened', { description: 'Times the breaker opened' });
-  opened.add(0, { name });
-  signals
-    .createObservableGauge('circuit_breaker.state', { description: '0 closed, 1 half-open, 2 open' })
-    .addCallback((result) => result.observe(stateValues[state()], { name }));
+  const calls = createCounter(breakerMetrics.calls, { name });
+  const opened = createCounter(breakerMetrics.opened, { name });
+  observe(breakerMetrics.state, (tell) => tell(stateValues[state()], { name }));
   return {
-    count: (outcome: Verdict | 'rejected') => calls.add(1, { name, outcome }),
-    opened: () => opened.add(1, { name }),
+    count: (outcome: Verdict | 'rejected') => calls.add(1, { outcome }),
+    opened: () => opened.add(1),
   };
 }

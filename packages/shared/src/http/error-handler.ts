@@ -5,12 +5,16 @@ import type { AppError } from '../errors.ts';
 import { asUnavailable } from '../unavailable.ts';
 import type { Logger } from '../logger.ts';
 import { headersOfError, toProblem } from './problem.ts';
+import { refusalHeader, refusalText, tellRefusal } from './refusal.ts';
 import { requestIdsOf } from './request-id.ts';
 import { ClientGoneError } from './route.ts';
 import { drain } from './drain.ts';
 
-/** Last link of the chain: turns whatever was thrown into a problem document and one log line. */
-export function errorHandler(logger: Logger): ErrorRequestHandler {
+/**
+ * Last link of the chain: turns whatever was thrown into a problem document and one log line. A service inside also
+ * tells the one before it in a header why it refused.
+ */
+export function errorHandler(logger: Logger, isInside: boolean): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     if (error instanceof ClientGoneError) {
       logger.info({ method: req.method, path: req.path }, 'the caller left before the answer');
@@ -19,10 +23,12 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
     }
     const shown = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error) ?? fail.internal();
     note(logger, req, { error, shown });
+    tellRefusal(res, shown);
     if (res.headersSent) {
       res.destroy();
       return;
     }
+    if (isInside) res.set(refusalHeader, refusalText(shown));
     answer(req, res, shown);
   };
 }

@@ -65,7 +65,7 @@ function answerWith(whyNotReady: () => Promise<string[]>, live: () => boolean): 
   return (req, res) => {
     const path = (req.url ?? '').split('?')[0];
     if (path === '/metrics') {
-      metricsHandler(req, res);
+      metricsHandler(res);
       return;
     }
     void answerOf(path, whyNotReady, live).then(({ status, reasons }) => {

@@ -4,7 +4,8 @@ import type { Callee } from '../contracts/allowed-calls.ts';
 import { fail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { PublicKey } from '../service-keys.ts';
-import { meter } from '../telemetry.ts';
+import { createCounter } from '../telemetry/instruments.ts';
+import { accessMetrics } from '../telemetry/shared-metrics.ts';
 import { bearerToken } from './authenticate.ts';
 import { createTokenVerifier, TokenError } from './service-token.ts';
 import type { ServiceCaller } from './service-token.ts';
@@ -54,14 +55,13 @@ export function createServiceAccess({ callee, publicKeys, logger }: ServiceAcces
 }
 
 function createSignals(logger: Logger) {
-  const refusals = meter('service-access').createCounter('vision.service.calls.refused', {
-    description: 'Calls between services that were refused, by reason; forbidden ones by caller and operation',
-  });
+  const refusals = createCounter(accessMetrics.refusals);
+  const nobody = { caller: '', operation: '' };
   // A counter that first appears with its first event shows no increase.
-  for (const reason of ['missing', 'forbidden']) refusals.add(0, { reason });
+  for (const reason of ['missing', 'forbidden']) refusals.add(0, { reason, ...nobody });
   return {
     tokenRefused: (reason: string) => {
-      refusals.add(1, { reason });
+      refusals.add(1, { reason, ...nobody });
       logger.warn({ reason }, 'a token between services was refused');
     },
     callForbidden: (caller: string, operation: string) => {

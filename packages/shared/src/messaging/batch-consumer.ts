@@ -185,7 +185,8 @@ async function aside(
   await putAside({ ...batches, heartbeat: () => payload.heartbeat() }, failed, why);
 }
 
-function settle({ signals, settlements }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {
-  signals.settled(type, outcome, event?.time);
+function settle({ signals, settlements, byType }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {
+  // Records may be written by others, who could make up any number of types.
+  signals.settled(type === 'none' || byType.has(type) ? type : 'other', outcome, event?.time);
   if (id) settlements.record(id, outcome);
 }

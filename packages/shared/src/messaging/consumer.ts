@@ -62,8 +62,14 @@ async function deliver(delivery: Delivery, payload: EachMessagePayload): Promise
   const headers = readHeaders(payload.message);
   const outcome = await dispatch(delivery, payload, headers);
   if (outcome === 'sought') return;
-  delivery.signals.settled(headers?.type ?? 'none', outcome, headers?.time);
+  delivery.signals.settled(shownType(delivery, headers), outcome, headers?.time);
   if (headers) delivery.settlements.record(headers.id, outcome);
+}
+
+/** What metrics call a type: records may be written by others, who could make up any number of them. */
+function shownType({ byType }: Delivery, headers: EventHeaders | undefined): string {
+  if (!headers) return 'none';
+  return byType.has(headers.type) ? headers.type : 'other';
 }
 
 /** `sought`: the consumer was sent elsewhere and gets this record again. */

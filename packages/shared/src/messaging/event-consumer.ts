@@ -96,6 +96,7 @@ export function createEventConsumer(
     stop: async (timeoutMs) => {
       stopping.abort();
       await Promise.all([supervisor.stop(timeoutMs), atMost(1_000, comparer.stop())]);
+      signals.left();
       await producer.stop();
     },
   };

@@ -1,8 +1,11 @@
 import type { ConnectionOptions } from 'node:tls';
-import { metrics } from '@opentelemetry/api';
 import { Kafka, logLevel } from 'kafkajs';
 import type { LogEntry, SASLOptions } from 'kafkajs';
 import type { Logger } from '../logger.ts';
+import { createCounter } from '../telemetry/instruments.ts';
+import type { Counter } from '../telemetry/instruments.ts';
+import type { NoLabels } from '../telemetry/metric.ts';
+import { kafkaMetrics } from '../telemetry/shared-metrics.ts';
 import './idle-queue.ts';
 
 /** How to reach the brokers. */
@@ -37,7 +40,7 @@ export interface KafkaClient {
 /** One per process. The kafkajs library is known to the files of this folder only. */
 export function createKafka(options: KafkaOptions): KafkaClient {
   const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9 } = options;
-  offsetResets().add(0);
+  const offsetResets = createCounter(kafkaMetrics.offsetResets);
   const kafka = new Kafka({
     clientId,
     brokers,
@@ -47,30 +50,39 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     requestTimeout: 30_000,
     enforceRequestTimeout: true,
     logLevel: logLevel.WARN,
-    logCreator: () => (entry) => passOn(logger, entry),
+    logCreator: () => (entry) => passOn({ logger, offsetResets }, entry),
     retry: { initialRetryTime: 300, retries: tries - 1, maxRetryTime: 30_000 },
   });
   return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
 }
 
+interface Told {
+  logger: Logger;
+  offsetResets: Counter<NoLabels>;
+}
+
+/** The library names its facts in camel case; our lines do not. */
+const inSnakeCase = (facts: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+      value,
+    ]),
+  );
+
 // kafkajs logs as errors what its own retries heal, so these become warnings; consumer and relay decide what is an
 // error. One exception: after a lost position, records were skipped or will be read again.
-function passOn(logger: Logger, { namespace, level, log }: LogEntry): void {
+function passOn({ logger, offsetResets }: Told, { namespace, level, log }: LogEntry): void {
   const content: Record<string, unknown> & { message: string } = log;
   const { message, timestamp: _timestamp, logger: _logger, stack: _stack, error, ...rest } = content;
   const facts = {
-    ...rest,
+    ...inSnakeCase(rest),
     namespace,
     ...(error === undefined ? {} : { reason: error instanceof Error ? error.message : error }),
   };
   if (message.startsWith('Offset out of range, resetting')) {
-    offsetResets().add(1);
+    offsetResets.add(1);
     logger.error(facts, `kafka: ${message}`);
   } else if (level === logLevel.ERROR || level === logLevel.WARN) logger.warn(facts, `kafka: ${message}`);
   else logger.debug(facts, `kafka: ${message}`);
 }
-
-const offsetResets = () =>
-  metrics.getMeter('vision.messaging').createCounter('vision.consumer.offset_resets', {
-    description: 'Positions that were out of range: records were skipped or are read again; any growth is an alarm',
-  });

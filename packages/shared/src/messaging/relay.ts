@@ -1,4 +1,3 @@
-import { metrics } from '@opentelemetry/api';
 import type { Knex } from 'knex';
 import { createPoller } from '../async/poller.ts';
 import { openSession, tryLock } from '../db/session.ts';
@@ -6,6 +5,8 @@ import type { DbSession } from '../db/session.ts';
 import type { Logger } from '../logger.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { EventProducer, TracedEvent } from './producer.ts';
+import { observe } from '../telemetry/instruments.ts';
+import { outboxMetrics } from '../telemetry/shared-metrics.ts';
 import { storedContext } from '../telemetry/trace-context.ts';
 
 export interface RelayOptions {
@@ -167,33 +168,21 @@ function toTraced(row: WaitingRow): TracedEvent {
  * Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch).
  */
 function watchOutbox() {
-  const meter = metrics.getMeter('vision.messaging');
-  const age = meter.createObservableGauge('vision.outbox.oldest_age', {
-    unit: 's',
-    description: 'Age of the oldest event that waits to be published; told by the active relay only',
-  });
-  const waiting = meter.createObservableGauge('vision.outbox.waiting', {
-    unit: '{event}',
-    description: 'Events seen waiting, one batch at most; told by the active relay only',
-  });
   let rows: WaitingRow[] | undefined;
   let readAt = 0;
-  const observeAge = (result: { observe: (value: number) => void }) => {
-    if (rows) result.observe(rows[0] ? (rows[0].waited_ms + performance.now() - readAt) / 1000 : 0);
-  };
-  const observeWaiting = (result: { observe: (value: number) => void }) => {
-    if (rows) result.observe(rows.length);
-  };
-  age.addCallback(observeAge);
-  waiting.addCallback(observeWaiting);
+  const ends = [
+    observe(outboxMetrics.oldestAge, (tell) => {
+      if (rows) tell(rows[0] ? (rows[0].waited_ms + performance.now() - readAt) / 1000 : 0);
+    }),
+    observe(outboxMetrics.waiting, (tell) => {
+      if (rows) tell(rows.length);
+    }),
+  ];
   return {
     set: (seen: WaitingRow[] | undefined) => {
       rows = seen;
       readAt = performance.now();
     },
-    stop: () => {
-      age.removeCallback(observeAge);
-      waiting.removeCallback(observeWaiting);
-    },
+    stop: () => ends.forEach((end) => end()),
   };
 }

@@ -5,7 +5,7 @@ import { atMost } from '../async/at-most.ts';
 import { backoff } from '../async/backoff.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import type { Places } from './places.ts';
+import type { Assignment, Places } from './places.ts';
 import type { ConsumerControl } from './progress.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 
@@ -63,7 +63,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
     places.assigned(payload.memberAssignment);
-    signals.joined();
+    signals.joined(withoutPrefix(options, payload.memberAssignment));
     onJoined();
   });
   consumer.on('consumer.crash', ({ payload }) => {
@@ -76,7 +76,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
   consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
   consumer.on('consumer.end_batch_process', ({ payload }) => {
     places.batchEnds(payload);
-    signals.lag(payload.topic, payload.partition, Number(payload.offsetLag));
+    signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
   });
   let watchdog: NodeJS.Timeout | undefined;
   let started = Promise.resolve(false);
@@ -103,7 +103,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
         await consumer.disconnect();
       });
       if (!(await atMost(patienceMs, left)) && state.started) {
-        kafka.logger.warn({ group: groupId, timeoutMs }, 'the consumer did not leave its group in time');
+        kafka.logger.warn({ group: groupId, timeout_ms: timeoutMs }, 'the consumer did not leave its group in time');
       }
     },
   };
@@ -127,6 +127,15 @@ function createConsumer(
     maxBytes: 5_242_880,
     retry: { initialRetryTime: 300, retries: 5, maxRetryTime: 10_000, restartOnFailure },
   });
+}
+
+/** The name of a topic as the code knows it. */
+function ownName({ kafka, topics }: SuperviseOptions, name: string): string {
+  return topics.find((topic) => kafka.nameOf(topic) === name) ?? name;
+}
+
+function withoutPrefix(options: SuperviseOptions, assignment: Assignment): Assignment {
+  return Object.fromEntries(Object.entries(assignment).map(([name, held]) => [ownName(options, name), held]));
 }
 
 function controlOf(consumer: Consumer): ConsumerControl {

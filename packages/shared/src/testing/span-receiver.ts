@@ -4,22 +4,32 @@ import type { AddressInfo } from 'node:net';
 
 export interface SpanReceiver {
   url: string;
-  /** Everything that arrived, as it came: names and attributes stand in it as plain text. */
-  text: () => string;
+  /** What arrived (at this path), as it came: names and attributes stand in it as plain text. */
+  text: (path?: string) => string;
+  /** What arrived at this path as JSON (`OTEL_EXPORTER_OTLP_PROTOCOL=http/json`). */
+  json: (path: string) => unknown[];
   clear: () => void;
   close: () => Promise<void>;
 }
 
-/** A receiver of exported spans as far as tests need one: it keeps the bytes. */
+/** A receiver of exported telemetry as far as tests need one: it keeps the bytes. */
 export async function startSpanReceiver(): Promise<SpanReceiver> {
-  const received: Buffer[] = [];
+  const received: { path: string; body: Buffer }[] = [];
   const server = createServer((req, res) => {
-    req.on('data', (chunk: Buffer) => received.push(chunk)).on('end', () => res.end());
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      received.push({ path: req.url ?? '', body: Buffer.concat(chunks) });
+      res.setHeader('Content-Type', req.headers['content-type'] ?? '').end();
+    });
   });
+  const bodies = (path?: string) =>
+    received.filter((one) => path === undefined || one.path === path).map(({ body }) => body);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    text: () => Buffer.concat(received).toString('latin1'),
+    text: (path) => Buffer.concat(bodies(path)).toString('latin1'),
+    json: (path) => bodies(path).map((body) => JSON.parse(body.toString()) as unknown),
     clear: () => void received.splice(0),
     close: async () => {
       await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { refusalHeader } from '@vision/shared/http/refusal';
 
 /** Valid for one connection only (RFC 9110, section 7.6.1), plus those that `Connection` names. */
 const HOP_BY_HOP = new Set([
@@ -28,6 +29,7 @@ const NOT_RETURNED = new Set([
   'x-powered-by',
   processorTimeHeader,
   refusedPicturesHeader,
+  refusalHeader,
 ]);
 
 /** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */

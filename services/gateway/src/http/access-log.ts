@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Caller } from '@vision/shared/http/caller';
+import { refusalTold } from '@vision/shared/http/refusal';
 import type { Route } from '@vision/shared/http/route';
 import type { Signals } from '../signals.ts';
 
@@ -16,6 +17,7 @@ export function accessLog(signals: Signals): RequestHandler {
         subject: (res.locals['caller'] as Caller | undefined)?.subject,
         requestId: String(res.getHeader('X-Request-Id') ?? ''),
         isCut: !res.writableFinished,
+        ...refusalTold(res),
       });
     });
     next();

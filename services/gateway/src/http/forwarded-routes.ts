@@ -7,6 +7,7 @@ import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/
 import { pathTo } from '@vision/shared/contracts/question';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
+import { tellRefusalOf } from '@vision/shared/http/refusal';
 import { route } from '@vision/shared/http/route';
 import type { Method, Route } from '@vision/shared/http/route';
 import type { Owner } from '../clients/owners.ts';
@@ -62,17 +63,20 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
     async ({ params, caller, req, res }) => {
       if (kind) await refuseOverdrawn(deps, caller);
       const slot = kind ? await takeSlot(deps, { kind, caller, res }) : undefined;
+      const uploadEnded = kind && deps.signals.uploadBegan();
       try {
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
         // Its cost is read from the answer of work that goes on when the client has left.
         const isAnswerAwaited = kind !== undefined;
         const answer = await deps.forward(req, res, { owner, path: target, caller, isAnswerAwaited });
+        tellRefusalOf(res, answer);
         await deps.processorBudgets.charge(caller.subject, costOf(answer));
       } catch (error) {
         deps.signals.upstreamFailed(owner, error);
         throw error;
       } finally {
+        uploadEnded?.();
         slot?.release();
       }
       return undefined;

@@ -22,7 +22,7 @@ export async function listDifferences(
         const { items } = await owners[service].ask(question, { subject: OPERATOR, signal });
         return { items: items.map((item) => ({ service, ...item })), unreachable: [] };
       } catch (error) {
-        logger.warn({ err: error, upstream: service }, 'a service did not tell what its audits found');
+        logger.warn({ err: error, upstream: { name: service } }, 'a service did not tell what its audits found');
         return { items: [], unreachable: [service] };
       }
     }),

@@ -27,6 +27,8 @@ export interface Spool {
   /** Makes the folder of this process and removes those of dead ones. */
   prepare: () => Promise<void>;
   openSession: () => SpoolSession;
+  /** What all sessions keep now, in memory and on disk. */
+  bytes: () => number;
   remove: () => Promise<void>;
 }
 
@@ -40,7 +42,7 @@ export interface SpoolMemory {
 const MEMORY: SpoolMemory = { perFileBytes: 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
 
 export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool {
-  const room = { perFileBytes: memory.perFileBytes, freeBytes: memory.totalBytes };
+  const room: Room = { perFileBytes: memory.perFileBytes, freeBytes: memory.totalBytes, keptBytes: 0 };
   const folder = join(parent, `${PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
   return {
     prepare: async () => {
@@ -48,6 +50,7 @@ export function createSpool(parent: string, memory: SpoolMemory = MEMORY): Spool
       await removeDead(parent);
     },
     openSession: () => openSession(folder, room),
+    bytes: () => room.keptBytes,
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -75,11 +78,14 @@ function isAlive(pid: number): boolean {
 interface Room {
   perFileBytes: number;
   freeBytes: number;
+  /** In memory and on disk. */
+  keptBytes: number;
 }
 
 function openSession(folder: string, room: Room): SpoolSession {
   const handles: Promise<FileHandle>[] = [];
   let held = 0;
+  let kept = 0;
   const take = (bytes: number): boolean => {
     if (room.freeBytes < bytes) return false;
     room.freeBytes -= bytes;
@@ -109,12 +115,16 @@ function openSession(folder: string, room: Room): SpoolSession {
           if (!handle && bytes + chunk.length <= room.perFileBytes && take(chunk.length)) chunks.push(chunk);
           else await (handle ??= await moveToDisk().catch(unavailable)).writeFile(chunk).catch(unavailable);
           bytes += chunk.length;
+          kept += chunk.length;
+          room.keptBytes += chunk.length;
         },
         read: () => Readable.from(handle ? contentOf(handle, bytes) : chunks, { objectMode: false }),
       };
     },
     close: async () => {
       giveBack(held);
+      room.keptBytes -= kept;
+      kept = 0;
       await Promise.allSettled(handles.splice(0).map(async (opening) => (await opening).close()));
     },
   };

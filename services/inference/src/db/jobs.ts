@@ -81,6 +81,15 @@ export async function countActive(db: Knex): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
+/** Jobs that have not ended and that no worker holds. */
+export async function countUnowned(db: Knex): Promise<number> {
+  const rows = await db('jobs')
+    .whereIn('status', [...ACTIVE])
+    .where('lease_until', '<=', db.fn.now())
+    .count<{ count: string | number }[]>({ count: '*' });
+  return Number(rows[0]?.count ?? 0);
+}
+
 /** Jobs that are to end: stopped by their callers, or with an ending that nobody has announced. */
 const ENDING = `(status = 'stopping' or status in ('queued', 'running') and ending is not null)`;
 /** Jobs that wait for a place. */

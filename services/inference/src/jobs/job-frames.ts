@@ -48,7 +48,7 @@ type StreamSource = Extract<JobRecord['source'], { kind: 'stream' }>;
 
 /** Every sample of an uploaded video after the last one that was published. */
 async function* framesOfFile(
-  { files, sandbox, settings }: FrameDeps,
+  { files, sandbox, settings, signals }: FrameDeps,
   { key }: ObjectSource,
   { job, served, signal }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
@@ -58,7 +58,7 @@ async function* framesOfFile(
     const probe = await probeFile(file.path, { timeoutMs: PROBE_MS, sandbox });
     if (!probe.isReadable) throw new SourceError(probe.reason);
     const image = { width: probe.width, height: probe.height };
-    yield* readFileFrames(file.path, {
+    const frames = readFileFrames(file.path, {
       sampling: { fps: live.sampling.fps, scaled: served.detector.fit(image) },
       image,
       after: job.lastSeq < 0 ? undefined : { seq: job.lastSeq, timeMs: job.lastTimeMs ?? 0 },
@@ -67,6 +67,10 @@ async function* framesOfFile(
       sandbox,
       signal,
     });
+    for await (const frame of frames) {
+      signals.framesRead('file', 1);
+      yield frame;
+    }
   } finally {
     file.release();
   }
@@ -91,8 +95,10 @@ async function* framesOfStream(
       const seq = await numbers.next();
       if (seq !== undefined) yield { seq, timeMs, image, pixels };
       else if (!wanted.signal.aborted) dropFrames(deps, job, { frames: 1, reason: 'no_number' });
-      deps.signals.framesDropped(job, watch.health().dropped - dropped, 'fresher');
-      dropped = watch.health().dropped;
+      const passedOver = watch.health().dropped - dropped;
+      dropped += passedOver;
+      deps.signals.framesRead('live', 1 + passedOver);
+      deps.signals.framesDropped(job, passedOver, 'fresher');
     }
   } finally {
     endWatch();

@@ -76,6 +76,7 @@ async function detect(
 ): Promise<{ frame: JobFrame; objects: DetectedObject[] } | undefined> {
   const options = { minScore: job.lowerBound, labels: served.scene.labels, owner: job.jobId, signal };
   const started = performance.now();
+  signals.frameSampled();
   try {
     const objects = await retryUntil(() => served.detector.detect(frame.pixels, options), { signal });
     signals.frameDetected(job, performance.now() - started);
@@ -87,9 +88,9 @@ async function detect(
 }
 
 function toFrameData(
-  { jobId, attempt }: JobRecord,
+  { jobId, attempt, source }: JobRecord,
   { seq, timeMs, image }: JobFrame,
   objects: FrameData['objects'],
 ): FrameData {
-  return { job_id: jobId, attempt, seq, frame_time_ms: timeMs, image, objects };
+  return { job_id: jobId, attempt, seq, frame_time_ms: timeMs, is_live: source.kind === 'stream', image, objects };
 }

@@ -45,7 +45,7 @@ export async function detectImage(
   return outcome;
 }
 
-type Outcome = DetectImageOutcome & { cause?: unknown };
+type Outcome = Exclude<DetectImageOutcome, { kind: 'scene_unknown' }> & { cause?: unknown };
 
 /**
  * A picture that is not done in time is turned away before its caller gives up: the caller then knows that it is the

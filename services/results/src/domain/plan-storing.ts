@@ -37,6 +37,8 @@ export interface FrameRow {
   attempt: number;
   position: number;
   frameTimeMs: number;
+  /** The frame is of a live stream, so its time is that of its capture. */
+  isLive: boolean;
   width: number;
   height: number;
   /** As `stored-objects.ts` writes them. */
@@ -83,6 +85,7 @@ export function planStoring(before: Ingest, day: string, messages: FrameMessage[
     attempt: frame.attempt,
     position: before.position + 1 + index,
     frameTimeMs: frame.frame_time_ms,
+    isLive: frame.is_live === true,
     width: frame.image.width,
     height: frame.image.height,
     objects: toStored(frame.objects),

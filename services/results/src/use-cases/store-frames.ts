@@ -32,7 +32,8 @@ export async function storeFrames(
   if (byTask.size === 0) return;
   const stored = await transaction((tx) => store(tx, byTask, deps.settings.framePatienceMs));
   if (stored.some(({ end }) => end)) deps.wakeRelay();
-  for (const { plan, ingest, end, conflicts } of stored) {
+  for (const { plan, readable, ingest, end, conflicts } of stored) {
+    for (const { isLive, frameTimeMs } of readable) if (isLive) deps.signals.frameReadable(frameTimeMs);
     deps.signals.framesStored(plan.newFrames.length);
     deps.signals.framesIgnored('older_attempt', plan.ignored);
     for (const conflict of conflicts) deps.signals.framesConflict(ingest.task_id, conflict);
@@ -69,6 +70,8 @@ async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: F
 
 interface Stored extends AfterStoring {
   plan: StoringPlan;
+  /** Frames that were not there before. */
+  readable: FrameRow[];
 }
 
 async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, patienceMs: number): Promise<Stored[]> {
@@ -83,7 +86,11 @@ async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, pa
   await copyFrames(tx, newFrames);
   const outcomes = await storeDoubtfulFrames(tx, doubtfulFrames);
   await listLateFrames(tx, insertedOf(doubtfulFrames, outcomes));
-  const stored = plans.map((plan) => ({ plan, ...afterStoring(plan, outcomes) }));
+  const stored = plans.map((plan) => ({
+    plan,
+    readable: [...plan.newFrames, ...insertedOf(plan.doubtfulFrames, outcomes)],
+    ...afterStoring(plan, outcomes),
+  }));
   const changed = stored.map(({ ingest }) => ingest);
   await saveIngests(tx, changed, patienceMs);
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);

@@ -9,7 +9,7 @@ import {
   unconfirmedStatuses,
   videoKinds,
 } from '../domain/task.ts';
-import type { Task, VisibleTask } from '../domain/task.ts';
+import type { Status, Task, VisibleTask } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 import { TASKS, toTask, toVisibleTask } from './task-row.ts';
 import type { ImageTaskRow, TaskRow } from './task-row.ts';
@@ -141,21 +141,21 @@ export async function noteResultsCompleted(db: Knex, taskId: string, attempt: nu
   return changed === 1;
 }
 
-export interface Census {
+interface Census {
   /** Tasks that have not ended, by state. */
-  byStatus: Record<string, number>;
+  byStatus: Partial<Record<Status, number>>;
   /** Age of the oldest task whose submission is unknown. */
   oldestResolvingS: number;
 }
 
 export async function countByStatus(db: Knex): Promise<Census> {
-  const { rows } = await db.raw<{ rows: { status: string; count: number; oldest_s: number }[] }>(
+  const { rows } = await db.raw<{ rows: { status: Status; count: number; oldest_s: number }[] }>(
     `select status, count(*) as count, extract(epoch from vision_now() - min(updated_at))::double precision as oldest_s
        from tasks
       where status = any(:activeStatuses)
       group by status`,
     { activeStatuses: [...activeStatuses] },
   );
-  const byStatus = Object.fromEntries(rows.map((row) => [row.status, row.count]));
+  const byStatus: Census['byStatus'] = Object.fromEntries(rows.map((row) => [row.status, row.count]));
   return { byStatus, oldestResolvingS: rows.find((row) => row.status === 'resolving')?.oldest_s ?? 0 };
 }

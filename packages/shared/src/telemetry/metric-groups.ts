@@ -1,0 +1,43 @@
+import { libraryMetrics, runtimeMetrics } from './library-metrics.ts';
+import type { Metric } from './metric.ts';
+import {
+  accessMetrics,
+  auditMetrics,
+  breakerMetrics,
+  consumerMetrics,
+  kafkaMetrics,
+  outboxMetrics,
+  poolMetrics,
+  processMetrics,
+  upstreamMetrics,
+} from './shared-metrics.ts';
+
+/** Metrics that stand together in docs/metrics.md. */
+export interface MetricGroup {
+  title: string;
+  services: readonly string[];
+  metrics: readonly Metric[];
+}
+
+const all = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'] as const;
+const behindGateway = all.filter((service) => service !== 'gateway');
+
+const group = (title: string, services: readonly string[], ...metrics: Record<string, Metric>[]): MetricGroup => ({
+  title,
+  services,
+  metrics: metrics.flatMap((some) => Object.values(some)),
+});
+
+/** What several services measure, and which do. */
+export const sharedGroups: MetricGroup[] = [
+  group('Calls to upstreams', all, upstreamMetrics),
+  group('Circuit breakers', ['tasks', 'images'], breakerMetrics),
+  group('Calls between services', behindGateway, accessMetrics),
+  group('Databases', all, poolMetrics),
+  group('Outboxes', ['tasks', 'images', 'results'], outboxMetrics),
+  group('Consumers', ['tasks', 'results', 'quota'], consumerMetrics),
+  group('Kafka', behindGateway, kafkaMetrics),
+  group('Audits', behindGateway, auditMetrics),
+  group('Requests that a process serves', all, libraryMetrics),
+  group('Processes', all, processMetrics, runtimeMetrics),
+];

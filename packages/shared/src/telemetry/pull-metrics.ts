@@ -1,0 +1,56 @@
+import type { ServerResponse } from 'node:http';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { AggregationTemporality, DataPointType, InstrumentType, MetricReader } from '@opentelemetry/sdk-metrics';
+import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { nameWithUnit } from './metric.ts';
+
+/**
+ * How instruments are collected. A gauge that is read at each collection is collected as changes since the last one,
+ * because the library would otherwise go on showing what is not told any more: the partitions that another replica has
+ * now, the outbox that another one publishes.
+ */
+export function temporalityOf(type: InstrumentType): AggregationTemporality {
+  return type === InstrumentType.OBSERVABLE_GAUGE ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
+}
+
+/** Metrics for Prometheus to fetch. Their names are those that a collector makes of the same metrics when pushed. */
+export class PullReader extends MetricReader {
+  readonly #serializer = new PrometheusSerializer();
+
+  constructor() {
+    super({ aggregationTemporalitySelector: temporalityOf });
+  }
+
+  /** Answers with all metrics in the text format of Prometheus. */
+  async answer(res: ServerResponse): Promise<void> {
+    try {
+      const { resourceMetrics } = await this.collect();
+      res.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+      // The exporter has a copy of the SDK of its own, whose enumerations are the same.
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+      res.end(this.#serializer.serialize(withUnits(resourceMetrics)));
+    } catch {
+      res.writeHead(503).end('metrics cannot be collected\n');
+    }
+  }
+
+  protected override onShutdown = () => Promise.resolve();
+  protected override onForceFlush = () => Promise.resolve();
+}
+
+/** The exporter of the library leaves units out of names. */
+function withUnits({ resource, scopeMetrics }: ResourceMetrics): ResourceMetrics {
+  return {
+    resource,
+    scopeMetrics: scopeMetrics.map(({ scope, metrics }) => ({
+      scope,
+      metrics: metrics.map((metric) => withUnit(metric)),
+    })),
+  };
+}
+
+function withUnit(metric: MetricData): MetricData {
+  const { name, unit } = metric.descriptor;
+  const kind = metric.dataPointType === DataPointType.GAUGE ? 'gauge' : 'counter';
+  return { ...metric, descriptor: { ...metric.descriptor, name: nameWithUnit({ name, unit, kind }), unit: '' } };
+}

@@ -1,0 +1,136 @@
+import { buckets } from './buckets.ts';
+import { counter, gauge, histogram } from './metric.ts';
+
+/** Metrics of code that several services share. Which services have them stands in `metric-groups.ts`. */
+
+export const processMetrics = {
+  buildInfo: gauge('vision.build.info', {
+    meaning: '1; its labels tell what runs here',
+    labels: { version: 'of this system', node: 'version of Node.js' },
+  }),
+  heapLimit: gauge('vision.process.heap.limit', {
+    unit: 'By',
+    meaning: 'What V8 may take; the process ends when its heap needs more',
+  }),
+};
+
+const upstream = 'whom we asked: a service, `inference`, `triton`, `s3`, `postgres`, `redis`, `kafka`';
+const operation = 'what was asked; a word of the code';
+
+export const upstreamMetrics = {
+  duration: histogram('vision.upstream.duration', {
+    meaning: 'Calls to another service, a store or the inference backend; its count is the number of calls',
+    labels: { upstream, operation, outcome: '`ok`, or a word of `error.type`, `client_left` or `canceled`' },
+    buckets: buckets.call,
+  }),
+  limit: gauge('vision.upstream.limit', {
+    unit: 's',
+    meaning: 'The time limit in force for calls of this kind',
+    labels: { upstream, operation },
+  }),
+};
+
+const breaker = { name: 'the call that it guards, as `inference.submit`' };
+
+export const breakerMetrics = {
+  calls: counter('circuit_breaker.calls', {
+    meaning: 'Calls by what they said about the other side; `neutral` says nothing, `rejected` was not made',
+    labels: { ...breaker, outcome: ['ok', 'fault', 'neutral', 'rejected'] },
+  }),
+  opened: counter('circuit_breaker.opened', { meaning: 'Times the breaker opened', labels: breaker }),
+  state: gauge('circuit_breaker.state', { meaning: '0 closed, 1 half-open, 2 open', labels: breaker }),
+};
+
+export const accessMetrics = {
+  refusals: counter('vision.service.calls.refused', {
+    meaning: 'Calls between services that were refused; caller and operation of those that are `forbidden`',
+    labels: {
+      reason: '`missing`, `forbidden`, or what is wrong with the token',
+      caller: 'a service, or empty',
+      operation: 'one of ours, or empty',
+    },
+  }),
+};
+
+export const auditMetrics = {
+  differences: gauge('vision.audit.differences', {
+    meaning:
+      'Things that must agree and have not for a minute. Every replica tells the same. Anything but 0 is an alarm',
+    labels: { kind: 'the audit' },
+  }),
+};
+
+export const outboxMetrics = {
+  oldestAge: gauge('vision.outbox.oldest_age', {
+    unit: 's',
+    meaning: 'Age of the oldest event that waits to be published; told by the active relay only',
+  }),
+  waiting: gauge('vision.outbox.waiting', {
+    unit: '{event}',
+    meaning: 'Events seen waiting, 200 at most; told by the active relay only',
+  }),
+};
+
+const group = { group: 'the consumer group' };
+
+export const consumerMetrics = {
+  events: counter('vision.consumer.events', {
+    meaning: 'Settled events',
+    labels: {
+      ...group,
+      type: 'one that the group handles, `other` or `none`',
+      outcome: ['handled', 'skipped', 'dead-lettered'],
+    },
+  }),
+  eventAge: histogram('vision.consumer.event_age', {
+    meaning: 'From the fact to its handling',
+    labels: { ...group, type: 'as above' },
+    buckets: buckets.lag,
+  }),
+  retries: counter('vision.consumer.retries', {
+    meaning: 'Repeated deliveries',
+    labels: { ...group, cause: ['outage', 'failure'] },
+  }),
+  blocked: counter('vision.consumer.blocked', {
+    meaning: 'Failures beyond the tries of an event that may not be put aside: it holds up its partition. An alarm',
+    labels: group,
+  }),
+  deadLetters: counter('vision.consumer.dead_letters', { meaning: 'Records put aside. An alarm', labels: group }),
+  crashes: counter('vision.consumer.crashes', { meaning: 'Crashes of the consumer, restarted or not', labels: group }),
+  rewinds: counter('vision.consumer.rewinds', {
+    meaning: 'Times the database had lost commits and their records were read again. An alarm',
+    labels: group,
+  }),
+  gaps: counter('vision.consumer.gaps', {
+    meaning: 'Times records were gone before they were handled, or a topic was made anew. An alarm',
+    labels: { ...group, reason: ['removed', 'log_restarted'] },
+  }),
+  joins: counter('vision.consumer.joins', { meaning: 'Times the group gave out its partitions', labels: group }),
+  lag: gauge('vision.consumer.lag', {
+    unit: '{message}',
+    meaning: 'Records behind the end after the last batch, of the partitions that this replica holds',
+    labels: { ...group, topic: 'one of ours', partition: 'its number' },
+  }),
+  partitions: gauge('vision.consumer.partitions', {
+    meaning: 'Partitions that this replica holds',
+    labels: { ...group, topic: 'one of ours' },
+  }),
+};
+
+export const kafkaMetrics = {
+  offsetResets: counter('vision.consumer.offset_resets', {
+    meaning: 'Positions that were out of range: records were skipped or are read again. An alarm',
+  }),
+};
+
+export const poolMetrics = {
+  connections: gauge('vision.db.pool.connections', {
+    meaning: 'Connections to the database that are used or free, and the work that waits for one',
+    labels: { state: ['used', 'free', 'waiting'] },
+  }),
+  limit: gauge('vision.db.pool.limit', { meaning: 'Connections to the database at most' }),
+  wait: histogram('vision.db.pool.wait', {
+    meaning: 'How long work waited for a connection to the database, those included that got none',
+    buckets: buckets.pool,
+  }),
+};

@@ -1,0 +1,35 @@
+import { buckets } from '@vision/shared/telemetry/buckets';
+import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
+import { imageFaults } from './domain/image-call.ts';
+
+/** What images measures. */
+export const metrics = {
+  calls: counter('vision.images.calls', {
+    meaning: 'Image calls',
+    labels: { outcome: ['finished', 'replayed', 'undone'] },
+  }),
+  images: counter('vision.images.images', {
+    meaning: 'Images of calls, by outcome',
+    labels: { outcome: ['succeeded', ...imageFaults] },
+  }),
+  callDuration: histogram('vision.images.call.duration', {
+    meaning: 'From the whole upload to the stored result',
+    buckets: buckets.imageCall,
+  }),
+  places: gauge('vision.images.places', {
+    meaning: 'Places for calls in this replica; when none is free, calls are refused with `too_many_calls`',
+    labels: { state: ['used', 'free'] },
+  }),
+  spoolBytes: gauge('vision.images.spool.bytes', {
+    unit: 'By',
+    meaning: 'Pictures of calls under way that are kept, in memory and on disk',
+  }),
+  removed: counter('vision.images.pictures.removed', {
+    meaning: 'Removed pictures',
+    labels: { reason: ['expired', 'orphaned'] },
+  }),
+  late: counter('vision.images.courtesy.failures', {
+    meaning: 'Settlements and refunds that quota hears of by event only',
+    labels: { call: ['settle', 'refund'] },
+  }),
+};

@@ -1,0 +1,82 @@
+import { buckets } from '@vision/shared/telemetry/buckets';
+import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
+
+const scene = 'its code; one of the scenes that are served';
+
+/** What inference measures of pictures. */
+export const pictureMetrics = {
+  load: gauge('vision.inference.load', { meaning: 'Pictures that wait or are worked on in this replica' }),
+  places: gauge('vision.inference.places', {
+    meaning: 'Pictures that this replica takes at most; further ones are turned away',
+  }),
+  images: counter('vision.inference.images', {
+    meaning: 'Pictures',
+    labels: { scene, outcome: ['detected', 'refused', 'turned_away', 'unavailable'] },
+  }),
+  duration: histogram('vision.inference.image.duration', {
+    meaning: 'Waiting, decoding and detecting of one picture',
+    labels: { scene },
+    buckets: buckets.detect,
+  }),
+  saturated: counter('vision.inference.saturated', {
+    meaning: 'Pictures turned away because every place was taken',
+  }),
+  decodersLost: counter('vision.inference.picture_decoders_lost', {
+    meaning: 'Processes ended by the picture they decoded: it cost too much or broke them',
+  }),
+  sandbox: gauge('vision.inference.sandbox', {
+    meaning: '1 for the wall that decoders run behind. `none` is an alarm: then only their resources are limited',
+    labels: { wall: 'its kind' },
+  }),
+};
+
+/** What inference measures of video jobs. */
+export const jobMetrics = {
+  atWork: gauge('vision.jobs.at_work', { meaning: 'Video jobs that this replica runs' }),
+  places: gauge('vision.jobs.places', { meaning: 'Video jobs that this replica runs at most' }),
+  unowned: gauge('vision.jobs.unowned', {
+    meaning: 'Jobs that no worker holds. Every replica tells the same: use `max`',
+  }),
+  started: counter('vision.jobs.started', {
+    meaning: 'Jobs taken up by a worker',
+    labels: { scene, takeover: '`true` when another worker had it' },
+  }),
+  ended: counter('vision.jobs.ended', {
+    meaning: 'Jobs that ended',
+    labels: {
+      scene,
+      status: ['stopped', 'succeeded', 'failed'],
+      reason: 'why it failed, a word of the code; or empty',
+    },
+  }),
+  fenced: counter('vision.jobs.fenced', {
+    meaning: 'Jobs put down because their lease could not be renewed in time',
+  }),
+  sources: gauge('vision.sources', {
+    meaning: 'Live sources of this replica; `stalled` is a quiet source, `blocked` is a slow consumer of ours',
+    labels: { state: ['connecting', 'running', 'stalled', 'blocked'] },
+  }),
+  retries: counter('vision.source.retries', {
+    meaning: 'Connections to live sources that were lost',
+    labels: { scene, reason: 'a word of the code' },
+  }),
+};
+
+/** What inference measures of frames. */
+export const frameMetrics = {
+  read: counter('vision.frames.read', {
+    meaning: 'Frames that came out of a decoder',
+    labels: { kind: ['live', 'file'] },
+  }),
+  sampled: counter('vision.frames.sampled', { meaning: 'Frames handed to a model' }),
+  published: counter('vision.frames.published', { meaning: 'Frames that Kafka acknowledged', labels: { scene } }),
+  dropped: counter('vision.frames.dropped', {
+    meaning: 'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost',
+    labels: { scene, reason: ['fresher', 'no_number', 'not_held'] },
+  }),
+  detecting: histogram('vision.frame.detect.duration', {
+    meaning: 'Waiting for and running the model on one frame',
+    labels: { scene },
+    buckets: buckets.detect,
+  }),
+};

@@ -1,0 +1,32 @@
+import { buckets } from '@vision/shared/telemetry/buckets';
+import { counter, histogram } from '@vision/shared/telemetry/metric';
+
+/** What results measures. */
+export const metrics = {
+  stored: counter('vision.results.frames_stored', { unit: '{frame}', meaning: 'Stored frames' }),
+  ignored: counter('vision.results.frames_ignored', {
+    unit: '{frame}',
+    meaning: 'Frames of an older attempt, or of tasks whose results have expired',
+    labels: { reason: ['older_attempt', 'expired'] },
+  }),
+  readableAge: histogram('vision.results.readable_age', {
+    meaning: 'From the capture of a frame to the commit that makes it readable; of live streams only',
+    labels: { kind: ['live'] },
+    buckets: buckets.lag,
+  }),
+  completed: counter('vision.results.completed', { meaning: 'End marks in force' }),
+  conflicts: counter('vision.results.frame_conflicts', {
+    unit: '{frame}',
+    meaning: 'Frames that were not stored because another frame has their number. An alarm',
+  }),
+  holes: counter('vision.results.holes', {
+    meaning: 'Tasks whose end mark speaks of frames that never came. An alarm',
+  }),
+  waits: counter('vision.results.ends_waited', {
+    meaning:
+      'Times an end mark was there before the frames that it speaks of; some are normal after partitions were added',
+  }),
+  blocked: counter('vision.results.partition_drops_blocked', {
+    meaning: 'Partitions that could not be dropped for now because they were in use',
+  }),
+};

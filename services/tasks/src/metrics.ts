@@ -1,0 +1,38 @@
+import { buckets } from '@vision/shared/telemetry/buckets';
+import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
+import { allMoves } from './domain/moves.ts';
+import { activeStatuses } from './domain/task.ts';
+
+/** Things that somebody should look at. */
+const alarmNames = ['results_late', 'mass_vanishing', 'vanished', 'orphans_removed', 'stop_unconfirmed'] as const;
+
+export type AlarmName = (typeof alarmNames)[number];
+
+/** What tasks measures. */
+export const metrics = {
+  creates: counter('vision.tasks.creates', {
+    meaning: 'Create requests',
+    labels: {
+      kind: ['stream', 'upload'],
+      outcome: 'a status, `replayed`, the reason of a refusal, `failed`',
+    },
+  }),
+  moves: counter('vision.tasks.moves', { meaning: 'Changes of state', labels: { move: allMoves } }),
+  probes: counter('vision.tasks.probes', {
+    meaning: 'Looks at streams before a create',
+    labels: { scheme: 'of the stream', outcome: '`ok`, or what the look failed at' },
+  }),
+  alarms: counter('vision.tasks.alarms', { meaning: 'Somebody should look. An alarm', labels: { name: alarmNames } }),
+  reconcileLag: histogram('vision.tasks.reconcile_lag', {
+    meaning: 'How late tasks were asked about at the backend',
+    buckets: buckets.lag,
+  }),
+  active: gauge('vision.tasks.active', {
+    meaning: 'Tasks that have not ended. Every replica tells the same: use `max`',
+    labels: { status: activeStatuses },
+  }),
+  oldestResolving: gauge('vision.tasks.oldest_resolving_age', {
+    unit: 's',
+    meaning: 'Age of the oldest task whose submission is unknown, 0 without one. The same on every replica',
+  }),
+};

@@ -64,7 +64,7 @@ chart-run: packages ## run what the chart renders under podman: jobs, services, 
 bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)
 
-up: packages ## start the system in the background; TRACES=1 adds a trace viewer
+up: packages ## start the system in the background; OBSERVE=1 adds Prometheus and a trace viewer
 	@$(LOCAL) up
 
 down: packages ## stop what `make up` and `make infra` started

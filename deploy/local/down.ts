@@ -8,7 +8,7 @@ const manners: Record<string, { signal: NodeJS.Signals; graceMs: number }> = {
   'postgres-2': { signal: 'SIGINT', graceMs: 20_000 },
 };
 
-const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'postgres-2', 'traces'];
+const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'postgres-2', 'traces', 'otlp', 'prometheus'];
 
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {

@@ -24,8 +24,10 @@ const packages = {
   gstRtsp:
     'python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly',
   libfaketime: 'libfaketime',
-  // For the chart only.
+  // For rules, dashboards and `make up OBSERVE=1`.
   promtool: 'prometheus',
+  prometheus: 'prometheus',
+  // For the chart only.
   haproxy: 'haproxy',
 };
 

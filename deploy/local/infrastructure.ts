@@ -8,7 +8,6 @@ import { ensureBucket, ensureS3, localObjectStore } from './s3.ts';
 import { loadSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import type { Settings } from './settings.ts';
-import { ensureTraces } from './traces.ts';
 
 /** Where everything is, whether this copy started it or the environment named it. */
 export interface Infrastructure {
@@ -46,9 +45,7 @@ export async function ensureInfrastructure(
   const addresses = addressesOf(local);
   const own = parts.filter(({ name }) => !env[name] || env[name] === addresses[name]);
   installMissing([...new Set(own.flatMap((part) => part.needs))]);
-  const starts = own.map((part) => part.start());
-  if (settings.traces) starts.push(ensureTraces(settings));
-  await allOrFirstError(starts);
+  await allOrFirstError(own.map((part) => part.start()));
   await Promise.all([
     ensureDatabases(infrastructure.databaseUrl, passwordsOf(secrets)),
     ensureLocalTopics(infrastructure.brokers),

@@ -74,9 +74,9 @@ export function databasePasswords(secrets: Secrets): Record<string, string> {
 export function environmentOf(launch: Launch, name: ServiceName): NodeJS.ProcessEnv {
   const { settings, infrastructure, env, replica } = launch;
   const ports = portsOf(launch);
-  const zipkin = {
-    OTEL_TRACES_EXPORTER: 'zipkin',
-    OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${urlOf(settings, 'traces')}/api/v2/spans`,
+  const observed = {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${urlOf(settings, 'otlp')}/v1/traces`,
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
   };
   const variables: NodeJS.ProcessEnv = {
     SCENES_FILE: join(launch.tree ?? root, 'config/scenes.json'),
@@ -89,7 +89,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     PROBES_PER_MINUTE: '6000',
     PROBE_TOTAL_MS: '5000',
     INFERENCE_URL: urlOf(settings, 'inference'),
-    ...(settings.traces ? zipkin : {}),
+    ...(settings.observe ? observed : {}),
     ...env,
     ...addressesOf(infrastructure),
     HOST: '127.0.0.1',

@@ -9,7 +9,8 @@ export interface Settings {
   portBase: number;
   /** Downloaded jars, shared by all copies. */
   cacheDir: string;
-  traces: boolean;
+  /** Whether Prometheus and a viewer of traces run beside it. */
+  observe: boolean;
   /** What the Kafka broker of this copy has beyond the usual. */
   kafka?: KafkaExtras;
   /** The pairs of keys that the S3 server of this copy takes; that of its secrets when absent. */
@@ -54,6 +55,8 @@ export const offsets = {
   s3: 64,
   traces: 65,
   names: 66,
+  otlp: 67,
+  prometheus: 68,
 } as const;
 
 export type PortName = keyof typeof offsets;
@@ -67,7 +70,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     localDir: resolve(root, env['VISION_LOCAL_DIR'] || '.local'),
     portBase,
     cacheDir: env['VISION_CACHE_DIR'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'vision'),
-    traces: ['1', 'true', 'yes'].includes(env['TRACES'] ?? ''),
+    observe: ['1', 'true', 'yes'].includes(env['OBSERVE'] ?? ''),
   };
 }
 

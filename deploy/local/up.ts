@@ -3,6 +3,7 @@ import { ensureApiKey } from './api-key.ts';
 import { installMissing } from './host-programs.ts';
 import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { announceObservation, ensureObservation } from './observe.ts';
 import { readEnvFile, writeEnvFile } from './secrets.ts';
 import { databasePasswords } from './service-environment.ts';
 import { ensureServices, wantedServices } from './services.ts';
@@ -23,6 +24,7 @@ export async function startInfrastructure(settings: Settings, env: NodeJS.Proces
 export async function startSystem(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   const { infrastructure, variables } = await bringUpSystem(settings, env);
   writeEnvFile(envFile(settings), { ...variables, ...addressesOf(infrastructure) });
+  if (settings.observe) announceObservation(settings);
   say('system', `${urlOf(settings, 'gateway')} (addresses and API key are in ${envFile(settings)})`);
 }
 
@@ -38,6 +40,7 @@ export async function bringUpSystem(
   const services = wantedServices(env, settings);
   if (services.includes('inference')) installMissing(['ffmpeg', 'bwrap']);
   const infrastructure = await bringUpInfrastructure(settings, env);
+  if (settings.observe) await ensureObservation(settings);
   const started = await ensureServices({ settings, infrastructure, env }, services);
   const gateway = {
     url: urlOf(settings, 'gateway'),
@@ -50,7 +53,13 @@ export async function bringUpSystem(
     ADMIN_URL: gateway.adminUrl,
     ADMIN_TOKEN: gateway.adminToken,
     INFERENCE_URL: env['INFERENCE_URL'] || urlOf(settings, 'inference'),
-    ...(settings.traces ? { TRACES_URL: urlOf(settings, 'traces') } : {}),
+    ...(settings.observe ? observedAt(settings) : {}),
   };
   return { infrastructure, variables };
 }
+
+/** Where the traces and the metrics of this copy are. */
+const observedAt = (settings: Settings) => ({
+  TRACES_URL: `${urlOf(settings, 'traces')}/zipkin`,
+  PROMETHEUS_URL: urlOf(settings, 'prometheus'),
+});

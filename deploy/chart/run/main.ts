@@ -31,7 +31,7 @@ import type { Rollout } from './rollout.ts';
 import { portsOf, runValues, storeSecret } from './values.ts';
 import type { Slot } from './values.ts';
 
-const settings = { ...readSettings(), localDir: join(readSettings().localDir, 'chart'), traces: false };
+const settings = { ...readSettings(), localDir: join(readSettings().localDir, 'chart'), observe: false };
 const dir = join(settings.localDir, 'pods');
 const tag = process.env['IMAGE_TAG'] || 'local';
 const began = Date.now();

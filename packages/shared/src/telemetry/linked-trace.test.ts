@@ -3,7 +3,7 @@ import type { Span } from '@opentelemetry/api';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { recordSpans } from '../testing/recorded-spans.ts';
 import { createSparseTrace, inLinkedTrace } from './linked-trace.ts';
-import { captureTrace } from './trace-context.ts';
+import { captureTrace, untraced } from './trace-context.ts';
 import type { StoredTrace } from './trace-context.ts';
 
 const recorded = recordSpans();
@@ -40,6 +40,15 @@ test('the request can be followed into work that has not ended', async () => {
   expect([named('job attempt begins').length, named('job attempt').length]).toEqual([1, 0]);
   resolve();
   await work;
+});
+
+test('what a poller took up is recorded, although its polling is not', async () => {
+  const origin = inRequest(captureTrace);
+  await untraced(() => inLinkedTrace('job attempt', attempt(origin), async () => tracer.startSpan('a step').end()));
+  expect(traceOf('a step')).toBe(traceOf('job attempt'));
+  expect(linkedTraces('job attempt begins')).toEqual([traceOf('job attempt')]);
+  await untraced(() => createSparseTrace('publish frames')(() => Promise.resolve()));
+  expect(named('publish frames')).toHaveLength(1);
 });
 
 test('work without a stored trace has a trace without links', async () => {

@@ -1,9 +1,10 @@
-import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { context, isSpanContextValid, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import type { Attributes, Context } from '@opentelemetry/api';
 import { inSpan } from './in-span.ts';
 import { storedContext, untraced } from './trace-context.ts';
 import type { StoredTrace } from './trace-context.ts';
 
+// Spans begin in the root context: pollers take work up in one that records nothing.
 const tracer = () => trace.getTracer('vision.work');
 
 /**
@@ -16,7 +17,7 @@ export function inLinkedTrace<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const asked = storedContext(origin);
-  const span = tracer().startSpan(name, { root: true, attributes, links: linksTo(asked) });
+  const span = tracer().startSpan(name, { attributes, links: linksTo(asked) }, ROOT_CONTEXT);
   const links = [{ context: span.spanContext() }];
   if (origin.traceparent) tracer().startSpan(`${name} begins`, { attributes, links }, asked).end();
   return inSpan(span, ROOT_CONTEXT, work);
@@ -31,12 +32,12 @@ export function createSparseTrace(name: string, everyMs = 60_000): <T>(work: () 
   return (work) => {
     if (performance.now() < dueAt) return untraced(work);
     dueAt = performance.now() + everyMs;
-    const span = tracer().startSpan(name, { root: true, links: linksTo(context.active()) });
+    const span = tracer().startSpan(name, { links: linksTo(context.active()) }, ROOT_CONTEXT);
     return inSpan(span, ROOT_CONTEXT, work);
   };
 }
 
 function linksTo(other: Context) {
   const found = trace.getSpanContext(other);
-  return found ? [{ context: found }] : [];
+  return found && isSpanContextValid(found) ? [{ context: found }] : [];
 }

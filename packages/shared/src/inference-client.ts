@@ -20,7 +20,7 @@ import type { Breaker, BreakerState } from './http/breaker.ts';
 import { call } from './http/call.ts';
 import type { CallReply, CallRequest } from './http/call.ts';
 import type { TokenSigner } from './http/service-token.ts';
-import { expectBody, judgeReply, unavailableOn } from './inference/replies.ts';
+import { expectBody, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
 import { submit } from './inference/submit.ts';
 import type { SubmitOutcome } from './inference/submit.ts';
 
@@ -107,7 +107,8 @@ export interface InferenceClientOptions {
 /** Calls to the inference backend, each operation behind a breaker of its own. */
 export function createInferenceClient(options: InferenceClientOptions): InferenceClient {
   const { submitTimeoutMs = 5_000, detectTimeoutMs = 20_000, readTimeoutMs = 5_000 } = options;
-  const breakerFor = (name: string) => createBreaker({ name: `inference.${name}`, resetMs: options.breakerResetMs });
+  const breakerFor = (operation: string) =>
+    createBreaker({ upstream: 'inference', operation, resetMs: options.breakerResetMs });
   const breakers = {
     submit: breakerFor('submit'),
     read: breakerFor('read'),
@@ -115,36 +116,42 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     detect: breakerFor('detect'),
   };
   const send = senderTo(options);
-  const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => send(request), judgeReply);
+  const through = (breaker: Breaker, request: BackendRequest) => send({ ...request, breakerState: breaker.state() });
+  const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => through(breaker, request), judgeReply);
   return {
-    submitJob: (newJob) =>
-      submit(breakers.submit, newJob, () =>
-        send({ method: 'POST', path: '/v1/jobs', json: newJob, timeoutMs: submitTimeoutMs }),
-      ),
+    submitJob: (newJob) => {
+      const request = { operation: 'submit', method: 'POST', path: '/v1/jobs', json: newJob } as const;
+      const submitOnce = () => through(breakers.submit, { ...request, timeoutMs: submitTimeoutMs });
+      return submit(breakers.submit, newJob, submitOnce);
+    },
     async readJobs(ids) {
       if (ids.length === 0) return [];
       const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
       return expectBody(
         jobList,
-        await unavailableOn(ask(breakers.read, { method: 'GET', path, timeoutMs: readTimeoutMs })),
+        await unavailableOn(ask(breakers.read, { operation: 'read', method: 'GET', path, timeoutMs: readTimeoutMs })),
       ).jobs;
     },
     async stopJob(id) {
       const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
-      const reply = await unavailableOn(ask(breakers.stop, { method: 'POST', path, timeoutMs: readTimeoutMs }));
+      const reply = await unavailableOn(
+        ask(breakers.stop, { operation: 'stop', method: 'POST', path, timeoutMs: readTimeoutMs }),
+      );
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
     async readDifferences() {
       if (options.baseUrl === undefined) return [];
       const { path, reply } = listBackendDifferences;
-      const answer = await unavailableOn(send({ method: 'GET', path, timeoutMs: readTimeoutMs }));
+      const answer = await unavailableOn(
+        send({ operation: 'differences', method: 'GET', path, timeoutMs: readTimeoutMs }),
+      );
       return answer.status === 404 ? [] : expectBody(reply, answer).items;
     },
     async readHealth() {
       return expectBody(
         healthReply,
-        await unavailableOn(send({ method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
+        await unavailableOn(send({ operation: 'health', method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
       );
     },
     assertAccepting(operation) {
@@ -158,9 +165,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
   };
 }
 
-type BackendRequest = Pick<CallRequest, 'method' | 'json' | 'bytes' | 'signal' | 'headers' | 'timeoutMs'> & {
-  path: string;
-};
+type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher'> & { path: string };
 
 /** Who a call is for that acts for nobody in particular. */
 const NOBODY = { subject: 'service' };
@@ -170,7 +175,13 @@ function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
     if (baseUrl === undefined) throw notConfigured();
     const bearer = token ?? (await signer?.sign('inference', NOBODY));
     const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-    return call({ ...request, url: baseUrl + path, headers: { ...authorization, ...headers } });
+    return call({
+      ...request,
+      wordFor,
+      upstream: 'inference',
+      url: baseUrl + path,
+      headers: { ...authorization, ...headers },
+    });
   };
 }
 
@@ -189,6 +200,7 @@ async function detect(
     [ownerHeader]: createHash('sha256').update(input.owner).digest('hex').slice(0, 32),
   };
   const request = {
+    operation: 'detect',
     method: 'POST' as const,
     path: `/v1/detect?${query.toString()}`,
     bytes,

@@ -2,6 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { alsoExported } from './telemetry/exported-lines.ts';
 import type { DestinationStream, Logger } from 'pino';
+import { factsOf } from './upstream/upstream-facts.ts';
 
 export type { Logger } from 'pino';
 
@@ -33,9 +34,17 @@ export function createLogger(name: string, level = 'info', destination?: Destina
         censor: '***',
       },
       mixin: traceOfLine,
+      serializers: { err: errorOfLine },
     },
     destination ?? alsoExported(pino.destination({ fd: 1, sync: false })),
   );
+}
+
+/** An error as it is logged, with what is known of the call to an upstream that it ended. */
+function errorOfLine(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const upstream = factsOf(error);
+  return { ...pino.stdSerializers.err(error), ...(upstream && { upstream }) };
 }
 
 function traceOfLine(): Record<string, string> {

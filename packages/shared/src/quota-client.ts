@@ -43,13 +43,14 @@ export function createQuotaClient(options: Omit<ServiceClientOptions, 'audience'
   };
   return {
     reserve: async (id, subject, body) => {
-      const askOnce = () => ask(reserveUnits, { subject, params: { reservation_id: id }, body });
+      const askOnce = (number: number) =>
+        ask(reserveUnits, { subject, params: { reservation_id: id }, body, attempt: { number, of: 2 } });
       try {
-        return await askOnce();
+        return await askOnce(1);
       } catch (error) {
         if (asAppError(error)?.kind !== 'unavailable') throw error;
       }
-      const reply = await askOnce();
+      const reply = await askOnce(2);
       // The lost try may still be granted, by a replica that wakes up; a refund by its id closes it for good.
       if (reply.outcome !== 'granted') await refund(id, subject);
       return reply;

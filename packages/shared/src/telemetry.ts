@@ -1,9 +1,5 @@
-import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
-import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
-import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
-import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { AggregationType } from '@opentelemetry/sdk-metrics';
@@ -14,7 +10,6 @@ import { IncomingMessage } from 'node:http';
 import type { ClientRequest, ServerResponse } from 'node:http';
 import { register } from 'node:module';
 import { atMost } from './async/at-most.ts';
-
 import { edgePropagator, linkOutsideTrace } from './telemetry/edge-trace.ts';
 import { exportersOf } from './telemetry/exported-signals.ts';
 import { libraryMetrics } from './telemetry/library-metrics.ts';
@@ -23,7 +18,7 @@ import { PullReader } from './telemetry/pull-metrics.ts';
 import { pushReader } from './telemetry/push-metrics.ts';
 import type { HistogramMetric } from './telemetry/metric.ts';
 import { TELEMETRY_MS } from './stop-times.ts';
-import { incomingAttributes, outgoingAttributes } from './telemetry/span-attributes.ts';
+import { incomingAttributes } from './telemetry/span-attributes.ts';
 
 export interface TelemetryOptions {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
@@ -40,8 +35,8 @@ let pulled: PullReader | undefined;
 
 /**
  * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
- * modules that are imported as ESM; without it express and ioredis would silently stay uninstrumented. The spans of
- * Kafka are our own.
+ * modules that are imported as ESM; without it the HTTP server would silently stay uninstrumented. The spans of what we
+ * call are our own (`upstream/call-upstream.ts`).
  *
  * Where telemetry goes is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none),
  * OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER (otlp, none), or just OTEL_EXPORTER_OTLP_ENDPOINT or its variant for one
@@ -69,12 +64,9 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
       new HttpInstrumentation({
         ignoreIncomingRequestHook: isProbe,
         startIncomingSpanHook: (request) => incomingAttributes(request, edge?.maskPath),
-        ...(edge ? { requestHook: linkIncoming, startOutgoingSpanHook: outgoingAttributes } : {}),
+        disableOutgoingRequestInstrumentation: true,
+        ...(edge ? { requestHook: linkIncoming } : {}),
       }),
-      new ExpressInstrumentation(),
-      new UndiciInstrumentation(),
-      new PgInstrumentation({ requireParentSpan: true }),
-      new IORedisInstrumentation({ requireParentSpan: true }),
       new RuntimeNodeInstrumentation(),
     ],
   });

@@ -43,7 +43,7 @@ async function send(settings: Settings, { method, path, json }: AdminCall): Prom
   const url = settings.adminUrl() + path;
   const headers = { authorization: `Bearer ${settings.adminToken()}`, 'x-operator': settings.operator };
   try {
-    return await call({ method, url, json, headers, timeoutMs: TIMEOUT_MS });
+    return await call({ upstream: 'gateway', operation: 'admin', method, url, json, headers, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     throw new UnreachableError(`${settings.adminUrl()} gave no answer (${error.reason}).`, { cause: error });

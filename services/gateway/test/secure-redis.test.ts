@@ -34,7 +34,7 @@ const sentence = async (changed: Record<string, string | undefined>) => (await g
 test('the gateway uses Redis over TLS as an ACL user, with any password', async () => {
   const guard = guardOf({});
   guard.start();
-  expect(await until(() => guard.attempt((client) => client.incr('things')))).toBeGreaterThan(0);
+  expect(await until(() => guard.attempt('count', (client) => client.incr('things')))).toBeGreaterThan(0);
   guard.stop();
   const inAddress = `rediss://vision:${encodeURIComponent(ODD_PASSWORD)}@127.0.0.1:${server.port}`;
   expect(await sentence({ REDIS_URL: inAddress, REDIS_PASSWORD: undefined })).toBeUndefined();

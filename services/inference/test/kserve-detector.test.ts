@@ -3,6 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { AppError } from '@vision/shared/errors';
+import { recordSpans } from '@vision/shared/testing/recorded-spans';
+import { ClientGoneError } from '@vision/shared/upstream/ended-call';
 import { isModelReady } from '../src/clients/infer.ts';
 import { createKserveDetector } from '../src/detectors/kserve-detector.ts';
 
@@ -16,6 +18,7 @@ interface Seen {
 let answer: (res: ServerResponse) => void = (res) => res.end();
 let seen: Seen | undefined;
 let server: Server;
+const recorded = recordSpans();
 let url = '';
 
 beforeAll(async () => {
@@ -29,6 +32,7 @@ beforeEach(() => {
 afterAll(() => {
   server.closeAllConnections();
   server.close();
+  return recorded.stop();
 });
 
 async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -162,4 +166,30 @@ test('readiness is what the server says about the model', async () => {
   expect(await isModelReady(spec)).toBe(true);
   expect(await isModelReady({ ...spec, model: 'horses' })).toBe(false);
   expect(await isModelReady({ ...spec, url: 'http://127.0.0.1:1' })).toBe(false);
+});
+
+test.each<[string, (res: ServerResponse) => void, Record<string, unknown>]>([
+  ['does not answer', () => undefined, { 'error.type': 'headers_timeout', 'app.timeout.limit_ms': 300 }],
+  ['stops in the middle', (res) => void res.write('{'), { 'error.type': 'body_timeout', 'app.timeout.limit_ms': 300 }],
+  ['refuses', (res) => res.writeHead(500).end(), { 'error.type': 'answered_5xx', 'http.response.status_code': 500 }],
+  ['hangs up', (res) => res.destroy(), { 'error.type': 'connection_lost' }],
+  ['answers no JSON', (res) => res.end('<html>'), { 'error.type': 'reply_unreadable' }],
+])('the span of a model server that %s says so', async (_what, answerOf, told) => {
+  answer = answerOf;
+  recorded.clear();
+  await expect(detectorOf(300).detect(red, options)).rejects.toThrow();
+  const span = recorded.spans().find(({ name }) => name === 'triton infer');
+  expect(span?.attributes).toMatchObject({ 'app.upstream.name': 'triton', 'app.model': 'cattle', ...told });
+  expect(span?.attributes['app.bytes_sent']).toBeGreaterThan(192);
+});
+
+test('a model server that is not needed any more is no error', async () => {
+  answer = () => undefined;
+  recorded.clear();
+  const leaving = new AbortController();
+  const detecting = detectorOf().detect(red, { ...options, signal: leaving.signal });
+  leaving.abort(new ClientGoneError());
+  await expect(detecting).rejects.toBeInstanceOf(ClientGoneError);
+  const { attributes } = recorded.spans()[0] ?? {};
+  expect([attributes?.['app.call.outcome'], attributes?.['error.type']]).toEqual(['client_left', undefined]);
 });

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import knexModule from 'knex';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { MeasuredClient } from './measured-client.ts';
 import { watchPool } from './pool-signals.ts';
 
 /** How to reach a database. */
@@ -39,7 +40,7 @@ export interface DbOptions extends DatabaseConnection {
 export function createDb(options: DbOptions): Knex {
   const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
   const db = knexModule.knex({
-    client: 'pg',
+    client: MeasuredClient as unknown as typeof Knex.Client,
     connection: {
       connectionString: options.url,
       options: clockOption(options.clockOffset),

@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import { errorHandler } from './error-handler.ts';
 import { requestId } from './request-id.ts';
 import type { Route } from './route.ts';
+import { namedSpan } from './server-span.ts';
 
 export interface AppOptions {
   routes: Route[];
@@ -36,7 +37,7 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
     const guards = authorize ? [authenticate, authorize(definition.operation)] : [authenticate];
-    app[definition.method](path, ...(definition.authenticated === false ? [] : guards), handler);
+    app[definition.method](path, namedSpan(definition), ...(definition.authenticated === false ? [] : guards), handler);
   }
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, authenticate, () => {
@@ -46,7 +47,7 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
   app.use(authenticate, () => {
     throw fail.notFound();
   });
-  app.use(errorHandler(logger, authorize !== undefined));
+  app.use(errorHandler(logger));
   return app;
 }
 

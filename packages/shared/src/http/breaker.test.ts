@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 const breakerOf = (resetMs = 20) => {
-  const breaker = createBreaker({ name: 'test', resetMs });
+  const breaker = createBreaker({ upstream: 'inference', operation: 'test', resetMs });
   made.push(breaker);
   return breaker;
 };
@@ -245,7 +245,7 @@ test('slow failures gather: the window is longer than a slow call', async () => 
 
 test('after the shutdown no timer is left to hold up the end of the process', async () => {
   jest.useFakeTimers();
-  const breaker = createBreaker({ name: 'test', resetMs: 60_000 });
+  const breaker = createBreaker({ upstream: 'inference', operation: 'test', resetMs: 60_000 });
   await broken(breaker);
   expect(jest.getTimerCount()).toBeGreaterThan(0);
   breaker.shutdown();

@@ -1,5 +1,7 @@
 import CircuitBreaker from 'opossum';
 import { fail } from '../errors.ts';
+import { callUpstream } from '../upstream/call-upstream.ts';
+import type { UpstreamName } from '../upstream/call-upstream.ts';
 import type { AppError } from '../errors.ts';
 import { createCounter, observe } from '../telemetry/instruments.ts';
 import { breakerMetrics } from '../telemetry/shared-metrics.ts';
@@ -10,8 +12,9 @@ import { breakerMetrics } from '../telemetry/shared-metrics.ts';
 export type Verdict = 'ok' | 'fault' | 'neutral';
 
 export interface BreakerOptions {
-  /** Shown in metrics: `inference.submit`. */
-  name: string;
+  /** Whom the calls go to and what they ask; `inference.submit` in metrics. */
+  upstream: UpstreamName;
+  operation: string;
   /** Milliseconds from opening until one call may try again. */
   resetMs: number;
   /** Calls within the window below which nothing opens the breaker. */
@@ -24,7 +27,8 @@ export type BreakerState = 'closed' | 'half-open' | 'open';
 
 export interface Breaker {
   /**
-   * Makes the call unless the breaker is open, and counts it by its verdict. `work` owns its deadline.
+   * Makes the call unless the breaker is open, and counts it by its verdict. `work` owns its deadline. A call that is
+   * not made has a span too, which says why.
    * @throws AppError OP-TASK-BREAKER-OPEN when the call was not made, else whatever `work` throws.
    */
   run: <T>(work: () => Promise<T>, judge: (result: Settled<T>) => Verdict) => Promise<T>;
@@ -51,7 +55,8 @@ const SUCCESS_AGE_MS = 2_000;
  * error rate. So neutral outcomes are never reported, and neither is the outcome of a call that started before the last
  * change of state.
  */
-export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }: BreakerOptions): Breaker {
+export function createBreaker(options: BreakerOptions): Breaker {
+  const { upstream, operation, resetMs } = options;
   let era = 0;
   let probing = false;
   let opensUntil = 0;
@@ -62,7 +67,7 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
     streak = createStreak();
   };
   const start = () =>
-    createCircuit({ name, resetTimeout: resetMs, volumeThreshold: volume, rollingCountTimeout: windowMs })
+    createCircuit(options)
       .on('open', () => {
         changed();
         opensUntil = performance.now() + resetMs;
@@ -76,7 +81,7 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
         circuit = start();
       });
   let circuit = start();
-  const signals = createSignals(name, () => stateOf(circuit));
+  const signals = createSignals(nameOf(options), () => stateOf(circuit));
   const refusal = (): AppError | undefined => {
     if (circuit.closed || (circuit.halfOpen && !probing)) return undefined;
     return fail.breakerOpen(Math.max(1, Math.ceil((opensUntil - performance.now()) / 1000)));
@@ -101,7 +106,7 @@ export function createBreaker({ name, resetMs, volume = 10, windowMs = 30_000 }:
     state: () => stateOf(circuit),
     shutdown: () => circuit.shutdown(),
     async run(work, judge) {
-      assertAccepting();
+      if (refusal()) await callUpstream({ upstream, operation, breakerState: 'open' }, async () => assertAccepting());
       probing = circuit.halfOpen;
       const begun = { era, number: streak.began() };
       const settled = await settle(work);
@@ -143,12 +148,18 @@ function createStreak() {
   };
 }
 
-function createCircuit(options: CircuitBreaker.Options): CircuitBreaker<[boolean], void> {
+const nameOf = ({ upstream, operation }: BreakerOptions) => `${upstream}.${operation}`;
+
+function createCircuit(options: BreakerOptions): CircuitBreaker<[boolean], void> {
+  const { resetMs, volume = 10, windowMs = 30_000 } = options;
   const report = async (failed: boolean) => {
     if (failed) throw new Error('the call failed');
   };
   return new CircuitBreaker(report, {
-    ...options,
+    name: nameOf(options),
+    resetTimeout: resetMs,
+    volumeThreshold: volume,
+    rollingCountTimeout: windowMs,
     timeout: false,
     errorThresholdPercentage: 50,
     rollingCountBuckets: 10,

@@ -1,33 +1,49 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { Attributes } from '@opentelemetry/api';
 import { Agent, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { unlessAborted } from '../async/unless-aborted.ts';
+import { addTraceHeaders } from '../telemetry/trace-context.ts';
+import { callUpstream } from '../upstream/call-upstream.ts';
+import type { UpstreamCall, UpstreamName } from '../upstream/call-upstream.ts';
+import { outcomeOf } from '../upstream/classify.ts';
+import type { CallOutcome } from '../upstream/error-type.ts';
+import { deadlineHeader, limitWithin } from '../upstream/deadline.ts';
+import { UpstreamTimeoutError } from '../upstream/ended-call.ts';
 import { IDLE_CONNECTION_MS } from './idle-connection.ts';
 import { readBody } from './read-body.ts';
-
-/**
- * A call took longer than its deadline. Its client span has this name as `error.type`; a `code` would take its place.
- */
-export class UpstreamTimeoutError extends Error {
-  override readonly name = 'UpstreamTimeoutError';
-}
 
 /** The request may or may not have reached the other side, or surely did not. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   /** true when not one byte of the request can have been received. */
   readonly surelyNotSent: boolean;
-  readonly reason: 'connect_failed' | 'name_unknown' | 'timeout' | 'aborted' | 'connection_lost' | 'reply_unreadable';
+  readonly reason: 'connect_failed' | 'name_unknown' | 'timeout' | 'aborted' | 'connection_lost';
+  /** The same in the words of spans and metrics, which know more kinds. */
+  readonly errorType: Exclude<CallOutcome, 'ok'>;
 
   constructor(reason: CallError['reason'], surelyNotSent: boolean, cause: unknown) {
     super(`call failed: ${reason}`, { cause });
     this.reason = reason;
     this.surelyNotSent = surelyNotSent;
+    const known = outcomeOf(cause);
+    this.errorType = known === 'failed' ? wordOfReason[reason] : known;
   }
 }
 
+const wordOfReason: Record<CallError['reason'], Exclude<CallOutcome, 'ok'>> = {
+  connect_failed: 'connect_failed',
+  name_unknown: 'name_unknown',
+  timeout: 'total_timeout',
+  aborted: 'canceled',
+  connection_lost: 'connection_lost',
+};
+
 export interface CallRequest {
+  /** Whom we ask, and for what; one of few words each, for spans and metrics. */
+  upstream: UpstreamName;
+  operation: string;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   url: string;
   headers?: Record<string, string> | undefined;
@@ -35,7 +51,14 @@ export interface CallRequest {
   json?: unknown;
   /** Sent as it is; set the content type in `headers`, and the length of a stream. */
   bytes?: Buffer | Readable | undefined;
+  /** For the whole exchange; less when the request that this is for has less time left and ends with it. */
   timeoutMs: number;
+  /** How a call with this answer ended, where the status alone does not tell it. */
+  wordFor?: ((reply: CallReply) => CallOutcome | undefined) | undefined;
+  /** Which try this is, of how many at most. */
+  attempt?: { number: number; of: number } | undefined;
+  /** State of the breaker that the call is made through. */
+  breakerState?: string | undefined;
   signal?: AbortSignal | undefined;
   dispatcher?: Dispatcher | undefined;
 }
@@ -53,21 +76,37 @@ const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 const connections = new Agent({ keepAliveTimeout: IDLE_CONNECTION_MS, keepAliveMaxTimeout: IDLE_CONNECTION_MS });
 
 /**
- * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed.
+ * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed. The other side
+ * is told how long we wait.
  * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the
  * request was begun.
  */
 export async function call(input: CallRequest): Promise<CallReply> {
+  const { upstream, operation, attempt, breakerState } = input;
+  const { limitMs, isDeadline } = limitWithin(input.timeoutMs);
+  const attributes = attributesOf(input);
+  return callUpstream({ upstream, operation, limitMs, attempt, breakerState, attributes }, (running) =>
+    callOnce({ ...input, timeoutMs: limitMs }, running, isDeadline),
+  );
+}
+
+/** How far an exchange has come. */
+interface Wire {
+  begun: boolean;
+  answered: boolean;
+}
+
+async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: boolean): Promise<CallReply> {
   const controller = new AbortController();
+  const wire: Wire = { begun: false, answered: false };
   const timer = setTimeout(
-    () => controller.abort(new UpstreamTimeoutError(`no reply within ${input.timeoutMs} ms`)),
+    () => controller.abort(new UpstreamTimeoutError(isDeadline ? 'deadline_exceeded' : phaseOf(wire), input.timeoutMs)),
     input.timeoutMs,
   );
   const onAbort = () => controller.abort(input.signal?.reason);
   input.signal?.addEventListener('abort', onAbort, { once: true });
   if (input.signal?.aborted) onAbort();
-  const wire = { begun: false };
-  const exchange = exchangeOnce(input, controller.signal, wire);
+  const exchange = exchangeOnce(input, { signal: controller.signal, wire, running });
   try {
     // The client listens to the signal only once it has a connection; until then nothing else ends the wait.
     return await unlessAborted(controller.signal, exchange);
@@ -81,17 +120,66 @@ export async function call(input: CallRequest): Promise<CallReply> {
   }
 }
 
-async function exchangeOnce(input: CallRequest, signal: AbortSignal, wire: { begun: boolean }): Promise<CallReply> {
+/** What a call waits for while its time runs out. */
+function phaseOf({ begun, answered }: Wire): 'connect_timeout' | 'headers_timeout' | 'body_timeout' {
+  if (!begun) return 'connect_timeout';
+  return answered ? 'body_timeout' : 'headers_timeout';
+}
+
+interface Exchange {
+  signal: AbortSignal;
+  wire: Wire;
+  running: UpstreamCall;
+}
+
+async function exchangeOnce(input: CallRequest, { signal, wire, running }: Exchange): Promise<CallReply> {
+  const headers: Record<string, string> = { [deadlineHeader]: String(Math.ceil(input.timeoutMs)), ...input.headers };
+  if (input.json !== undefined) headers['content-type'] = 'application/json';
+  addTraceHeaders(headers);
   const reply = await request(input.url, {
     method: input.method,
-    headers: { ...(input.json === undefined ? {} : { 'content-type': 'application/json' }), ...input.headers },
-    body: input.json === undefined ? (input.bytes ?? null) : JSON.stringify(input.json),
+    headers,
+    body: bodyOf(input, running),
     signal,
-    headersTimeout: input.timeoutMs,
-    bodyTimeout: input.timeoutMs,
+    // The timer above is the one limit; it also tells which part of the exchange was late.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     dispatcher: (input.dispatcher ?? connections).compose(noting(wire)),
   });
-  return { status: reply.statusCode, headers: reply.headers, body: await readReply(reply.body) };
+  const body = await readReply(reply.body);
+  running.answered(reply.statusCode);
+  const answer = { status: reply.statusCode, headers: reply.headers, body };
+  const word = input.wordFor?.(answer);
+  if (word) running.ended(word);
+  return answer;
+}
+
+function bodyOf({ json, bytes }: CallRequest, running: UpstreamCall): string | Buffer | Readable | null {
+  if (json !== undefined) {
+    const text = JSON.stringify(json);
+    running.sent(Buffer.byteLength(text));
+    return text;
+  }
+  if (bytes === undefined || Buffer.isBuffer(bytes)) {
+    if (bytes) running.sent(bytes.length);
+    return bytes ?? null;
+  }
+  return Readable.from(counted(bytes, running), { objectMode: false });
+}
+
+async function* counted(stream: Readable, running: UpstreamCall): AsyncGenerator<Buffer> {
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    running.sent(chunk.length);
+    yield chunk;
+  }
+}
+
+/** Neither path nor query: both name what is asked about. */
+function attributesOf({ method, url }: CallRequest): Attributes {
+  const { hostname, port, protocol } = new URL(url);
+  const attributes: Attributes = { 'http.request.method': method, 'server.address': hostname };
+  attributes['server.port'] = Number(port) || (protocol === 'https:' ? 443 : 80);
+  return attributes;
 }
 
 /** Parses a reply body; undefined when it does not have the promised shape. */
@@ -110,7 +198,7 @@ async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
 }
 
 /** Notes when the client begins to write a request. Refused connections, timeouts and TLS errors happen before that. */
-function noting(wire: { begun: boolean }): Dispatcher.DispatcherComposeInterceptor {
+function noting(wire: Wire): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart: (controller, context) => {
@@ -118,7 +206,10 @@ function noting(wire: { begun: boolean }): Dispatcher.DispatcherComposeIntercept
         handler.onRequestStart?.(controller, context);
       },
       onRequestUpgrade: (...seen) => handler.onRequestUpgrade?.(...seen),
-      onResponseStart: (...seen) => handler.onResponseStart?.(...seen),
+      onResponseStart: (...seen) => {
+        wire.answered = true;
+        handler.onResponseStart?.(...seen);
+      },
       onResponseData: (...seen) => handler.onResponseData?.(...seen),
       onResponseEnd: (...seen) => handler.onResponseEnd?.(...seen),
       onResponseError: (...seen) => handler.onResponseError?.(...seen),
@@ -127,12 +218,7 @@ function noting(wire: { begun: boolean }): Dispatcher.DispatcherComposeIntercept
 
 function asCallError(error: unknown, begun: boolean): CallError {
   if (error instanceof CallError) return error;
-  const code = (error as { code?: string } | null)?.code ?? '';
-  if (!begun) return new CallError(isNameFault(code) ? 'name_unknown' : 'connect_failed', true, error);
-  if (error instanceof UpstreamTimeoutError || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return new CallError('timeout', false, error);
-  }
-  return new CallError('connection_lost', false, error);
+  if (!begun)
+    return new CallError(outcomeOf(error) === 'name_unknown' ? 'name_unknown' : 'connect_failed', true, error);
+  return new CallError(error instanceof UpstreamTimeoutError ? 'timeout' : 'connection_lost', false, error);
 }
-
-const isNameFault = (code: string) => code === 'ENOTFOUND' || code === 'EAI_AGAIN';

@@ -1,34 +1,29 @@
-import { trace } from '@opentelemetry/api';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { asAppError, fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import { asUnavailable } from '../unavailable.ts';
 import type { Logger } from '../logger.ts';
 import { headersOfError, toProblem } from './problem.ts';
-import { refusalHeader, refusalText, tellRefusal } from './refusal.ts';
 import { requestIdsOf } from './request-id.ts';
-import { ClientGoneError } from './route.ts';
+import { ClientGoneError, UpstreamTimeoutError } from '../upstream/ended-call.ts';
 import { drain } from './drain.ts';
+import { noteOutcome } from './server-span.ts';
 
-/**
- * Last link of the chain: turns whatever was thrown into a problem document and one log line. A service inside also
- * tells the one before it in a header why it refused.
- */
-export function errorHandler(logger: Logger, isInside: boolean): ErrorRequestHandler {
+/** Last link of the chain: turns whatever was thrown into a problem document and one log line. */
+export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     if (error instanceof ClientGoneError) {
       logger.info({ method: req.method, path: req.path }, 'the caller left before the answer');
       res.destroy();
       return;
     }
-    const shown = asAppError(error) ?? asUnavailable(error) ?? asHttpFault(error) ?? fail.internal();
-    note(logger, req, { error, shown });
-    tellRefusal(res, shown);
+    const shown = asAppError(error) ?? asLate(error) ?? asUnavailable(error) ?? asHttpFault(error) ?? fail.internal();
+    noteOutcome(res, { code: shown.code, reason: shown.reason });
+    log(logger, req, { error, shown });
     if (res.headersSent) {
       res.destroy();
       return;
     }
-    if (isInside) res.set(refusalHeader, refusalText(shown));
     answer(req, res, shown);
   };
 }
@@ -55,12 +50,17 @@ function answer(req: Request, res: Response, error: AppError): void {
   drain(req, () => res.end());
 }
 
-function note(logger: Logger, req: Request, { error, shown }: { error: unknown; shown: AppError }): void {
-  trace.getActiveSpan()?.setAttribute('app.error.code', shown.code ?? shown.reason);
+function log(logger: Logger, req: Request, { error, shown }: { error: unknown; shown: AppError }): void {
   const facts = { method: req.method, path: req.path, reason: shown.reason, code: shown.code };
   if (shown.kind === 'internal') logger.error({ ...facts, err: error }, 'request failed unexpectedly');
   else if (shown.kind === 'unavailable') logger.warn({ ...facts, err: shown.cause }, 'request not served');
   else logger.info(facts, 'request refused');
+}
+
+/** The service that asked has stopped waiting; it hears this only when its clock is behind. */
+function asLate(error: unknown): AppError | undefined {
+  const isLate = error instanceof UpstreamTimeoutError && error.errorType === 'deadline_exceeded';
+  return isLate ? fail.sysUnavailable('deadline_exceeded', error) : undefined;
 }
 
 /** Faults that Express and its parsers raise for malformed requests (bad percent-encoding and the like). */

@@ -20,7 +20,8 @@ test('every address of a name is asked by the name, and one that does not answer
   const url = `http://tasks.internal:${port}`;
   const told = await askEveryReplica(
     url,
-    async (dispatcher) => (await call({ method: 'GET', url, timeoutMs: 5_000, dispatcher })).body,
+    async (dispatcher) =>
+      (await call({ upstream: 'tasks', operation: 'status', method: 'GET', url, timeoutMs: 5_000, dispatcher })).body,
     async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'],
   );
   servers.forEach((server) => server.close());

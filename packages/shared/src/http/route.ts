@@ -1,9 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
+import type { Outcome } from '../contracts/outcome.ts';
 import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
+import { ClientGoneError } from '../upstream/ended-call.ts';
 import { readJson } from './json-body.ts';
+import { underDeadline } from './request-deadline.ts';
+import { noteOutcome } from './server-span.ts';
 import type { HeaderName } from './openapi-headers.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
@@ -52,6 +56,11 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   bodyExample?: unknown;
   bodyDoc?: BodyDoc | undefined;
   responses: Record<number, ResponseDoc>;
+  /**
+   * Whether the work ends when the service that asks has stopped waiting; absent: for reads. What changes something
+   * goes on, because the caller comes back and asks what became of it.
+   */
+  endsWithDeadline?: boolean | undefined;
   /** One of each refusal of its own; the documents take status, code, reason and wording from them. */
   refusalExamples?: (() => AppError[]) | undefined;
 }
@@ -73,6 +82,8 @@ export interface Reply {
   /** Parsed with the schema of `responses[status]`, so nothing undeclared leaves. */
   body?: unknown;
   headers?: Record<string, string> | undefined;
+  /** What became of the request, for its span and for the service that passed it on. */
+  outcome?: Outcome | undefined;
 }
 
 export interface Route {
@@ -89,7 +100,10 @@ export function route<P = unknown, Q = unknown, B = unknown>(
   definition: RouteDefinition<P, Q, B>,
   handle: (context: RouteContext<P, Q, B>) => Promise<Reply | undefined>,
 ): Route {
+  const isBinding = definition.endsWithDeadline ?? definition.method === 'get';
   const handler: RequestHandler = async (req, res) => {
+    const ending = new AbortController();
+    endWithClient(res, ending);
     const context: RouteContext<P, Q, B> = {
       params: parsePart(definition.params, req.params, 'path') as P,
       query: parsePart(definition.query, req.query, 'query') as Q,
@@ -99,9 +113,9 @@ export function route<P = unknown, Q = unknown, B = unknown>(
       },
       req,
       res,
-      signal: signalOf(res),
+      signal: ending.signal,
     };
-    const reply = await handle(context);
+    const reply = await underDeadline({ req, res, isBinding, ending }, () => handle(context));
     if (reply) send(res, definition, reply);
   };
   return { definition: definition, handler };
@@ -114,6 +128,7 @@ function callerOf(res: Response, operation: string): Caller {
 }
 
 function send(res: Response, definition: RouteDefinition, reply: Reply): void {
+  if (reply.outcome) noteOutcome(res, reply.outcome);
   res.status(reply.status).set(reply.headers ?? {});
   if (reply.body === undefined) {
     res.end();
@@ -141,15 +156,8 @@ function sentence(field: string, message: string | undefined): string {
   return field ? `${field}: ${what}.` : `${what}.`;
 }
 
-function signalOf(res: Response): AbortSignal {
-  const controller = new AbortController();
+function endWithClient(res: Response, ending: AbortController): void {
   res.once('close', () => {
-    if (!res.writableFinished) controller.abort(new ClientGoneError());
+    if (!res.writableFinished) ending.abort(new ClientGoneError());
   });
-  return controller.signal;
-}
-
-/** The caller closed the connection before the answer was sent. */
-export class ClientGoneError extends Error {
-  override readonly name = 'ClientGoneError';
 }

@@ -11,7 +11,7 @@ import { createTokenVerifier, TokenError } from './service-token.ts';
 import type { ServiceCaller } from './service-token.ts';
 
 export interface ServiceAccess {
-  /** Proves which service calls; puts the caller into `res.locals.caller`. */
+  /** Proves which service calls; puts the caller into `res.locals.caller` and sets `isServiceCall`. */
   authenticate: RequestHandler;
   /** Lets those pass who may call this operation. */
   authorize: (operation: string) => RequestHandler;
@@ -41,6 +41,7 @@ export function createServiceAccess({ callee, publicKeys, logger }: ServiceAcces
         signals.tokenRefused(error instanceof TokenError ? error.fault : 'malformed');
         throw fail.authRequired('service_token_invalid');
       }
+      res.locals['isServiceCall'] = true;
       next();
     },
     authorize: (operation) => (_req, res, next) => {

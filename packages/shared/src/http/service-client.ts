@@ -25,7 +25,12 @@ export interface ServiceClientOptions {
 }
 
 /** For whom a question is asked, and the parts that it has. */
-export type Asking<P, Q, B> = { subject: string; signal?: AbortSignal | undefined } & Part<'params', P> &
+export type Asking<P, Q, B> = {
+  subject: string;
+  signal?: AbortSignal | undefined;
+  /** Which try this is, of how many at most. */
+  attempt?: { number: number; of: number } | undefined;
+} & Part<'params', P> &
   Part<'query', Q> &
   Part<'body', B>;
 
@@ -44,11 +49,15 @@ export interface ServiceClient {
 /** Typed calls to another service of ours, each with a token for the subject it acts for. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   return {
-    async ask(question, { subject, params, query, body, signal }) {
+    async ask(question, { subject, params, query, body, signal, attempt }) {
       const { audience, signer } = options;
       const token = await signer.sign(audience, { subject });
-      const reply = await send(audience, {
-        method: upperCased[question.method],
+      const method = upperCased[question.method];
+      const reply = await send({
+        upstream: audience,
+        operation: `${method} ${question.path}`,
+        attempt,
+        method,
         url: options.baseUrl + pathTo(question.path, params, query),
         json: body,
         signal,
@@ -65,11 +74,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
 const upperCased = { get: 'GET', post: 'POST', put: 'PUT' } as const;
 
-async function send(audience: string, request: CallRequest): Promise<CallReply> {
+async function send(request: CallRequest): Promise<CallReply> {
   try {
     return await call(request);
   } catch (error) {
-    if (error instanceof CallError) throw fail.sysUnavailable(`${audience}_unavailable`, error);
+    if (error instanceof CallError) throw fail.sysUnavailable(`${request.upstream}_unavailable`, error);
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { AppError, fail } from '../errors.ts';
 import type { Settled, Verdict } from '../http/breaker.ts';
 import { bodyAs, CallError } from '../http/call.ts';
 import type { CallReply } from '../http/call.ts';
+import type { CallOutcome } from '../upstream/error-type.ts';
 
 /**
  * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
@@ -19,6 +20,11 @@ export function judgeReply(settled: Settled<CallReply>): Verdict {
   if (status < 300) return 'ok';
   if (status === 503 && bodyAs(refusal, settled.value)?.reason === 'saturated') return 'neutral';
   return status >= 400 && status < 500 ? 'neutral' : 'fault';
+}
+
+/** A refusal for lack of room in the words of spans and metrics. */
+export function wordFor({ status, body }: CallReply): CallOutcome | undefined {
+  return status === 503 && refusal.safeParse(body).data?.reason === 'saturated' ? 'saturated' : undefined;
 }
 
 /** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */

@@ -24,7 +24,7 @@ async function valueOf(name: string): Promise<unknown> {
 test('alarms are there from the start with 0, so that their first increase is seen', async () => {
   createKafka({ brokers: ['127.0.0.1:1'], clientId: 'test', logger: createLogger('test', 'silent') });
   const signals = consumerSignals('readers');
-  createBreaker({ name: 'inference.submit', resetMs: 1_000 }).shutdown();
+  createBreaker({ upstream: 'inference', operation: 'submit', resetMs: 1_000 }).shutdown();
   for (const name of ['offset_resets', 'dead_letters', 'blocked', 'crashes', 'rewinds', 'gaps']) {
     expect(await valueOf(`vision.consumer.${name}`)).toBe(0);
   }

@@ -6,7 +6,8 @@ import { asUnavailable } from '../unavailable.ts';
 import { toMessage } from './cloud-event.ts';
 import type { OutgoingEvent } from './cloud-event.ts';
 import type { KafkaClient } from './kafka.ts';
-import { untraced } from '../telemetry/trace-context.ts';
+import { callUpstream } from '../upstream/call-upstream.ts';
+import { outcomeOf } from '../upstream/classify.ts';
 
 /** One event together with the trace context it belongs to. */
 export interface TracedEvent {
@@ -73,6 +74,9 @@ export function createProducer(client: KafkaClient): EventProducer {
   };
 }
 
+/** Of the broker, for replicas in sync; the client waits as long for its answer. */
+const SEND_MS = 30_000;
+
 interface Sender {
   batch: (messages: RawMessage[]) => Promise<void>;
   stop: () => Promise<void>;
@@ -100,11 +104,13 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
     batch: async (messages) => {
       if (messages.length === 0) return;
       try {
-        // The instrumentation would overwrite the trace headers with the context that is active here.
-        await untraced(async () => {
-          await connect();
-          await producer.sendBatch({ acks: -1, timeout: 30_000, topicMessages: byTopic(messages, nameOf) });
-        });
+        await callUpstream(
+          { upstream: 'kafka', operation: 'send', limitMs: SEND_MS, isPartOfTrace: true },
+          async () => {
+            await connect();
+            await producer.sendBatch({ acks: -1, timeout: SEND_MS, topicMessages: byTopic(messages, nameOf) });
+          },
+        );
       } catch (error) {
         throw asUnavailable(error) ?? error;
       }
@@ -156,7 +162,7 @@ async function endingSpans(spans: Span[], work: () => Promise<void>): Promise<vo
     await work();
   } catch (error) {
     for (const span of spans)
-      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : 'failed' });
+      span.setAttribute('error.type', outcomeOf(error)).setStatus({ code: SpanStatusCode.ERROR });
     throw error;
   } finally {
     for (const span of spans) span.end();

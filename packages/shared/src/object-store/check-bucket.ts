@@ -18,7 +18,9 @@ export const bucketCheck = (options: ObjectStoreOptions): StartCheck => ({
 export async function checkBucket(options: ObjectStoreOptions): Promise<Fault | undefined> {
   const connection = createConnection({ ...options, deadlineMs: 5_000 });
   try {
-    const isThere = await exchange(connection, {}, (client) => client.bucketExists(options.bucket));
+    const isThere = await exchange(connection, { operation: 'look_at_bucket' }, (client) =>
+      client.bucketExists(options.bucket),
+    );
     if (isThere) return undefined;
     return wrong(`There is no bucket S3_BUCKET=${options.bucket} at S3_ENDPOINT=${options.endpoint}`);
   } catch (error) {

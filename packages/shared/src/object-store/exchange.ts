@@ -5,6 +5,10 @@ import https from 'node:https';
 import { Client } from 'minio';
 import { unlessAborted } from '../async/unless-aborted.ts';
 import { asAppError, fail } from '../errors.ts';
+import { callUpstream } from '../upstream/call-upstream.ts';
+import type { UpstreamCall } from '../upstream/call-upstream.ts';
+import { limitWithin } from '../upstream/deadline.ts';
+import { endOf, UpstreamTimeoutError } from '../upstream/ended-call.ts';
 import { webIdentityKeys } from './web-identity.ts';
 import type { WebIdentity } from './web-identity.ts';
 
@@ -33,13 +37,17 @@ export interface Connection {
   region: string;
   isEncrypted: boolean;
   deadlineMs: number;
-  /** A client whose requests end when the signal fires. */
-  clientFor: (signal: AbortSignal) => Client;
+  host: string;
+  idleMs: number;
+  /** A client whose requests end when the signal fires, and tell the call what they send. */
+  clientFor: (signal: AbortSignal, call: UpstreamCall) => Client;
   /** Closes idle connections. */
   close: () => void;
 }
 
 export interface Limits {
+  /** What is asked of the store, for spans and metrics. */
+  operation: string;
   signal?: AbortSignal | undefined;
   /** Infinity: only the idle limit applies. */
   deadlineMs?: number;
@@ -70,41 +78,65 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     transportAgent: agent,
     ...(options.identity && { credentialsProvider: webIdentityKeys(options.identity, ca) }),
   };
-  const clientFor = (signal: AbortSignal) => {
-    const send = sender(request, idleMs, signal);
+  const clientFor = (signal: AbortSignal, call: UpstreamCall) => {
+    const send = sender(request, { idleMs, signal, call });
     return new Client({ ...settings, transport: { request: send as typeof http.request } });
   };
   const { bucket, region } = options;
-  return { bucket, region, isEncrypted, deadlineMs, clientFor, close: () => agent.destroy() };
+  const { hostname: host } = endpoint;
+  return { bucket, region, isEncrypted, host, idleMs, deadlineMs, clientFor, close: () => agent.destroy() };
 }
 
 /** The client throws for these without reading the body; unread, it would occupy the connection. */
 const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
 
-function sender(request: typeof http.request, idleMs: number, signal: AbortSignal) {
+interface Sending {
+  idleMs: number;
+  signal: AbortSignal;
+  call: UpstreamCall;
+}
+
+function sender(request: typeof http.request, { idleMs, signal, call }: Sending) {
   return (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
     const outgoing = request({ ...options, signal }, (reply) => {
+      call.answered(reply.statusCode ?? 0);
       if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
       onReply?.(reply);
     });
-    return outgoing.setTimeout(idleMs, () => outgoing.destroy(timedOut(`no progress for ${idleMs} ms`)));
+    outgoing.once('socket', (socket) => {
+      const before = socket.bytesWritten;
+      call.sent(() => socket.bytesWritten - before);
+    });
+    return outgoing.setTimeout(idleMs, () => outgoing.destroy(new UpstreamTimeoutError('idle_timeout', idleMs)));
   };
 }
 
 /** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
 export async function exchange<T>(
   connection: Connection,
-  { signal, deadlineMs = connection.deadlineMs }: Limits,
+  { operation, signal, deadlineMs = connection.deadlineMs }: Limits,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
+  const { limitMs, isDeadline } = limitWithin(deadlineMs);
   const deadline = new AbortController();
-  const late = () => deadline.abort(timedOut(`the object store did not answer within ${deadlineMs} ms`));
-  const timer = deadlineMs === Infinity ? undefined : setTimeout(late, deadlineMs);
+  const word = isDeadline ? 'deadline_exceeded' : 'total_timeout';
+  const late = () => deadline.abort(new UpstreamTimeoutError(word, limitMs));
+  const timer = limitMs === Infinity ? undefined : setTimeout(late, limitMs);
   const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+  // Where no deadline ends it, silence does.
+  const limit = limitMs === Infinity ? connection.idleMs : limitMs;
+  const attributes = { 'server.address': connection.host };
   try {
-    // The client can wait for ever on a body that was given up, so the signal has to end the wait.
-    return await unlessAborted(ended, work(connection.clientFor(ended)));
+    return await callUpstream({ upstream: 's3', operation, limitMs: limit, attributes }, async (call) => {
+      try {
+        // The client can wait for ever on a body that was given up, so the signal has to end the wait.
+        return await unlessAborted(ended, work(connection.clientFor(ended, call)));
+      } catch (error) {
+        if (signal?.aborted) call.ended(endOf(signal));
+        throw ended.aborted ? ended.reason : error;
+      }
+    });
   } catch (error) {
     throw signal?.aborted ? signal.reason : asStoreError(error);
   } finally {
@@ -120,5 +152,3 @@ export function asStoreError(error: unknown): Error {
   if (code === 'NoSuchKey' || code === 'NotFound') return fail.notFound('There is no such object.', 'object_not_found');
   return fail.sysUnavailable('object_store_unavailable', error);
 }
-
-const timedOut = (message: string) => Object.assign(new Error(message), { code: 'ETIMEDOUT' });

@@ -54,14 +54,14 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
 
 async function ensureBucket(connection: Connection): Promise<void> {
   const { bucket, region } = connection;
-  await exchange(connection, {}, async (client) => {
+  await exchange(connection, { operation: 'make_bucket' }, async (client) => {
     if (!(await client.bucketExists(bucket))) await client.makeBucket(bucket, region);
   });
 }
 
 async function assertBucket(connection: Connection): Promise<void> {
   const { bucket } = connection;
-  await exchange(connection, {}, async (client) => {
+  await exchange(connection, { operation: 'look_at_bucket' }, async (client) => {
     if (!(await client.bucketExists(bucket))) throw new Error(`there is no bucket ${bucket}`);
   });
 }

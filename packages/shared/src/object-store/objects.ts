@@ -20,7 +20,7 @@ export async function getToFile(
 ): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
-    await exchange(connection, { signal, deadlineMs: Infinity }, async (client) => {
+    await exchange(connection, { operation: 'get', signal, deadlineMs: Infinity }, async (client) => {
       await pipeline(await client.getObject(connection.bucket, key), file.createWriteStream());
     });
   } catch (error) {
@@ -34,7 +34,9 @@ export async function getToFile(
 /** Size and date; undefined when there is no such object. Throws as `ObjectStore` says. */
 export async function stat(connection: Connection, key: string): Promise<StoredObject | undefined> {
   try {
-    const found = await exchange(connection, {}, (client) => client.statObject(connection.bucket, key));
+    const found = await exchange(connection, { operation: 'stat' }, (client) =>
+      client.statObject(connection.bucket, key),
+    );
     return { key, bytes: found.size, modifiedAt: found.lastModified };
   } catch (error) {
     if (asAppError(error)?.kind === 'not_found') return undefined;
@@ -45,7 +47,9 @@ export async function stat(connection: Connection, key: string): Promise<StoredO
 /** Removes objects; those that are not there count as removed. Throws as `ObjectStore` says. */
 export async function remove(connection: Connection, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
-  const failures = await exchange(connection, {}, (client) => client.removeObjects(connection.bucket, keys));
+  const failures = await exchange(connection, { operation: 'remove' }, (client) =>
+    client.removeObjects(connection.bucket, keys),
+  );
   // The types of the client put the code one level deeper than most servers do.
   const codes = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
   const refusal = codes.find((code) => code !== undefined && code !== 'NoSuchKey');
@@ -56,7 +60,7 @@ export async function remove(connection: Connection, keys: string[]): Promise<vo
 export async function* list(connection: Connection, prefix: string, after = ''): AsyncGenerator<StoredObject> {
   let token = '';
   for (;;) {
-    const page = await exchange(connection, {}, (client) =>
+    const page = await exchange(connection, { operation: 'list' }, (client) =>
       client.listObjectsV2Query(connection.bucket, prefix, token, '', 1000, after),
     );
     for (const item of page.objects) {

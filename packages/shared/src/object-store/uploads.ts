@@ -29,7 +29,7 @@ export async function put(connection: Connection, request: PutRequest): Promise<
     return;
   }
   const headers = { 'Content-Type': contentType };
-  await exchange(connection, { signal }, (client) =>
+  await exchange(connection, { operation: 'put', signal }, (client) =>
     client.putObject(connection.bucket, key, body, body.length, headers),
   );
 }
@@ -45,7 +45,7 @@ async function putKnown(
   // Encryption proves the content itself; the client refuses a hash with it.
   const signed = connection.isEncrypted ? '' : sha256;
   try {
-    await exchange(connection, { signal, deadlineMs: Infinity }, async (client) => {
+    await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, async (client) => {
       await finished((await client.makeRequestStreamAsync(options, body, signed, [200], '')).resume());
     });
   } finally {
@@ -77,7 +77,7 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
   ended.addEventListener('abort', onEnded, { once: true });
   try {
     ended.throwIfAborted();
-    await exchange(connection, { signal: cut.signal, deadlineMs: Infinity }, (client) =>
+    await exchange(connection, { operation: 'put_parts', signal: cut.signal, deadlineMs: Infinity }, (client) =>
       putParts({ client, bucket: connection.bucket, key, contentType, body, ended }),
     );
     ended.throwIfAborted();
@@ -152,12 +152,12 @@ export async function abortIncomplete(connection: Connection, prefix: string, be
   let aborted = 0;
   let [keyMarker, uploadIdMarker] = ['', ''];
   for (;;) {
-    const page = await exchange(connection, {}, (client) =>
+    const page = await exchange(connection, { operation: 'list_uploads' }, (client) =>
       client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, uploadIdMarker, ''),
     );
     for (const { key, uploadId, initiated } of page.uploads) {
       if (begunBefore && initiated >= begunBefore) continue;
-      const wasThere = await exchange(connection, {}, (client) =>
+      const wasThere = await exchange(connection, { operation: 'abort_upload' }, (client) =>
         client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)).then(() => true, unlessGone),
       );
       if (wasThere) aborted += 1;

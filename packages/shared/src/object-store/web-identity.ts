@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { ClientOptions } from 'minio';
 import { Agent, fetch } from 'undici';
 import { FaultError, codesOf } from '../start/fault.ts';
+import { callUpstream } from '../upstream/call-upstream.ts';
 
 /** Who a pod is, for a store that trusts the cluster. */
 export interface WebIdentity {
@@ -67,25 +68,29 @@ async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: str
   });
   const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca } });
   try {
-    const answer = await fetch(endpoint, {
-      method: 'POST',
-      // In the body: an address ends up in logs and spans.
-      body: new URLSearchParams({
-        Action: 'AssumeRoleWithWebIdentity',
-        Version: '2011-06-15',
-        RoleArn: roleArn,
-        RoleSessionName: hostname()
-          .replaceAll(/[^\w+=,.@-]/g, '-')
-          .slice(0, 64),
-        WebIdentityToken: token.trim(),
-      }),
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
-      dispatcher,
+    const call = { upstream: 'sts', operation: 'assume_role', limitMs: ANSWER_MS } as const;
+    return await callUpstream(call, async (running) => {
+      const answer = await fetch(endpoint, {
+        method: 'POST',
+        // In the body: an address ends up in logs and spans.
+        body: new URLSearchParams({
+          Action: 'AssumeRoleWithWebIdentity',
+          Version: '2011-06-15',
+          RoleArn: roleArn,
+          RoleSessionName: hostname()
+            .replaceAll(/[^\w+=,.@-]/g, '-')
+            .slice(0, 64),
+          WebIdentityToken: token.trim(),
+        }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_MS),
+        dispatcher,
+      });
+      running.answered(answer.status);
+      const text = await answer.text();
+      if (!answer.ok) throw new FaultError(refusal({ endpoint, roleArn, tokenFile }, answer.status, text));
+      return keysOf(text, endpoint);
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new FaultError(refusal({ endpoint, roleArn, tokenFile }, answer.status, text));
-    return keysOf(text, endpoint);
   } finally {
     await dispatcher.close();
   }

@@ -14,13 +14,17 @@ export const processMetrics = {
   }),
 };
 
-const upstream = 'whom we asked: a service, `inference`, `triton`, `s3`, `postgres`, `redis`, `kafka`';
+const upstream = 'whom we asked: a service, `inference`, `triton`, `s3`, `sts`, `postgres`, `redis`, `kafka`';
 const operation = 'what was asked; a word of the code';
 
 export const upstreamMetrics = {
   duration: histogram('vision.upstream.duration', {
     meaning: 'Calls to another service, a store or the inference backend; its count is the number of calls',
-    labels: { upstream, operation, outcome: '`ok`, or a word of `error.type`, `client_left` or `canceled`' },
+    labels: {
+      upstream,
+      operation,
+      outcome: '`ok`, or a word of `error.type`, `client_left`, `client_slow` or `canceled`',
+    },
     buckets: buckets.call,
   }),
   limit: gauge('vision.upstream.limit', {

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 const HIDDEN = '***';
 
@@ -12,11 +12,4 @@ export function incomingAttributes(
   const attributes: Attributes = { 'url.path': maskPath(path) };
   if (query !== undefined) attributes['url.query'] = HIDDEN;
   return attributes;
-}
-
-/** The same for what is passed on. */
-export function outgoingAttributes({ protocol, hostname, port, path }: RequestOptions): Attributes {
-  const [plain = '', query] = (path ?? '').split('?');
-  if (query === undefined) return {};
-  return { 'url.full': `${protocol ?? 'http:'}//${hostname ?? ''}:${port ?? ''}${plain}?${HIDDEN}` };
 }

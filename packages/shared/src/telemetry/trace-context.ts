@@ -23,6 +23,11 @@ export function storedContext(stored: StoredTrace): Context {
   return propagation.extract(ROOT_CONTEXT, carrier);
 }
 
+/** Tells the next hop which trace and span it belongs to. */
+export function addTraceHeaders(headers: Record<string, unknown>): void {
+  propagation.inject(context.active(), headers);
+}
+
 /** Continues the trace that is stored with a row: spans made in `fn` become its children. */
 export function withStoredTrace<T>(stored: StoredTrace, fn: () => T): T {
   return context.with(storedContext(stored), fn);

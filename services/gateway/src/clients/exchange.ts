@@ -2,16 +2,23 @@ import type { Agent, IncomingHttpHeaders, IncomingMessage, ServerResponse } from
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import { drain } from '@vision/shared/http/drain';
+import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';
+import { createDeadline, withDeadline } from '@vision/shared/upstream/deadline';
+import { UpstreamAnswerError, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
+import type { CallOutcome } from '@vision/shared/upstream/error-type';
 import { responseHeaders } from './forward-headers.ts';
 import type { Owner } from './owners.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
 /** A service as one request reaches it. */
 interface Upstream {
+  operation: string;
   owner: Owner;
   url: string;
   token: string;
   isAnswerAwaited: boolean;
+  cutReason: () => string | undefined;
 }
 
 export interface ForwardLimits {
@@ -28,6 +35,9 @@ interface ExchangeOptions {
   agent: Agent;
 }
 
+/** Its answer, which says what was late, arrives before we give up ourselves. */
+const ANSWER_MARGIN_MS = 250;
+
 /** One request and its answer. Owns the upstream request and the timers, which end with it. */
 export class Exchange {
   readonly #req: IncomingMessage;
@@ -35,6 +45,8 @@ export class Exchange {
   readonly #target: Upstream;
   readonly #idleMs: number;
   readonly #upstream: UpstreamRequest;
+  readonly #isRead: boolean;
+  #call: UpstreamCall | undefined;
   #settle: (failure?: AppError) => void = () => undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #hasAnswer = false;
@@ -46,15 +58,16 @@ export class Exchange {
     this.#req = req;
     this.#res = res;
     this.#target = target;
-    const isRead = req.method === 'GET' || req.method === 'HEAD';
-    this.#idleMs = isRead ? limits.readIdleMs : limits.idleMs;
+    this.#isRead = req.method === 'GET' || req.method === 'HEAD';
+    this.#idleMs = this.#isRead ? limits.readIdleMs : limits.idleMs;
+    const deadlineMs = Math.max(0, this.#idleMs - ANSWER_MARGIN_MS);
     const { url, token } = target;
     this.#upstream = new UpstreamRequest(
       req,
-      { url, token, agent, connectTimeoutMs: limits.connectTimeoutMs },
+      { url, token, agent, connectTimeoutMs: limits.connectTimeoutMs, deadlineMs },
       {
         answered: (answer) => this.#onAnswer(answer),
-        failed: (reason, cause) => this.#fail(reason, cause),
+        failed: (cause) => this.#fail(cause),
         progressed: this.#onProgress,
       },
     );
@@ -65,29 +78,44 @@ export class Exchange {
    */
   async run(): Promise<IncomingHttpHeaders> {
     if (this.#res.closed) return {};
-    this.#watchdog = setTimeout(() => this.#fail('timeout'), this.#idleMs);
+    const deadline = createDeadline(this.#idleMs, this.#isRead);
+    if (this.#req.complete) deadline.start();
+    else this.#req.once('end', deadline.start);
+    this.#watchdog = setTimeout(() => this.#onSilence(), this.#idleMs);
     this.#res.once('close', this.#onClientClosed);
+    const { owner: upstream, operation, url } = this.#target;
+    const attributes = { 'http.request.method': this.#req.method ?? '', 'server.address': new URL(url).hostname };
     try {
-      await new Promise<void>((resolve, reject) => {
-        this.#settle = (failure) => (failure ? reject(failure) : resolve());
-        this.#upstream.send();
-      });
+      await withDeadline(deadline, () =>
+        callUpstream({ upstream, operation, limitMs: this.#idleMs, attributes }, (call) => this.#exchange(call)),
+      );
       return this.#answerHeaders;
     } finally {
       clearTimeout(this.#watchdog);
+      this.#req.off('end', deadline.start);
       this.#res.off('close', this.#onClientClosed);
     }
+  }
+
+  async #exchange(call: UpstreamCall): Promise<void> {
+    this.#call = call;
+    call.sent(() => this.#upstream.bytesSent);
+    await new Promise<void>((resolve, reject) => {
+      this.#settle = (failure) => (failure ? reject(failure) : resolve());
+      this.#upstream.send();
+    });
   }
 
   #onAnswer(answer: IncomingMessage): void {
     if (this.#isOver) return;
     // The service refused our own token, which the client cannot mend: no service answers a client with these.
     if (answer.statusCode === 401 || answer.statusCode === 403) {
-      this.#fail('token_refused');
+      this.#fail(new UpstreamAnswerError('answered_4xx', `our own token was refused with ${answer.statusCode}`));
       return;
     }
     this.#hasAnswer = true;
     this.#answerHeaders = answer.headers;
+    this.#call?.answered(answer.statusCode ?? 502);
     if (this.#hasClientLeft) {
       answer.resume();
       this.#isOver = true;
@@ -109,7 +137,7 @@ export class Exchange {
     answer.on('data', this.#onProgress);
     answer.once('end', () => this.#finish());
     answer.once('close', () => {
-      if (!answer.complete) this.#cut();
+      if (!answer.complete) this.#cut('connection_lost');
     });
     answer.pipe(res, { end: false });
   }
@@ -130,23 +158,38 @@ export class Exchange {
   }
 
   /** The answer broke off: the client must not take a part of it for all of it. */
-  #cut(): void {
+  #cut(word: CallOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#call?.ended(word);
     this.#res.destroy();
     this.#settle();
   }
 
-  #fail(reason: string, cause?: unknown): void {
-    if (this.#isOver) return;
+  /** Neither side moved a byte for too long; which of them, is told apart by who has to move. */
+  #onSilence(): void {
     if (this.#hasAnswer) {
-      // A service that answers early may close its side while the upload still runs; its answer is what counts.
-      if (reason === 'timeout') this.#cut();
-      return;
+      this.#cut(this.#res.writableNeedDrain ? 'client_slow' : 'body_timeout');
+    } else if (this.#upstream.awaits === 'client') {
+      this.#call?.ended('client_slow');
+      this.#giveUp(fail.requestInvalid('body_too_slow', 'The body did not arrive in time.'));
+    } else {
+      const word = this.#upstream.isSent || this.#isRead ? 'headers_timeout' : 'idle_timeout';
+      this.#fail(new UpstreamTimeoutError(word, this.#idleMs));
     }
+  }
+
+  #fail(cause: unknown): void {
+    // A service that answers early may close its side while the upload still runs; its answer is what counts.
+    if (this.#hasAnswer) return;
+    this.#giveUp(fail.sysUnavailable(`${this.#target.owner}_unavailable`, cause));
+  }
+
+  #giveUp(refusal: AppError): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     this.#upstream.leave();
-    this.#settle(fail.sysUnavailable(`${this.#target.owner}_unavailable`, cause ?? new Error(reason)));
+    this.#settle(refusal);
   }
 
   readonly #onProgress = () => {
@@ -160,6 +203,7 @@ export class Exchange {
       return;
     }
     this.#isOver = true;
+    this.#call?.ended(this.#target.cutReason() === undefined ? 'client_left' : 'client_slow');
     this.#upstream.leave();
     this.#settle();
   };

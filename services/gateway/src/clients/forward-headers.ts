@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
-import { refusalHeader } from '@vision/shared/http/refusal';
+import { outcomeHeader } from '@vision/shared/contracts/outcome';
+import { deadlineHeader } from '@vision/shared/upstream/deadline';
 
 /** Valid for one connection only (RFC 9110, section 7.6.1), plus those that `Connection` names. */
 const HOP_BY_HOP = new Set([
@@ -16,8 +17,17 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Headers that callers must not pass to services: identity, trace, and expectations of the next hop. */
-const NOT_FORWARDED = new Set(['authorization', 'host', 'expect', 'cookie', 'traceparent', 'tracestate', 'baggage']);
+/** Headers that callers must not pass to services: identity, trace, deadline, and expectations of the next hop. */
+const NOT_FORWARDED = new Set([
+  'authorization',
+  'host',
+  'expect',
+  'cookie',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  deadlineHeader,
+]);
 
 /** Set by the gateway itself on every answer, or meant for it. */
 const NOT_RETURNED = new Set([
@@ -29,7 +39,7 @@ const NOT_RETURNED = new Set([
   'x-powered-by',
   processorTimeHeader,
   refusedPicturesHeader,
-  refusalHeader,
+  outcomeHeader,
 ]);
 
 /** The headers of a request for the next hop. Repeated headers stay repeated, so the owner sees what the client did. */

@@ -9,6 +9,7 @@ import type { Owner } from './owners.ts';
 
 /** Where a request goes on, and for whom. */
 interface ForwardTarget {
+  operation: string;
   owner: Owner;
   /** Path and query. */
   path: string;
@@ -18,6 +19,8 @@ interface ForwardTarget {
    * body is waited for then.
    */
   isAnswerAwaited?: boolean;
+  /** Why we cut the connection of the client; undefined when it left by itself. */
+  cutReason?: () => string | undefined;
 }
 
 /** The headers of the answer; none when the client left before it. */
@@ -46,9 +49,13 @@ export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Fo
   // The time counts for connections that are free; how long an answer may take is decided elsewhere.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 64, timeout: IDLE_CONNECTION_MS });
   return {
-    forward: async (req, res, { owner, path, caller, isAnswerAwaited = false }) => {
+    forward: async (
+      req,
+      res,
+      { operation, owner, path, caller, isAnswerAwaited = false, cutReason = () => undefined },
+    ) => {
       const token = await signer.sign(owner, caller);
-      const target = { owner, url: urls[owner] + path, token, isAnswerAwaited };
+      const target = { operation, owner, url: urls[owner] + path, token, isAnswerAwaited, cutReason };
       return new Exchange(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),

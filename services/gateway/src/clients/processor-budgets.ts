@@ -21,6 +21,7 @@ export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits):
   const takeFrom = async (subject: string, ms: number): Promise<number> => {
     const { perSecondMs, burstMs } = limits;
     const shared = await redis.attempt(
+      'charge_processor_time',
       (client) => client.eval(TAKE, 1, `processor:${subject}`, ms, perSecondMs, burstMs) as Promise<string>,
     );
     return shared === undefined ? takeOwn(own, { subject, ms, budget: ownOf(subject) }) : Number(shared);

@@ -24,7 +24,7 @@ export function createRateLimiter(redis: RedisGuard): RateLimiter {
     take: async (subject, { requests_per_second: rate, burst }) => {
       if (burst < 1) return { isAllowed: false, remaining: 0, waitMs: CLOSED_MS };
       const pair = pairOf(pairs, rate, burst);
-      const shared = await redis.attempt(async (client) => {
+      const shared = await redis.attempt('take_token', async (client) => {
         pair.shared ??= sharedLimiter(client, rate, burst);
         return decide(pair.shared, subject, { customDuration: Math.max(1, Math.ceil(burst / rate)) });
       });

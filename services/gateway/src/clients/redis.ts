@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisConnection } from '@vision/shared/redis-config';
+import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { away, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
@@ -7,7 +8,7 @@ import type { Signals } from '../signals.ts';
 
 export interface RedisGuard {
   /** Runs a command; undefined when Redis is away, failed within the deadline or failed a moment ago. */
-  attempt: <T>(command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
+  attempt: <T>(operation: string, command: (client: Redis) => Promise<T>) => Promise<T | undefined>;
   /** Rejects when Redis does not answer now; what was decided about it before is not looked at. */
   ping: () => Promise<unknown>;
   start: () => void;
@@ -51,13 +52,14 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
     isAway = true;
   };
   return {
-    attempt: async (command) => {
+    attempt: async (operation, command) => {
       if (performance.now() < awayUntil) {
         signals.redisAway(undefined, false);
         return undefined;
       }
       try {
-        const result = await command(client);
+        const call = { upstream: 'redis', operation, limitMs: timeoutMs, isPartOfTrace: true } as const;
+        const result = await callUpstream(call, () => command(client));
         if (isAway) signals.redisBack();
         isAway = false;
         return result;

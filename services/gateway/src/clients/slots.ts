@@ -46,6 +46,7 @@ export function createSlots({ redis, leaseMs, logger }: SlotOptions): Slots {
       const key = `slots:${kind}:${subject}`;
       const lease = randomUUID();
       const taken = await redis.attempt(
+        'take_slot',
         (client) => client.eval(TAKE, 1, key, lease, limit, leaseMs) as Promise<[number, number]>,
       );
       const own = held.get(key) ?? new Set<string>();
@@ -67,12 +68,12 @@ function release(
   const own = held.get(key);
   if (!own?.delete(lease)) return;
   if (own.size === 0) held.delete(key);
-  void redis.attempt((client) => client.zrem(key, lease));
+  void redis.attempt('release_slot', (client) => client.zrem(key, lease));
 }
 
 async function renewAll(redis: RedisGuard, held: Map<string, Set<string>>, leaseMs: number): Promise<void> {
   if (held.size === 0) return;
-  await redis.attempt(async (client) => {
+  await redis.attempt('renew_slots', async (client) => {
     const pipeline = client.pipeline();
     // A slot taken while Redis was away, or lost with its data, is written here and counts for all replicas
     // from then on.

@@ -1,5 +1,8 @@
 import http from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { addTraceHeaders } from '@vision/shared/telemetry/trace-context';
+import { deadlineHeader } from '@vision/shared/upstream/deadline';
+import { UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
 import { requestHeaders } from './forward-headers.ts';
 
 interface UpstreamOptions {
@@ -8,12 +11,14 @@ interface UpstreamOptions {
   token: string;
   agent: Agent;
   connectTimeoutMs: number;
+  /** How long the answer is waited for, once the request is there. */
+  deadlineMs: number;
 }
 
 /** What the request tells of itself; a failure may be told after an answer, and more than once. */
 interface UpstreamEvents {
   answered: (answer: IncomingMessage) => void;
-  failed: (reason: string, cause?: unknown) => void;
+  failed: (cause: unknown) => void;
   /** Bytes of the body went on. */
   progressed: () => void;
 }
@@ -27,6 +32,8 @@ export class UpstreamRequest {
   #request: ClientRequest | undefined;
   #hasAnswer = false;
   #hasLeft = false;
+  #isPiping = false;
+  #bytesSent = 0;
 
   constructor(req: IncomingMessage, options: UpstreamOptions, events: UpstreamEvents) {
     this.#req = req;
@@ -40,6 +47,16 @@ export class UpstreamRequest {
     return this.#request?.writableEnded === true;
   }
 
+  /** Bytes of the body that went on. */
+  get bytesSent(): number {
+    return this.#bytesSent;
+  }
+
+  /** Whose turn it is to move the body: the client's when the service has taken all that came. */
+  get awaits(): 'client' | 'service' {
+    return this.#isPiping && !this.isSent && this.#request?.writableNeedDrain === false ? 'client' : 'service';
+  }
+
   send(): void {
     this.#send(true);
   }
@@ -47,7 +64,7 @@ export class UpstreamRequest {
   /** Ends the request and the upload into it. */
   leave(): void {
     this.#hasLeft = true;
-    this.#req.off('data', this.#events.progressed);
+    this.#req.off('data', this.#onData);
     if (this.#request) {
       this.#req.unpipe(this.#request);
       this.#request.destroy();
@@ -68,7 +85,7 @@ export class UpstreamRequest {
       // An idle connection may be closed by the service just as it is used; without a body the request can go again.
       const wasStale = request.reusedSocket && isReset(error);
       if (mayRepeat && wasStale && !this.#hasBody && !this.#hasAnswer && !this.#hasLeft) this.#send(false);
-      else this.#events.failed('connection_lost', error);
+      else this.#events.failed(error);
     });
     this.#sendBody(request);
   }
@@ -88,7 +105,8 @@ export class UpstreamRequest {
 
   #pipe(request: ClientRequest): void {
     if (this.#hasLeft) return;
-    this.#req.on('data', this.#events.progressed);
+    this.#isPiping = true;
+    this.#req.on('data', this.#onData);
     this.#req.pipe(request);
   }
 
@@ -97,13 +115,24 @@ export class UpstreamRequest {
     if (!this.#hasBody) delete headers['content-length'];
     else if (this.#req.headers.expect !== undefined) headers['expect'] = '100-continue';
     const requestId = this.#req.headers['x-request-id'];
-    return { ...headers, 'x-request-id': requestId, authorization: `Bearer ${this.#options.token}` };
+    const { token, deadlineMs } = this.#options;
+    const own = { 'x-request-id': requestId, authorization: `Bearer ${token}`, [deadlineHeader]: String(deadlineMs) };
+    const sent = { ...headers, ...own };
+    addTraceHeaders(sent);
+    return sent;
   }
+
+  readonly #onData = (chunk: Buffer) => {
+    this.#bytesSent += chunk.length;
+    this.#events.progressed();
+  };
 
   #watchConnect(request: ClientRequest): void {
     request.once('socket', (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => this.#events.failed('connect_timeout'), this.#options.connectTimeoutMs);
+      const { connectTimeoutMs } = this.#options;
+      const late = () => this.#events.failed(new UpstreamTimeoutError('connect_timeout', connectTimeoutMs));
+      const timer = setTimeout(late, connectTimeoutMs);
       const clear = () => clearTimeout(timer);
       socket.once('connect', clear).once('close', clear);
     });

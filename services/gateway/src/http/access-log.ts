@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Caller } from '@vision/shared/http/caller';
-import { refusalTold } from '@vision/shared/http/refusal';
 import type { Route } from '@vision/shared/http/route';
+import { outcomeOfAnswer } from '@vision/shared/http/server-span';
 import type { Signals } from '../signals.ts';
 
 /** Counts and logs every request once, when its answer is done or cut. Addresses and headers of the client stay out. */
@@ -9,6 +9,7 @@ export function accessLog(signals: Signals): RequestHandler {
   return (_req, res, next) => {
     const startedAt = performance.now();
     res.once('close', () => {
+      const { code, reason } = outcomeOfAnswer(res);
       signals.served({
         operation: String(res.locals['operation'] ?? 'none'),
         status: res.statusCode,
@@ -17,7 +18,8 @@ export function accessLog(signals: Signals): RequestHandler {
         subject: (res.locals['caller'] as Caller | undefined)?.subject,
         requestId: String(res.getHeader('X-Request-Id') ?? ''),
         isCut: !res.writableFinished,
-        ...refusalTold(res),
+        code,
+        reason,
       });
     });
     next();

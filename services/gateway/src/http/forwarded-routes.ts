@@ -4,17 +4,19 @@ import type { Response } from 'express';
 import { taskPath } from '@vision/shared/contracts/ids';
 import { refusedPicturesHeader, refusedPicturesOf } from '@vision/shared/contracts/images';
 import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
+import { outcomeHeader, readOutcome } from '@vision/shared/contracts/outcome';
 import { pathTo } from '@vision/shared/contracts/question';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
-import { tellRefusalOf } from '@vision/shared/http/refusal';
 import { route } from '@vision/shared/http/route';
 import type { Method, Route } from '@vision/shared/http/route';
+import { noteOutcome } from '@vision/shared/http/server-span';
 import type { Owner } from '../clients/owners.ts';
 import type { Slot, SlotKind } from '../clients/slots.ts';
 import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
+import { cutReasonOf } from './cut-reason.ts';
 
 type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
@@ -69,8 +71,10 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
         // Its cost is read from the answer of work that goes on when the client has left.
         const isAnswerAwaited = kind !== undefined;
-        const answer = await deps.forward(req, res, { owner, path: target, caller, isAnswerAwaited });
-        tellRefusalOf(res, answer);
+        const cutReason = () => cutReasonOf(res);
+        const way = { operation, owner, path: target, caller, isAnswerAwaited, cutReason };
+        const answer = await deps.forward(req, res, way);
+        noteOutcome(res, { ...readOutcome(answer[outcomeHeader]), ...reasonOf(cutReason()) });
         await deps.processorBudgets.charge(caller.subject, costOf(answer));
       } catch (error) {
         deps.signals.upstreamFailed(owner, error);
@@ -83,6 +87,8 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
     },
   );
 }
+
+const reasonOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
 /** The cost of the work on a request, as the service tells that did it. */
 function costOf(answer: IncomingHttpHeaders): Spent {

@@ -1,9 +1,10 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../domain/client-network.ts';
 import type { IsTrusted } from '../domain/client-network.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionLimits, CutReason } from './connection.ts';
+import { noteCut } from './cut-reason.ts';
 
 export interface ConnectionWatchOptions extends ConnectionLimits {
   /** Open connections of one client address. */
@@ -22,8 +23,10 @@ const LOOK_EVERY_MS = 1000;
 export function watchConnections(server: Server, options: ConnectionWatchOptions): void {
   const open = new Map<Socket, Connection>();
   const perNetwork = new Map<string, number>();
+  const answers = new WeakMap<Socket, ServerResponse>();
   const cut = (socket: Socket, reason: CutReason) => {
     options.onCut(reason);
+    noteCut(answers.get(socket), reason);
     // A reset frees what the system still holds for a client that does not read.
     socket.resetAndDestroy();
   };
@@ -41,7 +44,10 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
       if (network !== undefined) release(perNetwork, network);
     });
   });
-  server.on('request', (req, res) => open.get(req.socket)?.begin(req, res));
+  server.on('request', (req, res) => {
+    answers.set(req.socket, res);
+    open.get(req.socket)?.begin(req, res);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onCut('head_timeout');
   });

@@ -82,12 +82,14 @@ export function toReply({ call, entries, replayed, processorMs }: FinishedCall):
     results: entries.map(toResult),
     ...(replayed ? { replayed } : {}),
   };
-  if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' } };
+  const failed = entries.filter((entry) => entry.outcome.status === 'failed').length;
+  const outcome = { images_succeeded: entries.length - failed, images_failed: failed, replayed };
+  if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' }, outcome };
   const headers = {
     [processorTimeHeader]: processorMs.join(','),
     [refusedPicturesHeader]: String(refusedImages(entries)),
   };
-  return { status: 201, body, headers };
+  return { status: 201, body, headers, outcome };
 }
 
 function toResult({ seq, outcome }: ImageEntry) {

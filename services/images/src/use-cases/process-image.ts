@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
-import { CallError } from '@vision/shared/http/call';
+import { outcomeOf } from '@vision/shared/upstream/classify';
+import { isTimeout } from '@vision/shared/upstream/error-type';
 import { imageFaultOf } from '../domain/image-call.ts';
 import type { Claim, ImageEntry, ImageOutcome } from '../domain/image-call.ts';
 import type { ImageType } from '../domain/image-type.ts';
@@ -100,11 +101,7 @@ async function relayAndDetect(
 }
 
 /** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */
-function isStall(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof CallError) return cause.reason === 'timeout';
-  return cause instanceof Error && 'code' in cause && cause.code === 'ETIMEDOUT';
-}
+const isStall = (error: unknown): boolean => isTimeout(outcomeOf(error));
 
 function failedOutcome(
   { signals }: ImageDeps,

@@ -2,6 +2,9 @@ import { request } from 'undici';
 import { z } from 'zod';
 import type { KserveSpec } from '@vision/shared/contracts/scenes';
 import { readBody } from '@vision/shared/http/read-body';
+import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';
+import { endOf, UpstreamAnswerError, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
 import type { OutputTensor } from '../domain/candidate.ts';
 import type { InputTensor } from '../domain/to-tensor.ts';
 
@@ -38,22 +41,52 @@ export async function infer(
 ): Promise<Record<string, OutputTensor>> {
   const data = Buffer.from(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
   const head = Buffer.from(JSON.stringify(headOf(spec, tensor, data.length)));
-  const deadline = AbortSignal.timeout(spec.timeout_ms);
+  const attributes = { 'server.address': new URL(spec.url).hostname, 'app.model': spec.model };
   try {
-    const reply = await request(`${modelUrl(spec)}/infer`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/octet-stream', 'inference-header-content-length': String(head.length) },
-      body: Buffer.concat([head, data]),
-      signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
-    });
-    const body = await readBody(reply.body, MAX_REPLY_BYTES);
-    if (reply.statusCode !== 200) throw new ModelServerError(`the model server answered ${reply.statusCode}`);
-    return readOutputs(body, Number(reply.headers['inference-header-content-length'] ?? body.length));
+    return await callUpstream(
+      { upstream: 'triton', operation: 'infer', limitMs: spec.timeout_ms, attributes },
+      (running) => inferOnce(spec, { head, data }, { running, signal }),
+    );
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     if (cause instanceof ModelServerError) throw cause;
     throw new ModelServerError(`the model server at ${new URL(spec.url).host} did not answer`, { cause });
   }
+}
+
+async function inferOnce(
+  spec: KserveSpec,
+  { head, data }: { head: Buffer; data: Buffer },
+  { running, signal }: { running: UpstreamCall; signal: AbortSignal | undefined },
+): Promise<Record<string, OutputTensor>> {
+  const ending = new AbortController();
+  let waitsFor: 'headers_timeout' | 'body_timeout' = 'headers_timeout';
+  const timer = setTimeout(() => ending.abort(new UpstreamTimeoutError(waitsFor, spec.timeout_ms)), spec.timeout_ms);
+  running.sent(head.length + data.length);
+  try {
+    const reply = await request(`${modelUrl(spec)}/infer`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream', 'inference-header-content-length': String(head.length) },
+      body: Buffer.concat([head, data]),
+      signal: signal ? AbortSignal.any([ending.signal, signal]) : ending.signal,
+    });
+    running.answered(reply.statusCode);
+    waitsFor = 'body_timeout';
+    const body = await readBody(reply.body, MAX_REPLY_BYTES);
+    if (reply.statusCode !== 200) throw refusedWith(reply.statusCode);
+    return readOutputs(body, Number(reply.headers['inference-header-content-length'] ?? body.length));
+  } catch (error) {
+    if (signal?.aborted) running.ended(endOf(signal));
+    else if (error instanceof SyntaxError || error instanceof z.ZodError) running.ended('reply_unreadable');
+    throw ending.signal.aborted ? ending.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refusedWith(status: number): ModelServerError {
+  const cause = new UpstreamAnswerError(status >= 500 ? 'answered_5xx' : 'answered_4xx', `status ${status}`);
+  return new ModelServerError(`the model server answered ${status}`, { cause });
 }
 
 /** Whether the server says that the model can be used now. */

@@ -27,6 +27,8 @@ export function createBackendStatus({ baseUrl, token, signer }: BackendStatusOpt
       const bearer = token ?? (await signer.sign('inference', { subject: 'operator' }));
       const answers = await askEveryReplica(baseUrl, (dispatcher) =>
         call({
+          upstream: 'inference',
+          operation: 'status',
           method: 'GET',
           url: baseUrl + backendStatusPath,
           headers: { authorization: `Bearer ${bearer}` },

@@ -30,11 +30,11 @@ export interface ResultsClientOptions {
 const SUBJECT = 'tasks';
 /** Calls come one after the other, and each may take its whole time. */
 const VOLUME = 3;
-const BREAKER = 'results.stored_frames';
+const BREAKER = { upstream: 'results', operation: 'stored_frames' } as const;
 
 export function createResultsClient({ breakerResetMs, ...options }: ResultsClientOptions): ResultsClient {
   const { ask } = createServiceClient({ ...options, audience: 'results' });
-  const breaker = createBreaker({ name: BREAKER, resetMs: breakerResetMs, volume: VOLUME });
+  const breaker = createBreaker({ ...BREAKER, resetMs: breakerResetMs, volume: VOLUME });
   return {
     countFrames: async (taskIds) => {
       const question = () => ask(countFramesOfTasks, { subject: SUBJECT, body: { task_ids: taskIds } });
@@ -43,7 +43,7 @@ export function createResultsClient({ breakerResetMs, ...options }: ResultsClien
         items.map((item) => [item.task_id, { frames: item.frames_stored, completedAttempt: item.completed_attempt }]),
       );
     },
-    breakers: () => [{ name: BREAKER, state: breaker.state() }],
+    breakers: () => [{ name: `${BREAKER.upstream}.${BREAKER.operation}`, state: breaker.state() }],
     close: () => breaker.shutdown(),
   };
 }

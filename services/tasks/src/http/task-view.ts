@@ -54,9 +54,10 @@ export function toView(task: VisibleTask): TaskView {
 
 /** 201 for a new task, 202 while nobody knows whether the backend has it, 200 for a replay. */
 export function createdReply({ task, replayed, processorMs = 0 }: Created): Reply {
-  if (replayed) return { status: 200, body: toView(task), headers: { 'Idempotency-Replayed': 'true' } };
+  const outcome = { task_status: task.status, replayed };
+  if (replayed) return { status: 200, body: toView(task), headers: { 'Idempotency-Replayed': 'true' }, outcome };
   const headers = { [processorTimeHeader]: String(processorMs) };
-  return { status: task.status === 'resolving' ? 202 : 201, body: toView(task), headers };
+  return { status: task.status === 'resolving' ? 202 : 201, body: toView(task), headers, outcome };
 }
 
 export const createResponses = {

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/**
+ * Header of an answer between services: what became of the request, for the span, the metrics and the access log of the
+ * service that passed it on. It never leaves the gateway.
+ */
+export const outcomeHeader = 'x-outcome';
+
+const word = z.string().regex(/^[\w-]{1,64}$/);
+const count = z.coerce.number().int().min(0).max(1_000);
+
+/** What became of a request. A refusal has a code or a reason, or both. */
+const outcome = z.object({
+  code: word.optional(),
+  reason: word.optional(),
+  /** Status of the task that a create answers with. */
+  task_status: word.optional(),
+  images_succeeded: count.optional(),
+  images_failed: count.optional(),
+  /** Answered with what an earlier request with this key was answered. */
+  replayed: z.stringbool().optional(),
+});
+
+export type Outcome = z.infer<typeof outcome>;
+
+/** The header's text. */
+export function outcomeText(told: Outcome): string {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(told)) if (value !== undefined) text.set(name, String(value));
+  return text.toString();
+}
+
+/** Reads the header; nothing for what makes no sense. */
+export function readOutcome(header: string | string[] | undefined): Outcome {
+  const parsed = outcome.safeParse(Object.fromEntries(new URLSearchParams(String(header ?? ''))));
+  return parsed.success ? parsed.data : {};
+}

@@ -1,0 +1,45 @@
+import { context, trace } from '@opentelemetry/api';
+import type { Span } from '@opentelemetry/api';
+import { getRPCMetadata, RPCType } from '@opentelemetry/core';
+import type { RequestHandler, Response } from 'express';
+import { outcomeHeader, outcomeText } from '../contracts/outcome.ts';
+import type { Outcome } from '../contracts/outcome.ts';
+
+/** The span of the request that is answered here, whatever spans are open below it. */
+function serverSpan(): Span | undefined {
+  const served = getRPCMetadata(context.active());
+  return served?.type === RPCType.HTTP ? served.span : trace.getActiveSpan();
+}
+
+/** Names the span of a request after its route. */
+export function namedSpan({ path, operation }: { path: string; operation: string }): RequestHandler {
+  return (_req, _res, next) => {
+    const served = getRPCMetadata(context.active());
+    if (served?.type === RPCType.HTTP) served.route = path;
+    serverSpan()?.setAttribute('app.operation', operation);
+    next();
+  };
+}
+
+/** Says on the span what became of the request, and to the service of ours that passed it on. */
+export function noteOutcome(res: Response, told: Outcome): void {
+  res.locals['outcome'] = told;
+  const span = serverSpan();
+  if (span?.isRecording()) span.setAttributes(attributesOf(told));
+  if (res.locals['isServiceCall'] === true && !res.headersSent) res.set(outcomeHeader, outcomeText(told));
+}
+
+/** What was noted of a request so far. */
+export const outcomeOfAnswer = (res: Response): Outcome => (res.locals['outcome'] as Outcome | undefined) ?? {};
+
+function attributesOf(told: Outcome) {
+  const { code, reason, task_status, images_succeeded, images_failed, replayed } = told;
+  return {
+    ...(code !== undefined && { 'app.error.code': code }),
+    ...(reason !== undefined && { 'app.error.reason': reason }),
+    ...(task_status !== undefined && { 'app.task.status': task_status }),
+    ...(images_succeeded !== undefined && { 'app.images.succeeded': images_succeeded }),
+    ...(images_failed !== undefined && { 'app.images.failed': images_failed }),
+    ...(replayed !== undefined && { 'app.replayed': replayed }),
+  };
+}

@@ -1,0 +1,169 @@
+import { context, INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Attributes, Span } from '@opentelemetry/api';
+import { limitOf, outcomeOf } from './classify.ts';
+import { activeDeadline } from './deadline.ts';
+import { isQuiet } from './error-type.ts';
+import type { CallOutcome } from './error-type.ts';
+import { rememberFacts } from './upstream-facts.ts';
+import type { UpstreamFacts } from './upstream-facts.ts';
+import { recordCall } from './upstream-metrics.ts';
+
+/** Everything that we ask something of. */
+export type UpstreamName =
+  | 'gateway'
+  | 'tasks'
+  | 'images'
+  | 'results'
+  | 'quota'
+  | 'inference'
+  | 'triton'
+  | 's3'
+  | 'sts'
+  | 'postgres'
+  | 'redis'
+  | 'kafka';
+
+export interface UpstreamCallOptions {
+  upstream: UpstreamName;
+  /** What is asked; one of few words, never an id. */
+  operation: string;
+  /** The limit that ends the call, in milliseconds. */
+  limitMs?: number | undefined;
+  /** Which try this is, of how many at most. */
+  attempt?: { number: number; of: number } | undefined;
+  breakerState?: string | undefined;
+  /** Makes a span only as part of a trace; for what also runs in rounds that nobody looks for. */
+  isPartOfTrace?: boolean | undefined;
+  /** More of the conventions; nothing that a stranger wrote. */
+  attributes?: Attributes | undefined;
+}
+
+/** What a call tells of itself while it runs. */
+export interface UpstreamCall {
+  /** Counts bytes of the request that were handed over; a function is asked when the call ends. */
+  sent: (bytes: number | (() => number)) => void;
+  /** The status of an answer over HTTP; 5xx counts as a failure of the other side, whatever is made of it. */
+  answered: (status: number) => void;
+  /** How the call ended, where nothing is thrown and the status does not tell it. */
+  ended: (word: CallOutcome) => void;
+}
+
+const tracer = () => trace.getTracer('vision.upstream');
+
+/**
+ * The one way to call an upstream: one span that says whom we asked, under which limit and with what outcome; one
+ * measurement; and on what it throws the same facts, for the log line. A client that left and a cancel of our own are
+ * no errors.
+ */
+export async function callUpstream<T>(
+  options: UpstreamCallOptions,
+  work: (call: UpstreamCall) => Promise<T>,
+): Promise<T> {
+  const { upstream, operation } = options;
+  const span = startSpan(options);
+  const startedAt = performance.now();
+  const seen: Seen = { limitMs: options.limitMs, bytes: [], status: undefined, word: undefined };
+  const finish = (outcome: CallOutcome, error?: unknown) => {
+    const spentMs = performance.now() - startedAt;
+    if (span.isRecording()) span.setAttributes(closingAttributes(seen, outcome, spentMs));
+    if (outcome !== 'ok' && !isQuiet(outcome) && outcome !== 'answered_4xx') {
+      span.setAttribute('error.type', outcome).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span.end();
+    recordCall({ upstream, operation, outcome, spentMs, limitMs: seen.limitMs });
+    if (error !== undefined) rememberFacts(error, factsFor(options, seen, outcome, spentMs));
+  };
+  try {
+    const result = await context.with(trace.setSpan(context.active(), span), () => work(callOf(seen)));
+    finish(seen.word ?? wordOfStatus(seen.status));
+    return result;
+  } catch (error) {
+    seen.limitMs = limitOf(error) ?? seen.limitMs;
+    finish(seen.word ?? outcomeOf(error), error);
+    throw error;
+  }
+}
+
+function startSpan(options: UpstreamCallOptions): Span {
+  if (options.isPartOfTrace && !trace.getActiveSpan()) return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  const name = `${options.upstream} ${options.operation}`;
+  return tracer().startSpan(name, { kind: SpanKind.CLIENT, attributes: openingAttributes(options) });
+}
+
+interface Seen {
+  limitMs: number | undefined;
+  bytes: (number | (() => number))[];
+  status: number | undefined;
+  word: CallOutcome | undefined;
+}
+
+function callOf(seen: Seen): UpstreamCall {
+  return {
+    sent: (bytes) => void seen.bytes.push(bytes),
+    answered: (status) => {
+      seen.status = status;
+    },
+    ended: (word) => {
+      seen.word = word;
+    },
+  };
+}
+
+function bytesSent({ bytes }: Seen): number | undefined {
+  if (bytes.length === 0) return undefined;
+  return bytes.reduce<number>((sum, part) => sum + (typeof part === 'number' ? part : part()), 0);
+}
+
+function wordOfStatus(status = 200): CallOutcome {
+  return status >= 500 ? 'answered_5xx' : status >= 400 ? 'answered_4xx' : 'ok';
+}
+
+function openingAttributes({
+  upstream,
+  operation,
+  attempt,
+  breakerState,
+  attributes,
+}: UpstreamCallOptions): Attributes {
+  return {
+    ...attributes,
+    'app.upstream.name': upstream,
+    'app.upstream.operation': operation,
+    ...(attempt && { 'app.attempt': attempt.number, 'app.attempts': attempt.of }),
+    ...(breakerState !== undefined && { 'app.breaker.state': breakerState }),
+  };
+}
+
+function closingAttributes(seen: Seen, outcome: CallOutcome, spentMs: number): Attributes {
+  const { limitMs, status } = seen;
+  const left = deadlineLeft();
+  const bytes = bytesSent(seen);
+  return {
+    'app.call.outcome': outcome,
+    'app.upstream.spent_ms': Math.round(spentMs),
+    ...(limitMs !== undefined && Number.isFinite(limitMs) && { 'app.timeout.limit_ms': limitMs }),
+    ...(left !== undefined && { 'app.deadline.left_ms': left }),
+    ...(bytes !== undefined && { 'app.bytes_sent': bytes }),
+    ...(status !== undefined && { 'http.response.status_code': status }),
+  };
+}
+
+const deadlineLeft = () => {
+  const left = activeDeadline()?.leftMs();
+  return left === undefined ? undefined : Math.round(left);
+};
+
+function factsFor(options: UpstreamCallOptions, seen: Seen, outcome: CallOutcome, spentMs: number): UpstreamFacts {
+  return {
+    name: options.upstream,
+    operation: options.operation,
+    error_type: outcome,
+    limit_ms: seen.limitMs,
+    spent_ms: Math.round(spentMs),
+    deadline_left_ms: deadlineLeft(),
+    attempt: options.attempt?.number,
+    attempts: options.attempt?.of,
+    breaker_state: options.breakerState,
+    bytes_sent: bytesSent(seen),
+  };
+}

@@ -1,0 +1,27 @@
+import { createGauge, createHistogram } from '../telemetry/instruments.ts';
+import { upstreamMetrics } from '../telemetry/shared-metrics.ts';
+import type { CallOutcome } from './error-type.ts';
+
+interface CallRecord {
+  upstream: string;
+  operation: string;
+  outcome: CallOutcome;
+  spentMs: number;
+  limitMs: number | undefined;
+}
+
+let instruments: ReturnType<typeof createInstruments> | undefined;
+
+const createInstruments = () => ({
+  duration: createHistogram(upstreamMetrics.duration),
+  limit: createGauge(upstreamMetrics.limit),
+});
+
+/** Measures one call. */
+export function recordCall({ upstream, operation, outcome, spentMs, limitMs }: CallRecord): void {
+  instruments ??= createInstruments();
+  instruments.duration.record(spentMs / 1000, { upstream, operation, outcome });
+  if (limitMs !== undefined && Number.isFinite(limitMs)) {
+    instruments.limit.record(limitMs / 1000, { upstream, operation });
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { createLogger } from '../src/logger.ts';
+import { createKafka } from '../src/messaging/kafka.ts';
+import { createProducer } from '../src/messaging/producer.ts';
+import { createObjectStore } from '../src/object-store/object-store.ts';
+import { freePort } from '../src/testing/ports.ts';
+import { recordSpans } from '../src/testing/recorded-spans.ts';
+import { ClientGoneError } from '../src/upstream/ended-call.ts';
+import { factsOf } from '../src/upstream/upstream-facts.ts';
+
+const recorded = recordSpans();
+afterAll(() => recorded.stop());
+beforeEach(() => recorded.clear());
+
+/** A peer that accepts connections and does with them what the test says. */
+async function peer(serve: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const store = createObjectStore({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'eu',
+    bucket: 'things',
+    accessKey: 'key',
+    secretKey: 'secret',
+    idleMs: 300,
+    deadlineMs: 600,
+  });
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    store.close();
+  };
+  return { store, close };
+}
+
+const told = (name: string) => recorded.spans().find((span) => span.name === name)?.attributes;
+
+test('a store that takes a request and never answers is silent too long, whatever the whole call may take', async () => {
+  const { store, close } = await peer((socket) => socket.resume());
+  const error: unknown = await store.stat('a/b').catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ reason: 'object_store_unavailable' });
+  const span = { 'app.upstream.name': 's3', 'error.type': 'idle_timeout', 'app.timeout.limit_ms': 300 };
+  expect(told('s3 stat')).toMatchObject(span);
+  expect(factsOf(error)).toMatchObject({ name: 's3', operation: 'stat', error_type: 'idle_timeout', limit_ms: 300 });
+  close();
+});
+
+test('a store that drips its answer meets the limit of the whole call', async () => {
+  const { store, close } = await peer((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const drip = setInterval(() => socket.write('X-Drip: 1\r\n'), 50);
+    socket.once('close', () => clearInterval(drip));
+  });
+  await expect(store.stat('a/b')).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(told('s3 stat')).toMatchObject({ 'error.type': 'total_timeout', 'app.timeout.limit_ms': 600 });
+  close();
+});
+
+test('a store that stops reading in the middle of a picture: the span says how much it was sent', async () => {
+  const { store, close } = await peer((socket) => socket.once('data', () => socket.pause()));
+  const bytes = 8 * 1024 * 1024;
+  const known = { bytes, sha256: '0'.repeat(64) };
+  const body = Readable.from([Buffer.alloc(bytes)]);
+  await expect(store.put({ key: 'a', body, contentType: 'image/png', known })).rejects.toThrow();
+  const span = told('s3 put');
+  expect(span).toMatchObject({ 'error.type': 'idle_timeout', 'app.timeout.limit_ms': 300 });
+  expect(Number(span?.['app.bytes_sent'])).toBeGreaterThan(1_000);
+  close();
+});
+
+test('a client that left and a cancel of our own end a call to the store without an error', async () => {
+  const { store, close } = await peer((socket) => socket.resume());
+  for (const [reason, word] of [
+    [new ClientGoneError(), 'client_left'],
+    [new Error('not needed'), 'canceled'],
+  ] as const) {
+    recorded.clear();
+    const leaving = new AbortController();
+    const putting = store.put({ key: 'a', body: Buffer.alloc(10), contentType: 'image/png', signal: leaving.signal });
+    leaving.abort(reason);
+    await expect(putting).rejects.toBe(reason);
+    expect([told('s3 put')?.['app.call.outcome'], told('s3 put')?.['error.type']]).toEqual([word, undefined]);
+  }
+  close();
+});
+
+test('no span of the store holds a key of an object', async () => {
+  const { store, close } = await peer((socket) => socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'));
+  await store.stat('secret/file-name.mp4');
+  expect(recorded.spans().length).toBeGreaterThan(0);
+  expect(JSON.stringify(recorded.spans().map(({ name, attributes }) => [name, attributes]))).not.toContain('secret');
+  close();
+});
+
+test('a broker that is not there', async () => {
+  const kafka = createKafka({
+    brokers: [`127.0.0.1:${await freePort()}`],
+    clientId: 'spans',
+    logger: createLogger('spans', 'silent'),
+    tries: 1,
+  });
+  const producer = createProducer(kafka);
+  const event = { topic: 'things', key: 'k', type: 'thing', id: '1', source: 'test', time: new Date(), data: {} };
+  const publishing = recorded.inRequest(() => producer.publish([event as never]));
+  const error: unknown = await publishing.catch((thrown: unknown) => thrown);
+  expect(told('kafka send')).toMatchObject({ 'app.upstream.name': 'kafka', 'error.type': 'connect_failed' });
+  expect(told('send things')).toMatchObject({ 'error.type': 'connect_failed' });
+  expect(factsOf(error)).toMatchObject({ name: 'kafka', error_type: 'connect_failed' });
+  await producer.stop();
+}, 60_000);

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { installMissing } from '../local/host-programs.ts';
+import { root } from '../local/settings.ts';
 import { alertRules, rulesFile } from './alert-rules.ts';
 import { cases } from './cases.ts';
 import { promtool, promtoolOn } from './promtool.ts';
@@ -10,8 +12,9 @@ beforeAll(() => installMissing(['promtool']), 300_000);
 
 const rules = alertRules();
 
-test('promtool takes the rules', () => {
+test('promtool takes the rules, and the configuration of Prometheus in docker compose', () => {
   expect(promtool(['check', 'rules', rulesFile])).toBe('');
+  expect(promtool(['check', 'config', '--syntax-only', join(root, 'deploy/compose/observe/prometheus.yaml')])).toBe('');
 });
 
 describe.each(Object.entries(cases))('%s', (alert, { atMinute, fires, stays }) => {

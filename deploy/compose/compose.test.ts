@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import type { z } from 'zod';
 import { loadConfig } from '@vision/shared/config';
 import { readMigrateConfig } from '@vision/shared/db/database-config';
@@ -24,6 +25,8 @@ const secrets = composeSecrets({ INFERENCE_TOKEN: 'a-static-token-of-a-backend' 
 const compose = readComposeFile(file, { ...secrets, INFERENCE_TOKEN: 'a-static-token-of-a-backend' });
 const containers = Object.entries(compose.services);
 const ours = containers.filter(([, { image }]) => image.startsWith('vision/'));
+const watchers = containers.filter(([, { profiles }]) => profiles.includes('observe'));
+const stores = containers.filter(([, { image, profiles }]) => !image.startsWith('vision/') && profiles.length === 0);
 const environmentOf = (name: string) => compose.services[name]?.environment ?? {};
 
 /** What the images set themselves (Dockerfile). */
@@ -86,6 +89,7 @@ test('a container gets its own secrets and no others', () => {
     API_KEY_PEPPERS: ['gateway'],
     STREAM_URL_KEY: ['inference', 'tasks'],
     REDIS_PASSWORD: ['gateway', 'redis'],
+    GRAFANA_PASSWORD: ['grafana'],
     S3_ACCESS_KEY: store,
     S3_SECRET_KEY: store,
   });
@@ -142,13 +146,13 @@ test('our containers can write nothing but /tmp, hold no rights, and have limits
   }
 });
 
-test('only the gateway is published, to this machine only', () => {
+test('only the gateway and Grafana are published, to this machine only', () => {
   const published = containers.flatMap(([name, { ports }]) => ports.map(({ host, port }) => `${name} ${host}:${port}`));
-  expect(published).toEqual(['gateway 127.0.0.1:8080', 'gateway 127.0.0.1:8081']);
+  expect(published).toEqual(['gateway 127.0.0.1:8080', 'gateway 127.0.0.1:8081', 'grafana 127.0.0.1:3000']);
 });
 
 test('stores are reached by no network that leads elsewhere, and have a health check', () => {
-  for (const [name, { networks, healthcheck }] of containers.filter(([, { image }]) => !image.startsWith('vision/'))) {
+  for (const [name, { networks, healthcheck }] of stores) {
     expect({ name, internal: networks.every((network) => compose.networks[network]?.internal) }).toEqual({
       name,
       internal: true,
@@ -157,6 +161,41 @@ test('stores are reached by no network that leads elsewhere, and have a health c
   }
   const outside = ours.filter(([, { networks }]) => networks.some((network) => !compose.networks[network]?.internal));
   expect(outside.map(([name]) => name).sort()).toEqual(['gateway', 'images', 'inference', 'tasks']);
+});
+
+test('what watches is started when it is asked for only, in exact versions and without rights', () => {
+  expect(watchers.map(([name]) => name)).toEqual(['collector', 'prometheus', 'tempo', 'loki', 'grafana']);
+  for (const [, watcher] of watchers) {
+    expect(watcher.image).toMatch(/:v?\d+\.\d+\.\d+$/);
+    expect(watcher).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(watcher.mem_limit && watcher.pids_limit).toBeTruthy();
+  }
+});
+
+test('what watches reaches no store, and only Grafana has a network that leads elsewhere, for its port', () => {
+  for (const [name, { networks }] of watchers) {
+    const leadsElsewhere = networks.some((network) => !compose.networks[network]?.internal);
+    expect({ name, leadsElsewhere }).toEqual({ name, leadsElsewhere: name === 'grafana' });
+    expect(networks).not.toContain('stores');
+  }
+});
+
+test('every file that a container mounts is there', () => {
+  const mounted = containers.flatMap(([, { volumes }]) => volumes.map(({ source }) => source));
+  const files = mounted.filter((source) => source.startsWith('.'));
+  expect(files.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+});
+
+test('the collector and Grafana send and ask where a container of that name listens', () => {
+  const named = ['collector.yaml', 'prometheus.yaml', 'grafana/datasources.yaml']
+    .map((name) => readFileSync(join(root, 'deploy/compose/observe', name), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/(?:http:\/\/|\[)([a-z]+):\d+/g)].map(([, host = '']) => host));
+  expect(named.length).toBeGreaterThan(4);
+  for (const host of named) expect(Object.keys(compose.services)).toContain(host);
+  const { scrape_configs: scraped } = parse(
+    readFileSync(join(root, 'deploy/compose/observe/prometheus.yaml'), 'utf8'),
+  ) as { scrape_configs: { dns_sd_configs?: { names: string[] }[] }[] };
+  expect(scraped[0]?.dns_sd_configs?.[0]?.names.sort()).toEqual([...serviceNames].sort());
 });
 
 test('the images of compose are those that the Dockerfile knows', () => {

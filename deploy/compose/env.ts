@@ -16,6 +16,7 @@ export function composeSecrets(given: Record<string, string | undefined>): Recor
     ...secrets,
     SERVICE_PUBLIC_KEYS: given['SERVICE_PUBLIC_KEYS'] || publicKeys.join(','),
     REDIS_PASSWORD: given['REDIS_PASSWORD'] || randomBytes(18).toString('hex'),
+    GRAFANA_PASSWORD: given['GRAFANA_PASSWORD'] || randomBytes(18).toString('hex'),
   };
 }
 

@@ -63,7 +63,8 @@ async function relayStandIns(): Promise<void> {
 }
 
 async function relayPublished(): Promise<void> {
-  for (const [name, { ports }] of Object.entries(compose.services)) {
+  for (const [name, { ports, profiles }] of Object.entries(compose.services)) {
+    if (profiles.length > 0) continue;
     for (const { host, port, containerPort } of ports)
       relays.push(await startRelay({ host, port }, { host: network.addressOf(name), port: containerPort }));
   }

@@ -5,9 +5,10 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { sceneRegistry } from '@vision/shared/contracts/scenes';
 import { dashboards } from '../dashboards/all.ts';
+import { serviceNames } from '../local/service-environment.ts';
 import { root } from '../local/settings.ts';
 import { chartDir, examples, goldenDir } from './examples.ts';
-import { nameOf, parseManifests, podOf } from './manifests.ts';
+import { keysOfSecrets, nameOf, parseManifests, podOf } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
 import { againstRestricted } from './restricted.ts';
 import { sourcesDigest, sourcesFile } from './sources.ts';
@@ -49,6 +50,21 @@ test('stores.env has every key that the small example reads from its Secret', ()
   );
   const wanted = references.filter(({ name }) => name === 'vision-stores').map(({ key }) => key);
   expect(given.sort()).toEqual([...new Set(wanted)].sort());
+});
+
+test('the manual has a command for every Secret that the managed example reads', () => {
+  const { manifests = [] } = goldens.find(({ name }) => name === 'managed') ?? {};
+  // A file of lines has a password for each service.
+  const commands = read(join(root, 'docs/kubernetes.md'))
+    .replaceAll('\\\n', ' ')
+    .matchAll(/create secret generic (.+)/g);
+  const made = [...commands].flatMap(([, command = '']) => {
+    const [name = ''] = command.split(' ');
+    const given = [...command.matchAll(/--from-(?:literal|file)=([\w.-]+)/g)].map(([, key = '']) => key);
+    const keys = command.includes('--from-env-file=databases.env') ? serviceNames : given;
+    return keys.map((key) => `${name}/${key}`);
+  });
+  expect([...keysOfSecrets(manifests).keys()].filter((reference) => !made.includes(reference))).toEqual([]);
 });
 
 test('the scenes of an example are a registry that the services read', () => {

@@ -45,3 +45,17 @@ export function podOf({ kind, spec }: Manifest): PodSpec | undefined {
   const { template } = (spec ?? {}) as { template?: { spec: PodSpec } };
   return template?.spec;
 }
+
+/** The keys of Secrets that pods read, as name/key, with one place that reads each. */
+export function keysOfSecrets(manifests: Manifest[]): Map<string, string> {
+  const wanted = new Map<string, string>();
+  for (const manifest of manifests) {
+    const pod = podOf(manifest);
+    for (const { env = [] } of pod?.containers ?? [])
+      for (const { name, valueFrom } of env)
+        if (valueFrom?.secretKeyRef) wanted.set(`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`, name);
+    for (const { secret } of (pod?.volumes ?? []) as { secret?: { secretName: string; items: { key: string }[] } }[])
+      for (const { key } of secret?.items ?? []) wanted.set(`${secret?.secretName ?? ''}/${key}`, nameOf(manifest));
+  }
+  return wanted;
+}

@@ -8,7 +8,7 @@ import { topicsSetting, wantedTopics } from '@vision/shared/messaging/topics-con
 import { serviceNames } from '../local/service-environment.ts';
 import { root } from '../local/settings.ts';
 import { chartDir, goldenDir } from './examples.ts';
-import { nameOf, parseManifests, podOf } from './manifests.ts';
+import { keysOfSecrets, nameOf, parseManifests, podOf } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
 
 /** What an object has beyond a manifest, by path; undefined where there is nothing. */
@@ -36,7 +36,7 @@ test('what the chart reads from Secrets is what the operators and the examples w
     ...ofKind('Cluster').map(({ metadata }) => [`${metadata.name}-ca`, ['ca.crt']] as const),
     ...rendered.filter(({ kind }) => kind === 'Secret').map((one) => [one.metadata.name, keysOf(one)] as const),
   ]);
-  const wanted = wantedSecrets();
+  const wanted = keysOfSecrets(rendered);
   const missing = [...wanted].filter(
     ([reference]) => !made.get(reference.split('/')[0] ?? '')?.includes(keyOf(reference)),
   );
@@ -125,20 +125,6 @@ function rightsOfKeeper(service: string): string[] {
     'Read group dlq-',
     'Delete group dlq-',
   ];
-}
-
-/** References to keys of Secrets in what the chart renders, as name/key, with one place that has it. */
-function wantedSecrets(): Map<string, string> {
-  const wanted = new Map<string, string>();
-  for (const manifest of rendered) {
-    const pod = podOf(manifest);
-    for (const { env = [] } of pod?.containers ?? [])
-      for (const { name, valueFrom } of env)
-        if (valueFrom?.secretKeyRef) wanted.set(`${valueFrom.secretKeyRef.name}/${valueFrom.secretKeyRef.key}`, name);
-    for (const { secret } of (pod?.volumes ?? []) as { secret?: { secretName: string; items: { key: string }[] } }[])
-      for (const { key } of secret?.items ?? []) wanted.set(`${secret?.secretName ?? ''}/${key}`, nameOf(manifest));
-  }
-  return wanted;
 }
 
 /** Keys may have slashes in no Secret. */

@@ -68,6 +68,7 @@ const bySigns: [RegExp, string][] = [
     'the password in the settings is not that of the store: correct one of them',
   ],
 ];
+const stuck = (what: string) => `read the log of ${what}, restart it when it is stuck; ${GUIDE}, "Our own services"`;
 const byKind: Record<string, string> = {
   admin: `start the gateway, or correct ADMIN_URL and ADMIN_TOKEN`,
   database: `start PostgreSQL or correct DATABASE_URL; ${GUIDE}, "Stores"`,
@@ -77,7 +78,11 @@ const byKind: Record<string, string> = {
   inference: `start the inference backend or correct INFERENCE_URL; ${GUIDE}, "Inference"`,
   breaker: `the backend failed again and again: find out why; it closes by itself; ${GUIDE}, "Breaker and maintenance"`,
   outbox: `read the log of the service for outbox-relay; ${GUIDE}, "The outbox grows although Kafka is healthy"`,
-  process: `read the log of that process, restart it when it is stuck; ${GUIDE}, "Our own services"`,
+  process: stuck('that process'),
+  tasks: stuck('tasks'),
+  images: stuck('images'),
+  results: stuck('results'),
+  quota: stuck('quota'),
 };
 
 function adviceFor(kind: string, fault: string): string {

@@ -210,6 +210,7 @@ test('doctor says what to do about each fault that a service tells, and is exit 
     { name: 'database', ms: 1, fault: 'migrations of this release are not applied' },
     { name: 'kafka', ms: 1, fault: 'there is no topic vision.tasks.v1' },
     { name: 'quota', ms: 1, fault: 'quota_unavailable: unexpected answer 401' },
+    { name: 'results', ms: 3000, fault: 'results_unavailable: no reply within 3000 ms' },
   ];
   const breakers = [{ name: 'inference.submit', state: 'open' }];
   const outbox = { waiting: 7, oldest_s: 90, publishes: true };
@@ -224,6 +225,7 @@ test('doctor says what to do about each fault that a service tells, and is exit 
     /migrations of this release are not applied\n +run `main.ts migrate`/,
     /no topic vision.tasks.v1\n +visionctl topics apply/,
     /unexpected answer 401\n +let SERVICE_PUBLIC_KEYS of the called service/,
+    /results: results_unavailable: no reply within 3000 ms\n +read the log of results, /,
     /breaker inference.submit: open\n/,
     /outbox: 7 events wait, the oldest for 90 s\n/,
     /tasks 10.0.0.2: process: connect ECONNREFUSED 10.0.0.2:8080\n +read the log/,
@@ -314,20 +316,15 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
 });
 
 test('refusals are exit code 1 with the reason, silence is exit code 3, and the token is never shown', async () => {
-  const details = { reason: 'key_ended' };
-  const body = {
-    type: '',
-    title: '',
-    status: 409,
-    detail: 'It ended.',
-    instance: '',
-    details,
-    trace_id: 't',
-    retryable: false,
-  };
-  answer = { status: 409, body };
+  const problem = { type: '', title: '', detail: 'It ended.', instance: '', trace_id: 't', retryable: false };
+  answer = { status: 409, body: { ...problem, status: 409, details: { reason: 'key_ended' } } };
   const refused = await visionctl(['keys', 'revoke', 'a']);
   expect([refused.code, refused.err]).toEqual([1, 'visionctl: It ended. (409, key_ended, trace t)\n']);
+  answer = { status: 503, body: { ...problem, status: 503, details: { reason: 'tasks_unavailable' } } };
+  expect(await visionctl(['dlq', 'list', 'tasks'])).toMatchObject({
+    code: 1,
+    err: 'visionctl: It could not be done now (503, tasks_unavailable, trace t). "visionctl doctor" says what is away.\n',
+  });
   answer = { status: 200, body: 'what' };
   expect((await visionctl(['keys', 'list'])).code).toBe(1);
   const silent = await visionctl(['keys', 'list'], { ...env, ADMIN_URL: 'http://127.0.0.1:1' });

@@ -61,17 +61,8 @@ spec:
       {{- with .c.runtimeClassName }}
       runtimeClassName: {{ . }}
       {{- end }}
-      {{- with .c.nodeSelector }}
-      nodeSelector:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with .c.tolerations }}
-      tolerations:
-        {{- toYaml . | nindent 8 }}
-      {{- end }}
-      {{- with .c.affinity }}
-      affinity:
-        {{- toYaml . | nindent 8 }}
+      {{- with include "vision.placement" .c | trim }}
+      {{- . | nindent 6 }}
       {{- end }}
       topologySpreadConstraints:
         {{- include "vision.spread" . | nindent 8 }}

@@ -40,6 +40,9 @@ spec:
       serviceAccountName: {{ . }}
       {{- end }}
       {{- include "vision.pullSecrets" .root | indent 6 }}
+      {{- with include "vision.placementOfJobs" .root | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       securityContext:
         {{- include "vision.podSecurityContext" .root | nindent 8 }}
       containers:

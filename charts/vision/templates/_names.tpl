@@ -142,13 +142,13 @@ http://{{ include "vision.fullname" .root }}-{{ .name }}-replicas:{{ $c.ports.ht
 {{- end -}}
 {{- end -}}
 
-{{/* A quantity of memory such as 512Mi or 8Gi in MiB. */}}
+{{/* A quantity such as 512Mi or 8Gi in MiB. */}}
 {{- define "vision.mebibytes" -}}
 {{- $text := . | toString -}}
 {{- if hasSuffix "Gi" $text -}}{{- mulf (trimSuffix "Gi" $text | float64) 1024 | floor | int -}}
 {{- else if hasSuffix "Mi" $text -}}{{- trimSuffix "Mi" $text | float64 | floor | int -}}
 {{- else if hasSuffix "G" $text -}}{{- mulf (trimSuffix "G" $text | float64) 953.67 | floor | int -}}
 {{- else if hasSuffix "M" $text -}}{{- mulf (trimSuffix "M" $text | float64) 0.9537 | floor | int -}}
-{{- else -}}{{- fail (printf "A limit of memory has to end in Mi, Gi, M or G: %s." $text) -}}
+{{- else -}}{{- fail (printf "A limit of memory or storage has to end in Mi, Gi, M or G: %s." $text) -}}
 {{- end -}}
 {{- end -}}

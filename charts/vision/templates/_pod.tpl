@@ -33,6 +33,29 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
+{{/* Where a pod may run; takes what has nodeSelector, tolerations and affinity. */}}
+{{- define "vision.placement" -}}
+{{- with .nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Where pods run that are no component: as jobs say, else as all components do. (root) */}}
+{{- define "vision.placementOfJobs" -}}
+{{- $jobs := .Values.jobs -}}
+{{- $all := .Values.componentDefaults -}}
+{{- include "vision.placement" (dict "nodeSelector" ($jobs.nodeSelector | default $all.nodeSelector) "tolerations" ($jobs.tolerations | default $all.tolerations) "affinity" ($jobs.affinity | default $all.affinity)) -}}
+{{- end -}}
+
 {{/* Seconds that a stop may take: the pause before, what the settings give, and what the code adds. (root, facts) */}}
 {{- define "vision.grace" -}}
 {{- $stop := .root.Values.stop -}}

@@ -75,6 +75,10 @@
 {{- if not (or .c.database.existingSecret $v.database.existingSecret) -}}
 {{- fail (printf "%s has no database: set database.existingSecret or components.%s.database.existingSecret." $name $name) -}}
 {{- end -}}
+{{- $ports := values .c.ports -}}
+{{- if ne (len (uniq $ports)) (len $ports) -}}
+{{- fail (printf "components.%s.ports: two of them are the same." $name) -}}
+{{- end -}}
 {{- $hpa := .c.autoscaling.hpa -}}
 {{- $keda := .c.autoscaling.keda -}}
 {{- if and $hpa.enabled $keda.enabled -}}
@@ -118,6 +122,30 @@
 {{- end -}}
 {{- if and (eq (.c.strategy.maxSurge | toString | trimSuffix "%") "0") (eq (.c.strategy.maxUnavailable | toString | trimSuffix "%") "0") -}}
 {{- fail (printf "components.%s.strategy: maxSurge and maxUnavailable are both 0, so nothing could be replaced." $name) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Files that a component may hold in /tmp at once, against its size: a pod that has more is evicted. */}}
+{{- define "vision.validateRoom" -}}
+{{- $root := . -}}
+{{- $video := div (include "vision.setting" (dict "root" . "name" "inference" "setting" "FILE_MAX_BYTES") | int64) 1048576 -}}
+{{- range list (list "images" "MAX_CALLS" 81 "SPOOL_DIR") (list "inference" "JOBS_PER_WORKER" $video "WORK_DIR") -}}
+{{- $name := index . 0 -}}
+{{- $c := include "vision.component" (dict "root" $root "name" $name) | fromJson -}}
+{{- $files := include "vision.setting" (dict "root" $root "name" $name "setting" (index . 1)) | int -}}
+{{- $size := include "vision.mebibytes" $c.tmpSize | int -}}
+{{- if and $c.enabled (hasPrefix "/tmp" (include "vision.setting" (dict "root" $root "name" $name "setting" (index . 3)))) -}}
+{{- if gt (mul $files (index . 2) | int) $size -}}
+{{- fail (printf "components.%s.tmpSize (%s) has no room for %s (%d) × %d MiB, and a pod that fills it is evicted: raise it, or lower %s." $name $c.tmpSize (index . 1) $files (index . 2 | int) (index . 1)) -}}
+{{- end -}}
+{{- with ($c.resources.limits | default dict) -}}
+{{- with index . "ephemeral-storage" -}}
+{{- if lt (include "vision.mebibytes" . | int) $size -}}
+{{- fail (printf "components.%s.resources.limits.ephemeral-storage (%s) is less than its tmpSize (%s): a pod that fills it is evicted." $name . $c.tmpSize) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

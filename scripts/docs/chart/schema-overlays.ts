@@ -121,6 +121,8 @@ export const overlays: Record<string, Schema> = {
   [component('podDisruptionBudget.minAvailable')]: { type: ['integer', 'string', 'null'] },
   [component('topologySpreadConstraints')]: objects,
   [component('nodeSelector')]: textMap,
+  'jobs.nodeSelector': textMap,
+  'jobs.tolerations': objects,
   [component('tolerations')]: objects,
   [component('podLabels')]: textMap,
   [component('podAnnotations')]: textMap,

@@ -8,6 +8,8 @@ import { readSettings, root, say } from '../local/settings.ts';
 /** Programs that look at the chart. */
 export interface Tools {
   helm: string;
+  /** Helm 4, which reads the same chart. */
+  helm4: string;
   helmUnittest: string;
   promtool: string;
   kubernetesValidate: string;
@@ -19,9 +21,10 @@ const KUBERNETES_VALIDATE = 'kubernetes-validate==1.37.0';
 /** Installs what is missing; made once for all checkouts of a machine. */
 export function ensureTools(): Tools {
   installMissing(['python', 'promtool']);
-  const goTools = ensureGoTools();
+  const goTools = ensureGoTools('tools');
   return {
     helm: join(goTools, 'helm'),
+    helm4: join(ensureGoTools('tools/helm4'), 'helm'),
     helmUnittest: join(goTools, 'helm-unittest'),
     promtool: findProgram('promtool') ?? 'promtool',
     kubernetesValidate: ensurePythonTool(),
@@ -40,9 +43,9 @@ export function run(program: string, args: string[], options: { cwd?: string; en
   throw new Error(`${program} ${args.join(' ')}\n${error?.message ?? ''}${stdout}${stderr}`.trim());
 }
 
-/** Helm and helm-unittest, built by Go from the modules that deploy/chart/tools pins. */
-function ensureGoTools(): string {
-  const cwd = join(root, 'deploy/chart/tools');
+/** Helm, and helm-unittest beside Helm 3, built by Go from the modules that a folder pins. */
+function ensureGoTools(folder: string): string {
+  const cwd = join(root, 'deploy/chart', folder);
   const pin = createHash('sha256')
     .update(readFileSync(join(cwd, 'go.sum')))
     .digest('hex')

@@ -28,6 +28,9 @@ const nodeFlags = ['--conditions=@vision/source'];
 /** Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen. */
 const PATIENCE = '--testTimeout=60000';
 
+/** One file looks at what the others have left: their metrics and lines. */
+const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
+
 /** No step takes longer on a machine that can run the system; a fault run takes as long as it is told. */
 const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 
@@ -42,7 +45,7 @@ const steps: Step[] = [
   { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2', PATIENCE) },
   { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
   // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', PATIENCE) },
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END, PATIENCE) },
   // Hundreds of rows of one table: only those that fail are worth a line.
   { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false', PATIENCE) },
   {

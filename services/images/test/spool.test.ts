@@ -56,3 +56,15 @@ test('what all uploads may take together is shared, and given back when a sessio
   expect(await filesOnDisk()).toBe(0);
   await third.close();
 });
+
+test('what is kept is counted, in memory and on disk, until its session is over', async () => {
+  const [one, other] = [spool.openSession(), spool.openSession()];
+  await put(one, [60, 40]);
+  await put(other, [60, 40, 500]);
+  expect(spool.bytes()).toBe(700);
+  await one.close();
+  expect(spool.bytes()).toBe(600);
+  await other.close();
+  await other.close();
+  expect(spool.bytes()).toBe(0);
+});

@@ -8,6 +8,7 @@ import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { migrations } from '../src/db/migrations/list.ts';
+import { countUnowned } from '../src/db/jobs.ts';
 import { auditJobs } from '../src/use-cases/audit-jobs.ts';
 
 const metrics = testMetrics();
@@ -36,6 +37,7 @@ test('jobs that no worker holds are told and shown until one takes them; held an
     { job_id: ended, status: 'succeeded', lease_until: lease(-600), ended_at: db.fn.now() },
   ]);
   const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'job_without_worker' });
+  expect(await countUnowned(db)).toBe(1);
   auditor.start();
   try {
     await until(async () => (await gauge()) === 1);
@@ -55,4 +57,15 @@ test('jobs that no worker holds are told and shown until one takes them; held an
   } finally {
     await auditor.stop();
   }
+});
+
+test('an index answers how many jobs no worker holds', async () => {
+  const plan = await database.db.transaction(async (tx) => {
+    await tx.raw('set local enable_seqscan = off');
+    const { rows } = await tx.raw<{ rows: object[] }>(
+      `explain select count(*) from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now()`,
+    );
+    return JSON.stringify(rows);
+  });
+  expect(plan).toContain('jobs_due');
 });

@@ -241,3 +241,16 @@ test('labels with every awkward character come back unchanged', async () => {
     .select<{ objects: string }[]>('objects');
   expect(rows.map(({ objects }) => JSON.parse(objects) as object)).toEqual([object(0.9, label), object(0.9, label)]);
 });
+
+test('from capture to readable is measured once for each frame of a live stream, and not for files', async () => {
+  const task = newTaskId();
+  const measured = async () => (await metrics.sumOf('vision.results.readable_age')) ?? 0;
+  const before = await measured();
+  const live = (seq: number) => frame(task, seq, { is_live: true, frame_time_ms: Date.now() - 400 });
+  const frames = [live(0), live(2), live(4)];
+  await store(...frames);
+  await store(...frames, live(1));
+  expect((await measured()) - before).toBe(4);
+  await store(frame(newTaskId(), 0, { is_live: false }), frame(newTaskId(), 0));
+  expect((await measured()) - before).toBe(4);
+});

@@ -22,6 +22,9 @@ export interface Recorder<G> {
  */
 const meter = () => metrics.getMeter('vision');
 
+/** The metrics that this process has instruments for, whether anything was measured or not. */
+export const madeMetrics = new Map<string, Metric>();
+
 /**
  * A counter. `fixed` labels are the same at every count. Where the values of the others are listed it begins with 0 for
  * all of them: a counter that first appears with its first event shows no increase.
@@ -68,7 +71,10 @@ export function observe<L extends Labels>(metric: GaugeMetric<L>, read: (tell: T
   return () => instrument.removeCallback(callback);
 }
 
-const optionsOf = ({ meaning, unit }: Metric): MetricOptions => ({ description: meaning, unit });
+function optionsOf(metric: Metric): MetricOptions {
+  madeMetrics.set(metric.name, metric);
+  return { description: metric.meaning, unit: metric.unit };
+}
 
 /** All combinations of the labels that are not given; none when the values of one of them are not listed. */
 function combinations(labels: Labels, given: Attributes): Attributes[] {

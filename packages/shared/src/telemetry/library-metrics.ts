@@ -20,7 +20,7 @@ export const libraryMetrics = {
 const delay = (which: string) =>
   gauge(`nodejs.eventloop.delay.${which}`, {
     unit: 's',
-    meaning: `How late the event loop was since the last reading: ${which}`,
+    meaning: `How long the event loop took between two looks 10 ms apart, since the last reading: ${which}`,
   });
 
 const space = { 'v8js.heap.space.name': 'of V8' };

@@ -10,14 +10,19 @@ import { PullReader } from './pull-metrics.ts';
 const readers = [new PullReader(), new PullReader()];
 metrics.setGlobalMeterProvider(new MeterProvider({ readers }));
 
-/** What a scrape of this reader is answered, without comments and the labels of the library. */
-async function scrape(reader = readers[0]): Promise<string[]> {
+/** The text that a scrape of this reader is answered. */
+async function textOf(reader = readers[0]): Promise<string> {
   const server = createServer((_req, res) => void reader?.answer(res));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const text = await reply.text();
   server.close();
-  return text
+  return text;
+}
+
+/** The same, without comments and the labels of the library. */
+async function scrape(reader = readers[0]): Promise<string[]> {
+  return (await textOf(reader))
     .split('\n')
     .filter((line) => !line.startsWith('#') && line !== '')
     .map((line) =>
@@ -42,6 +47,11 @@ test('names end in their unit, as those that a collector makes of pushed metrics
     'test_busy_ratio 0.5',
   ])
     expect(series).toContain(wanted);
+});
+
+test('a metric without any sample is named all the same', async () => {
+  createHistogram(histogram('test.rare', { meaning: 'Rare', buckets: [1] }));
+  expect(await textOf()).toMatch(/^# TYPE test_rare_seconds histogram$/m);
 });
 
 test('a counter begins with 0 for every combination of labels whose values are listed', async () => {

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { AggregationTemporality, DataPointType, InstrumentType, MetricReader } from '@opentelemetry/sdk-metrics';
 import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import { nameWithUnit } from './metric.ts';
+import { madeMetrics } from './instruments.ts';
+import { nameWithUnit, prometheusName } from './metric.ts';
 
 /**
  * How instruments are collected. A gauge that is read at each collection is collected as changes since the last one,
@@ -28,7 +29,7 @@ export class PullReader extends MetricReader {
       res.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
       // The exporter has a copy of the SDK of its own, whose enumerations are the same.
       // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
-      res.end(this.#serializer.serialize(withUnits(resourceMetrics)));
+      res.end(this.#serializer.serialize(withUnits(resourceMetrics)) + unmeasured(resourceMetrics));
     } catch {
       res.writeHead(503).end('metrics cannot be collected\n');
     }
@@ -36,6 +37,15 @@ export class PullReader extends MetricReader {
 
   protected override onShutdown = () => Promise.resolve();
   protected override onForceFlush = () => Promise.resolve();
+}
+
+/** Types of metrics without any sample yet, so that `/metrics` names all that this process has. */
+function unmeasured({ scopeMetrics }: ResourceMetrics): string {
+  const measured = new Set(scopeMetrics.flatMap(({ metrics }) => metrics.map(({ descriptor }) => descriptor.name)));
+  return [...madeMetrics.values()]
+    .filter(({ name }) => !measured.has(name))
+    .map((metric) => `# TYPE ${prometheusName(metric)} ${metric.kind}\n`)
+    .join('');
 }
 
 /** The exporter of the library leaves units out of names. */

@@ -1,16 +1,26 @@
 import { metrics } from '@opentelemetry/api';
 import type { Attributes } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { temporalityOf } from '../telemetry/pull-metrics.ts';
 
 class Reader extends MetricReader {
+  constructor() {
+    super({ aggregationTemporalitySelector: temporalityOf });
+  }
+
   protected override onShutdown = () => Promise.resolve();
   protected override onForceFlush = () => Promise.resolve();
 }
 
 export interface TestMetrics {
-  /** Sum over the points that have these attributes; undefined when the metric was never made. */
+  /**
+   * Sum over the points that have these attributes, of a histogram the number of its values; undefined when nothing
+   * shows the metric.
+   */
   sumOf: (name: string, attributes?: Attributes) => Promise<number | undefined>;
 }
+
+const numberOf = (value: number | { count: number }) => (typeof value === 'number' ? value : value.count);
 
 /** Collects the metrics of this process. Call it before what is tested is constructed. */
 export function testMetrics(): TestMetrics {
@@ -23,7 +33,7 @@ export function testMetrics(): TestMetrics {
       const points = all.find(({ descriptor }) => descriptor.name === name)?.dataPoints;
       const isWanted = (point: { attributes: Attributes }) =>
         Object.entries(attributes).every(([key, value]) => point.attributes[key] === value);
-      return points?.filter(isWanted).reduce((sum, { value }) => sum + Number(value), 0);
+      return points?.filter(isWanted).reduce((sum, { value }) => sum + numberOf(value), 0);
     },
   };
 }

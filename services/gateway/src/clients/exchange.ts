@@ -19,6 +19,7 @@ interface Upstream {
   token: string;
   isAnswerAwaited: boolean;
   cutReason: () => string | undefined;
+  onAnswer: (headers: IncomingHttpHeaders) => void;
 }
 
 export interface ForwardLimits {
@@ -115,6 +116,7 @@ export class Exchange {
     }
     this.#hasAnswer = true;
     this.#answerHeaders = answer.headers;
+    this.#target.onAnswer(answer.headers);
     this.#call?.answered(answer.statusCode ?? 502);
     if (this.#hasClientLeft) {
       answer.resume();

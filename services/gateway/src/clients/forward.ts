@@ -21,6 +21,8 @@ interface ForwardTarget {
   isAnswerAwaited?: boolean;
   /** Why we cut the connection of the client; undefined when it left by itself. */
   cutReason?: () => string | undefined;
+  /** Told of the headers before any of the answer is passed on: at its end the request is over for whoever counts. */
+  onAnswer?: (headers: IncomingHttpHeaders) => void;
 }
 
 /** The headers of the answer; none when the client left before it. */
@@ -52,10 +54,18 @@ export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Fo
     forward: async (
       req,
       res,
-      { operation, owner, path, caller, isAnswerAwaited = false, cutReason = () => undefined },
+      {
+        owner,
+        path,
+        caller,
+        isAnswerAwaited = false,
+        cutReason = () => undefined,
+        onAnswer = () => undefined,
+        ...more
+      },
     ) => {
       const token = await signer.sign(owner, caller);
-      const target = { operation, owner, url: urls[owner] + path, token, isAnswerAwaited, cutReason };
+      const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, cutReason, onAnswer };
       return new Exchange(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),

@@ -72,9 +72,9 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         // Its cost is read from the answer of work that goes on when the client has left.
         const isAnswerAwaited = kind !== undefined;
         const cutReason = () => cutReasonOf(res);
-        const way = { operation, owner, path: target, caller, isAnswerAwaited, cutReason };
+        const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
+        const way = { operation, owner, path: target, caller, isAnswerAwaited, cutReason, onAnswer };
         const answer = await deps.forward(req, res, way);
-        noteOutcome(res, { ...readOutcome(answer[outcomeHeader]), ...reasonOf(cutReason()) });
         await deps.processorBudgets.charge(caller.subject, costOf(answer));
       } catch (error) {
         deps.signals.upstreamFailed(owner, error);
@@ -87,8 +87,6 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
     },
   );
 }
-
-const reasonOf = (reason: string | undefined) => (reason === undefined ? {} : { reason });
 
 /** The cost of the work on a request, as the service tells that did it. */
 function costOf(answer: IncomingHttpHeaders): Spent {

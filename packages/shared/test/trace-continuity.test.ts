@@ -40,7 +40,7 @@ test('one trace leads from the request through the outbox to the consumer, and p
   expect(pairs[0]?.requested).not.toBe(pairs[1]?.requested);
   const spans = receiver.text();
   for (const name of [
-    'GET /things/:id',
+    'GET /things/{id}',
     `send ${topic}`,
     `process ${kafka.topicPrefix}${topic}`,
     'in_the_handler',

@@ -79,6 +79,7 @@ export async function createWorkload(
     burst: 2000,
   };
   const callers = await Promise.all([1, 2, 3].map(() => Caller.create(limits)));
+  for (const { key } of callers) world.exported.forbid(key, 'the API key of a caller');
   const workload: Workload = {
     creates: [],
     stops: [],
@@ -130,7 +131,8 @@ export async function createWorkload(
 
   /** Servers that ask for no credentials do not look at them; in our logs they would be seen. */
   function withCanary(url: string): string {
-    return url.replace('//', `//user:${world.canary}@`);
+    const named = url.replace('//', `//user:${world.canary}@`);
+    return /^http.*\.(ts|flv|m3u8)$/.test(named) ? `${named}?camera=${world.canary}` : named;
   }
 
   async function useTask(known: Create): Promise<void> {
@@ -139,8 +141,16 @@ export async function createWorkload(
     if (id === undefined) return;
     const path = `/v1/vision/tasks/${id}`;
     if (kind.endsWith('images') || random() < 0.4) await attempt('read a task', () => caller.get(path));
-    else if (random() < 0.6) await attempt('read frames', () => caller.get(`${path}/results?limit=50`));
+    else if (random() < 0.6) await readFrames(caller, path);
     else await workload.stop(caller, id);
+  }
+
+  async function readFrames(caller: Caller, path: string): Promise<void> {
+    const page = await attempt('read frames', () => caller.get(`${path}/results?limit=5`));
+    const cursor = page?.body['next_cursor'];
+    if (typeof cursor !== 'string' || cursor === '') return;
+    world.exported.forbid(cursor, 'a cursor');
+    await attempt('read frames', () => caller.get(`${path}/results?limit=5&cursor=${cursor}`));
   }
 
   async function attempt(operation: string, work: () => Promise<Answer>): Promise<Answer | undefined> {
@@ -191,18 +201,22 @@ function send(world: World, create: Create): Promise<Answer> {
       return caller.createStream({ scene_code: sceneCode, stream_url: create.streamUrl }, key, signal);
     case 'upload':
     case 'real upload':
-      return caller.createUpload(form(scene(sceneCode), video(isReal ? world.streams.clip : mp4)), key, signal);
+      return caller.createUpload(
+        form(scene(sceneCode), video(isReal ? world.streams.clip : mp4, `${world.canary}.mp4`)),
+        key,
+        signal,
+      );
     case 'images':
     case 'real images': {
-      const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : jpeg));
+      const files = Array.from({ length: create.images }, () => picture(isReal ? drawn : jpeg, world.canary));
       return caller.detect(form(scene(sceneCode), ...files), key, signal);
     }
   }
 }
 
-const picture = (bytes: Uint8Array) => ({
+const picture = (bytes: Uint8Array, name: string) => ({
   name: 'files',
   value: new Uint8Array(bytes),
   type: 'image/jpeg',
-  filename: 'a.jpg',
+  filename: `${name}.jpg`,
 });

@@ -215,6 +215,15 @@ export const invariants: Invariant[] = [
     },
   },
   {
+    id: 'exported',
+    says: 'No span, metric or line that is exported holds more of a stream address than scheme and host, or a key, a cursor or the name of a file',
+    check: ({ world }) => {
+      const { traces, metrics, logs } = world.exported.received();
+      const silent = Object.entries({ traces, metrics, logs }).filter(([, bodies]) => !bodies);
+      return [...world.exported.found(), ...silent.map(([signal]) => `no ${signal} were exported`)];
+    },
+  },
+  {
     id: 'I17',
     says: 'To others a task is not there: every route answers as for an id that never was',
     check: async ({ workload }) => {

@@ -18,6 +18,8 @@ import { bringUpInfrastructure } from '../../../deploy/local/up.ts';
 import { startBackends } from './backends.ts';
 import type { Backends } from './backends.ts';
 import { createDatabase } from './database.ts';
+import { receiveExported } from './exported.ts';
+import type { Exported } from './exported.ts';
 import type { Database } from './database.ts';
 import { startPlayer } from './player.ts';
 import type { Player } from './player.ts';
@@ -53,6 +55,8 @@ export interface World {
   streams: Streams;
   /** Part of every stream address; it may be seen nowhere. */
   canary: string;
+  /** What the services export, searched for secrets. */
+  exported: Exported;
   /** Before the inference backend. */
   inference: FaultProxy;
   /** Every proxy before a store. */
@@ -91,12 +95,14 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
   await options.prepare?.(infrastructure);
   const scripted = await startScriptedBackend();
   const canary = `canary-${randomUUID()}`;
+  const exported = await receiveExported();
+  exported.forbid(canary, 'part of a stream address, or the name of a file');
   const streams = await startStreams(settings);
   const system: System = await startServices({
     settings,
     infrastructure,
     links,
-    env: options.env,
+    env: { ...exported.env, ...options.env },
     secretsOf: options.secretsOf,
     asksReadiness: options.asksReadiness,
     backendOf: (real) => startBackends(scripted.url, real),
@@ -126,6 +132,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     forgotten: new Set(),
     streams,
     canary,
+    exported,
     inference: system.inference,
     linksTo: (store) => [...links.values()].flatMap((own) => own.get(store) ?? []),
     killStore: (store) => signalStore(store, store === 'postgres' ? 'SIGQUIT' : 'SIGKILL'),
@@ -139,6 +146,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
         scripted.close(),
         streams.close(),
         database.close(),
+        exported.close(),
         ...proxies.map((proxy) => proxy.close()),
       ]);
       await stopAll(settings);

@@ -46,6 +46,8 @@ export function runValues(settings: Settings, infrastructure: Infrastructure, ta
       },
     },
     objectStore: { endpoint, bucket: 'vision-chart', existingSecret: 'stores', manageBucket: 'create' },
+    // Nothing here enforces them, and stores of this machine have ports of their own.
+    networkPolicy: { enabled: false },
     stop: { preStopSeconds: 2, drainDelaySeconds: 3 },
     componentDefaults: { replicas: 1, database: { pool: 5 } },
     components: {

@@ -265,6 +265,10 @@ Files of certificates, as JSON by the setting that names them: {path, volume, se
   value: {{ .endpoint | quote }}
 - name: OTEL_EXPORTER_OTLP_PROTOCOL
   value: http/protobuf
+- name: OTEL_METRICS_EXPORTER
+  value: {{ ternary "otlp" "none" .metrics }}
+- name: OTEL_LOGS_EXPORTER
+  value: {{ ternary "otlp" "none" .logs }}
 - name: OTEL_TRACES_SAMPLER
   value: {{ .sampler }}
 {{- with .samplerArg }}

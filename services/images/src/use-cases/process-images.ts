@@ -1,6 +1,7 @@
 import { createGate } from '@vision/shared/async/gate';
 import { fail } from '@vision/shared/errors';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import { runInTurn } from '@vision/shared/telemetry/queue-span';
 import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 import { processImage } from './process-image.ts';
@@ -39,7 +40,7 @@ export async function processImages(
 async function processAll(deps: ProcessDeps, work: CallWork, images: ReceivedImage[]): Promise<ProcessedImage[]> {
   const tried = await tryBackend(deps, work, images);
   const callGate = createGate({ concurrency: deps.settings.imagesPerCallAtOnce });
-  const process = (numbered: NumberedImage) => inTurn(deps, work, () => processImage(deps, work, numbered));
+  const process = (numbered: NumberedImage) => whenFree(deps, work, () => processImage(deps, work, numbered));
   const settled = await Promise.allSettled(
     images.slice(tried.length).map((image, index) => callGate.run(() => process({ seq: tried.length + index, image }))),
   );
@@ -57,7 +58,7 @@ async function tryBackend(deps: ProcessDeps, work: CallWork, images: ReceivedIma
   for (const [seq, image] of images.entries()) {
     const state = inference.breakerState('detect');
     if (state === 'closed' || (state === 'open' && seq > 0)) break;
-    const one = await inTurn(deps, work, () => {
+    const one = await whenFree(deps, work, () => {
       if (seq === 0) inference.assertAccepting('detect');
       return processImage(deps, work, { seq, image });
     });
@@ -73,10 +74,10 @@ function limitTime({ settings }: ProcessDeps, work: CallWork, leftMs: number): N
 }
 
 /** Waits for a place among the images of all calls. What is aborted meanwhile is begun at once, and fails at once. */
-async function inTurn<T>({ imageGate }: ProcessDeps, work: CallWork, begin: () => Promise<T>): Promise<T> {
+async function whenFree<T>({ imageGate }: ProcessDeps, work: CallWork, begin: () => Promise<T>): Promise<T> {
   const ended = AbortSignal.any([work.signal, work.stalled.signal]);
   try {
-    return await imageGate.run(begin, { owner: work.claim.subject, signal: ended });
+    return await runInTurn(imageGate, 'images', begin, { owner: work.claim.subject, signal: ended });
   } catch (error) {
     if (error !== ended.reason) throw error;
     return begin();

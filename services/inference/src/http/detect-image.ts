@@ -7,6 +7,7 @@ import { drain } from '@vision/shared/http/drain';
 import { readRequestBody } from '@vision/shared/http/read-body';
 import { route } from '@vision/shared/http/route';
 import type { Reply, RouteContext } from '@vision/shared/http/route';
+import { runInTurn } from '@vision/shared/telemetry/queue-span';
 import type { PictureDeps } from '../use-cases/deps.ts';
 import { detectImage } from '../use-cases/detect-image.ts';
 import type { DetectImageOutcome } from '../use-cases/detect-image.ts';
@@ -35,6 +36,8 @@ export const detectImageRoute = (deps: PictureDeps) =>
       summary: 'Detect objects in one image.',
       description: 'JPEG, PNG or WebP by its leading bytes, whatever type is declared; the first frame counts.',
       audience: 'backend',
+      // Only computes: nobody needs the answer when the time is over.
+      endsWithDeadline: true,
       query,
       bodyDoc: { contentType: 'image/jpeg', schema: picture },
       responses: {
@@ -53,7 +56,7 @@ export const detectImageRoute = (deps: PictureDeps) =>
         return undefined;
       };
       try {
-        return await deps.requestGate.run(readAndDetect, { owner, signal });
+        return await runInTurn(deps.requestGate, 'pictures', readAndDetect, { owner, signal });
       } catch (error) {
         if (!(error instanceof GateFullError)) throw error;
         return turnAway(deps);

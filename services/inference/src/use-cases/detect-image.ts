@@ -1,6 +1,7 @@
 import type { Detection } from '@vision/shared/contracts/inference';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError } from '@vision/shared/errors';
+import { runInTurn } from '@vision/shared/telemetry/queue-span';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
@@ -95,7 +96,7 @@ async function inTurn(
     const objects = await detector.detect(image, wanted);
     return { kind: 'detected', detection: { image: original, objects }, cpuMs };
   };
-  if (isOrdinary(judged)) return detectionGate.run(async () => detect(await decode()), turn);
+  if (isOrdinary(judged)) return runInTurn(detectionGate, 'detect', async () => detect(await decode()), turn);
   const decoded = await decode();
-  return detectionGate.run(() => detect(decoded), turn);
+  return runInTurn(detectionGate, 'detect', () => detect(decoded), turn);
 }

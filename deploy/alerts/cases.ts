@@ -36,6 +36,9 @@ const held = (pod: string, partitions: number) =>
   steady(`vision_consumer_partitions{group="tasks",topic="vision.frames.v1",pod="${pod}"}`, partitions, 10);
 const seen = (pod: string, up: number) => steady(`up{service="tasks",pod="${pod}"}`, up, 10);
 
+const refused = (reason: string) =>
+  `vision_service_calls_refused_total{reason="${reason}",caller="images",operation="listTasks"}`;
+
 /** What fires each alert, and what must not. */
 export const cases: Record<string, AlertCase> = {
   ...objectiveCases,
@@ -205,9 +208,16 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a wall': steady('vision_inference_sandbox{wall="landlock",pod="a"}', 1, 5) },
   },
-  VisionForbiddenCall: happening(
-    'vision_service_calls_refused_total{reason="forbidden",caller="images",operation="listTasks"}',
-    { caller: 'images', operation: 'listTasks' },
-    'images called listTasks, which it may not',
-  ),
+  VisionForbiddenCall: {
+    atMinute: 7,
+    fires: {
+      when: values(refused('forbidden'), '_x5 1x5'),
+      labels: { caller: 'images', operation: 'listTasks' },
+      summary: 'images called listTasks, which it may not',
+    },
+    stays: {
+      'a call with an expired token': values(refused('expired'), '_x5 1x5'),
+      'a call of yesterday': steady(refused('forbidden'), 1, 10),
+    },
+  },
 };

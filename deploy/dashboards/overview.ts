@@ -1,7 +1,7 @@
 import { lines, number, query, stack, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 import { FAILED } from './outcomes.ts';
-import { gauge, growth, max, quantile, rate, recorded, sum } from './promql.ts';
+import { gauge, growth, happened, max, quantile, rate, recorded, sum } from './promql.ts';
 
 const REQUESTS = 'vision_gateway_requests_total';
 
@@ -67,12 +67,7 @@ const asked: Section = {
     table(
       'Refusals',
       'Every code and reason that callers got over the time shown, most frequent first; docs/operations.md leads from here to what to do.',
-      [
-        query(
-          '',
-          `topk(25, sum by (operation, status, code, reason) (increase(${gauge(REQUESTS, 'code!=""')}[$__range])) > 0)`,
-        ),
-      ],
+      [query('', `topk(25, ${sum('operation, status, code, reason', happened(REQUESTS, 'code!=""'))} > 0)`)],
       { unit: 'short', width: 16 },
     ),
     lines(

@@ -12,6 +12,12 @@ export function gauge(metric: string, ...matchers: string[]): string {
 export const rate = (counter: string, ...matchers: string[]) =>
   `rate(${gauge(counter, ...matchers)}[$__rate_interval])`;
 
+/** 0 in place of nothing: what never happened has no series. `all` has those labels that `some` would have. */
+export const orZero = (some: string, all: string) => `(${some} or 0 * ${all})`;
+
+/** The share of all that some are; 0 while there are none. */
+export const share = (some: string, all: string) => `${orZero(some, all)} / ${all}`;
+
 /** By how much a counter has grown in the time that the dashboard shows. */
 export const growth = (counter: string, ...matchers: string[]) => `increase(${gauge(counter, ...matchers)}[$__range])`;
 
@@ -19,9 +25,15 @@ export const growth = (counter: string, ...matchers: string[]) => `increase(${ga
 export const recorded = (histogram: string, ...matchers: string[]) =>
   `rate(${gauge(`${histogram}_count`, ...matchers)}[$__rate_interval])`;
 
-/** The same, in the time that the dashboard shows. */
-export const recordedInAll = (histogram: string, ...matchers: string[]) =>
-  `increase(${gauge(`${histogram}_count`, ...matchers)}[$__range])`;
+/**
+ * How often something rare happened, in the time that the dashboard shows or in each step of it. A series that begins
+ * with its first event counts in full; `increase` and `rate` would not see that event.
+ */
+export const happened = (series: string, ...matchers: string[]) => grown(gauge(series, ...matchers), '$__range');
+export const happening = (series: string, ...matchers: string[]) =>
+  grown(gauge(series, ...matchers), '$__rate_interval');
+
+const grown = (now: string, window: string) => `(${now} - ${now} offset ${window} >= 0 or ${now})`;
 
 /** How much of each second was spent in what a histogram of seconds measures. */
 export const spent = (histogram: string, ...matchers: string[]) =>
@@ -29,18 +41,22 @@ export const spent = (histogram: string, ...matchers: string[]) =>
 
 /** Values of a histogram by bucket, for a heat map. */
 export const buckets = (histogram: string, ...matchers: string[]) =>
-  `sum by (le) (increase(${gauge(`${histogram}_bucket`, ...matchers)}[$__rate_interval]))`;
+  sum('le', happening(`${histogram}_bucket`, ...matchers));
 
 /** `by`: labels, separated by commas. */
 export const sum = (by: string, expression: string) => aggregated('sum', by, expression);
 export const max = (by: string, expression: string) => aggregated('max', by, expression);
 export const avg = (by: string, expression: string) => aggregated('avg', by, expression);
 
-export function quantile(q: number, histogram: string, by: string, ...matchers: string[]): string {
-  const labels = by === '' ? 'le' : `le, ${by}`;
-  const series = gauge(`${histogram}_bucket`, ...matchers);
-  return `histogram_quantile(${q}, sum by (${labels}) (rate(${series}[$__rate_interval])))`;
-}
+export const quantile = (q: number, histogram: string, by: string, ...matchers: string[]) =>
+  quantileOf(q, by, `rate(${gauge(`${histogram}_bucket`, ...matchers)}[$__rate_interval])`);
+
+/** The same for what is rare: a first event counts too. */
+export const quantileOfRare = (q: number, histogram: string, by: string, ...matchers: string[]) =>
+  quantileOf(q, by, happening(`${histogram}_bucket`, ...matchers));
+
+const quantileOf = (q: number, by: string, counts: string) =>
+  `histogram_quantile(${q}, ${sum(by === '' ? 'le' : `le, ${by}`, counts)})`;
 
 function aggregated(operator: string, by: string, expression: string): string {
   return by === '' ? `${operator}(${expression})` : `${operator} by (${by}) (${expression})`;

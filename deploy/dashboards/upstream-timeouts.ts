@@ -1,12 +1,31 @@
 import { COUNTS, FAILED, TIMED_OUT, TRACE_TIMED_OUT } from './outcomes.ts';
 import { heatmap, lines, number, query, stack, states, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
-import { avg, buckets, gauge, max, quantile, rate, recorded, recordedInAll, sum } from './promql.ts';
+import {
+  avg,
+  buckets,
+  gauge,
+  happened,
+  happening,
+  max,
+  orZero,
+  quantile,
+  quantileOfRare,
+  rate,
+  share,
+  sum,
+} from './promql.ts';
 
 const CALLS = 'vision_upstream_duration_seconds';
 const REQUESTS = 'vision_gateway_requests_total';
 const CHOSEN = ['upstream=~"$upstream"', 'service=~"$service"'];
 const SERVER_ERROR = 'status=~"5.."';
+
+const counted = (matcher: string) => happening(`${CALLS}_count`, matcher, ...CHOSEN);
+const calls = (by: string) => sum(by, counted(COUNTS));
+const failures = (by: string) => sum(by, counted(FAILED));
+const timeouts = (by: string) => sum(by, counted(TIMED_OUT));
+const failedRequests = (by: string) => sum(by, happening(REQUESTS, SERVER_ERROR));
 
 const tracesOfUpstream = `{ span.app.upstream.name = "\${__field.labels.upstream}" && ${TRACE_TIMED_OUT} }`;
 const tracesOfOperation =
@@ -18,24 +37,19 @@ const hurt: Section = {
     number(
       'Requests that fail',
       'The share of all requests that are answered with 5xx now; the objective allows 0.1 % in 30 days.',
-      [query('failing', `${sum('', rate(REQUESTS, SERVER_ERROR))} / ${sum('', rate(REQUESTS))}`)],
+      [query('failing', share(failedRequests(''), sum('', happening(REQUESTS))))],
       { unit: 'percentunit', red: 0.001 },
     ),
     number(
       'Calls that time out',
-      'Calls of any service to any upstream that reach a limit of time, a second; 0 on a good day.',
-      [query('timeouts', sum('', recorded(CALLS, TIMED_OUT, ...CHOSEN)))],
-      { unit: 'cps', red: 0.1 },
+      'How many calls of any service to any upstream reached a limit of time in the last minutes; 0 on a good day.',
+      [query('timeouts', orZero(timeouts(''), calls('')))],
+      { unit: 'short', red: 1 },
     ),
     number(
       'Calls that fail in any way',
       'The share of calls to upstreams that time out, are refused, break off or cannot be read.',
-      [
-        query(
-          'failing',
-          `${sum('', recorded(CALLS, FAILED, ...CHOSEN))} / ${sum('', recorded(CALLS, COUNTS, ...CHOSEN))}`,
-        ),
-      ],
+      [query('failing', share(failures(''), calls('')))],
       { unit: 'percentunit', red: 0.01 },
     ),
     number(
@@ -52,21 +66,21 @@ const which: Section = {
   panels: [
     stack(
       'Failing requests by operation',
-      'What callers asked for when they got a 5xx; a line leads to the traces of that operation.',
-      [query('{{operation}}', sum('operation', rate(REQUESTS, SERVER_ERROR)))],
-      { unit: 'reqps', traces: tracesOfOperation },
+      'What callers asked for when they got a 5xx, counted in each step; a line leads to the traces of that operation.',
+      [query('{{operation}}', failedRequests('operation'))],
+      { unit: 'short', traces: tracesOfOperation },
     ),
     stack(
       'Timeouts by upstream',
-      'Who did not answer in time, whoever asked; a line leads to the traces in which it was late.',
-      [query('{{upstream}}', sum('upstream', recorded(CALLS, TIMED_OUT, ...CHOSEN)))],
-      { unit: 'cps', traces: tracesOfUpstream },
+      'Who did not answer in time, whoever asked, counted in each step; a line leads to the traces in which it was late.',
+      [query('{{upstream}}', timeouts('upstream'))],
+      { unit: 'short', traces: tracesOfUpstream },
     ),
     stack(
       'Failures by kind',
       'What was waited for: pool and queue timeouts are our own congestion, connect points at the network or a dead peer, headers and body at a slow one.',
-      [query('{{outcome}}', sum('outcome', recorded(CALLS, FAILED, ...CHOSEN)))],
-      { unit: 'cps', traces: '{ span.app.call.outcome = "${__field.labels.outcome}" }' },
+      [query('{{outcome}}', failures('outcome'))],
+      { unit: 'short', traces: '{ span.app.call.outcome = "${__field.labels.outcome}" }' },
     ),
     table(
       'Calls that failed most',
@@ -74,7 +88,7 @@ const which: Section = {
       [
         query(
           '',
-          `topk(20, ${sum('service, upstream, operation, outcome', recordedInAll(CALLS, FAILED, ...CHOSEN))} > 0)`,
+          `topk(20, ${sum('service, upstream, operation, outcome', happened(`${CALLS}_count`, FAILED, ...CHOSEN))} > 0)`,
         ),
       ],
       { unit: 'short', width: 12 },
@@ -82,12 +96,7 @@ const which: Section = {
     table(
       'What callers were told',
       'Codes and reasons of refusals with 5xx over the time shown; docs/operations.md leads from a code to what to do.',
-      [
-        query(
-          '',
-          `topk(20, sum by (operation, code, reason) (increase(${gauge(REQUESTS, SERVER_ERROR)}[$__range])) > 0)`,
-        ),
-      ],
+      [query('', `topk(20, ${sum('operation, code, reason', happened(REQUESTS, SERVER_ERROR))} > 0)`)],
       { unit: 'short', width: 12 },
     ),
   ],
@@ -99,18 +108,13 @@ const since: Section = {
     states(
       'Upstreams with timeouts',
       'Red from the moment at which calls to an upstream began to time out; what turned red first is the likely cause of the others.',
-      [query('{{upstream}}', sum('upstream', recorded(CALLS, TIMED_OUT, ...CHOSEN)))],
+      [query('{{upstream}}', orZero(timeouts('upstream'), calls('upstream')))],
       { unit: 'cps', width: 12, traces: tracesOfUpstream },
     ),
     lines(
       'Share of calls that fail',
       'One line for each pair of services: a pair that fails alone points at the network between the two, all pairs of one upstream point at the upstream.',
-      [
-        query(
-          '{{service}} → {{upstream}}',
-          `${sum('service, upstream', recorded(CALLS, FAILED, ...CHOSEN))} / ${sum('service, upstream', recorded(CALLS, COUNTS, ...CHOSEN))}`,
-        ),
-      ],
+      [query('{{service}} → {{upstream}}', share(failures('service, upstream'), calls('service, upstream')))],
       { unit: 'percentunit', width: 12, traces: tracesOfUpstream },
     ),
   ],
@@ -125,7 +129,7 @@ const where: Section = {
       [
         query(
           '{{upstream}} {{operation}}',
-          `${quantile(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))}`,
+          `${quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))}`,
         ),
       ],
       { unit: 'percentunit', traces: tracesOfUpstream },
@@ -134,7 +138,7 @@ const where: Section = {
       'Time of calls, p99, and their limits',
       'The slowest calls of each kind beside the limit in force; where they meet, calls are cut.',
       [
-        query('{{upstream}} {{operation}} p99', quantile(0.99, CALLS, 'upstream, operation', ...CHOSEN)),
+        query('{{upstream}} {{operation}} p99', quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)),
         query(
           '{{upstream}} {{operation}} limit',
           max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN)),

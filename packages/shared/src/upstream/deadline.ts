@@ -22,9 +22,6 @@ export const activeDeadline = (): Deadline | undefined => active.getStore();
 export const withDeadline = <T>(deadline: Deadline | undefined, work: () => T): T =>
   deadline ? active.run(deadline, work) : work();
 
-/** Work that goes on when the request has been answered is not under its deadline. */
-export const withoutDeadline = <T>(work: () => T): T => active.exit(work);
-
 /** Reads the header of another service; undefined for what is no time. */
 export function readDeadline(text: string | string[] | undefined): number | undefined {
   if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) return undefined;

@@ -37,3 +37,18 @@ test('public keys fit to private keys that were there', () => {
   writeComposeEnv(file);
   expect(readEnvFile(file)['SERVICE_PUBLIC_KEYS']).toBe(keys);
 });
+
+test('the public key of a service that had no key yet is listed beside those that are there', () => {
+  writeComposeEnv(file);
+  const { SERVICE_PUBLIC_KEYS: all = '' } = readEnvFile(file);
+  const known = all.split(',').filter((key) => !key.startsWith('results:'));
+  const text = readFileSync(file, 'utf8')
+    .replace(/^RESULTS_SERVICE_KEY=.*\n/m, '')
+    .replace(/^SERVICE_PUBLIC_KEYS=.*$/m, `SERVICE_PUBLIC_KEYS=${known.join(',')}`);
+  writeFileSync(file, text);
+  expect(writeComposeEnv(file)).toEqual(['RESULTS_SERVICE_KEY', 'SERVICE_PUBLIC_KEYS']);
+  const listed = readEnvFile(file)['SERVICE_PUBLIC_KEYS']?.split(',') ?? [];
+  expect(listed.slice(0, -1)).toEqual(known);
+  expect(listed.at(-1)).toMatch(/^results:/);
+  expect(writeComposeEnv(file)).toEqual([]);
+});

@@ -11,26 +11,28 @@ const example = join(root, '.env.example');
 /** Values of all secrets that compose asks for: the ones given, and random ones in place of the others. */
 export function composeSecrets(given: Record<string, string | undefined>): Record<string, string> {
   const secrets = completeSecrets(given);
-  const publicKeys = callers.map((name) => publicKeyOf(name, secrets[`${upper(name)}_SERVICE_KEY`]));
+  const listed = (given['SERVICE_PUBLIC_KEYS'] ?? '').split(/[',]/).filter((key) => key !== '');
+  const own = callers.map((name) => publicKeyOf(name, secrets[`${upper(name)}_SERVICE_KEY`]));
   return {
     ...secrets,
-    SERVICE_PUBLIC_KEYS: given['SERVICE_PUBLIC_KEYS'] || publicKeys.join(','),
+    // A service whose own key is not listed does not start; further ones are those of a rotation.
+    SERVICE_PUBLIC_KEYS: [...listed, ...own.filter((key) => !listed.includes(key))].join(','),
     REDIS_PASSWORD: given['REDIS_PASSWORD'] || randomBytes(18).toString('hex'),
     GRAFANA_PASSWORD: given['GRAFANA_PASSWORD'] || randomBytes(18).toString('hex'),
   };
 }
 
 /**
- * Writes the file, from `.env.example` where there is none. What is set stays as it is; empty secrets are filled in.
- * Returns the names of the secrets that were made.
+ * Writes the file, from `.env.example` where there is none. What is set stays as it is; empty secrets are filled in,
+ * and public keys of new private ones are listed with the others. Returns the names of the secrets that were made.
  */
 export function writeComposeEnv(file: string): string[] {
   const given = readEnvFile(file);
   const secrets = composeSecrets(given);
-  const made = Object.keys(secrets).filter((name) => !given[name]);
+  const made = Object.keys(secrets).filter((name) => given[name] !== secrets[name]);
   const text = readFileSync(existsSync(file) ? file : example, 'utf8');
-  const filled = text.replace(/^([A-Z0-9_]+)=[ \t]*$/gm, (line, name: string) =>
-    `${name}=${secrets[name] ?? ''}`.trim(),
+  const filled = text.replace(/^([A-Z0-9_]+)=(.*)$/gm, (line, name: string, value: string) =>
+    value.trim() === '' || made.includes(name) ? `${name}=${secrets[name] ?? ''}` : line,
   );
   const missing = Object.entries(secrets).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(filled));
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join('');

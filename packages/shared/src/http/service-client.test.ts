@@ -87,7 +87,13 @@ test.each([
   const shown = { kind: 'unavailable', code: 'OP-SYS-UNAVAILABLE', reason: 'quota_unavailable', details: {} };
   await expect(asked).rejects.toMatchObject(shown);
   expect(lines).toMatchObject([
-    { level: 'error', upstream: 'quota', path: '/internal/v1/things', status: reply.status, reason: error.reason },
+    {
+      level: 'error',
+      upstream: { name: 'quota' },
+      path: '/internal/v1/things',
+      status: reply.status,
+      reason: error.reason,
+    },
   ]);
 });
 

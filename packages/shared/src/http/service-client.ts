@@ -94,7 +94,7 @@ function toError(options: ServiceClientOptions, { method, path, refusals = [] }:
   if (reply.status < 500) {
     // One of the two services has a defect. The caller of the public API cannot mend it, so the answer must not
     // blame the request.
-    const facts = { upstream: audience, method, path, status: reply.status, reason: said?.details['reason'] };
+    const facts = { upstream: { name: audience }, method, path, status: reply.status, reason: said?.details['reason'] };
     logger.error(facts, 'another service gave an answer that the contract does not foresee');
   }
   return fail.sysUnavailable(`${audience}_unavailable`, new Error(`unexpected answer ${reply.status}`));

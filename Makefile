@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: images env compose-check help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit rules integration e2e attacks fuzz faults rotate deliberate walls chart chart-run beside bench test-infra test-up test-down
+.PHONY: lint typecheck deps docs compose unit rules integration e2e attacks fuzz faults rotate why deliberate walls chart chart-run beside bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -39,6 +39,9 @@ beside: packages ## run the last release beside this code, each half old once an
 
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
 	@$(TEST) rotate
+
+why: packages ## make timeouts happen and tell each from its trace: ONLY=name,name REPORT=1 writes docs/why.md
+	@$(NODE) test/why/run.ts
 
 deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text
 	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/faults/deliberate/run.ts

@@ -26,6 +26,7 @@ export default {
         '<rootDir>/deploy/**/*.test.ts',
         '<rootDir>/test/migrations/**/*.test.ts',
         '<rootDir>/test/beside/**/*.test.ts',
+        '<rootDir>/test/why/**/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', '\\.promtool\\.test\\.ts$'],
     },

@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 
 /** Stops everything of this copy and of its copies for tests, and removes all their data. */
 export async function clean(settings: Settings): Promise<void> {
-  const folders = ['test', 'faults/test', 'beside/test', 'rotate/test', '.'].map((folder) =>
+  const folders = ['test', 'faults/test', 'beside/test', 'rotate/test', 'why/test', '.'].map((folder) =>
     join(settings.localDir, folder),
   );
   for (const copy of folders.map((localDir) => ({ ...settings, localDir }))) {

@@ -18,7 +18,7 @@ import { PullReader } from './telemetry/pull-metrics.ts';
 import { pushReader } from './telemetry/push-metrics.ts';
 import type { HistogramMetric } from './telemetry/metric.ts';
 import { TELEMETRY_MS } from './stop-times.ts';
-import { incomingAttributes } from './telemetry/span-attributes.ts';
+import { incomingAttributes, unansweredAttributes } from './telemetry/span-attributes.ts';
 
 export interface TelemetryOptions {
   /** `service.name` unless OTEL_SERVICE_NAME says otherwise. */
@@ -64,6 +64,7 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
       new HttpInstrumentation({
         ignoreIncomingRequestHook: isProbe,
         startIncomingSpanHook: (request) => incomingAttributes(request, edge?.maskPath),
+        applyCustomAttributesOnSpan: (span, _request, response) => span.setAttributes(unansweredAttributes(response)),
         disableOutgoingRequestInstrumentation: true,
         ...(edge ? { requestHook: linkIncoming } : {}),
       }),

@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { createLogger } from '../src/logger.ts';
 import { createKafka } from '../src/messaging/kafka.ts';
 import { createProducer } from '../src/messaging/producer.ts';
@@ -15,6 +16,17 @@ const recorded = recordSpans();
 afterAll(() => recorded.stop());
 beforeEach(() => recorded.clear());
 
+const storeAt = (port: number) =>
+  createObjectStore({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'eu',
+    bucket: 'things',
+    accessKey: 'key',
+    secretKey: 'secret',
+    idleMs: 300,
+    deadlineMs: 600,
+  });
+
 /** A peer that accepts connections and does with them what the test says. */
 async function peer(serve: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
@@ -24,15 +36,7 @@ async function peer(serve: (socket: Socket) => void) {
     serve(socket);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const store = createObjectStore({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    region: 'eu',
-    bucket: 'things',
-    accessKey: 'key',
-    secretKey: 'secret',
-    idleMs: 300,
-    deadlineMs: 600,
-  });
+  const store = storeAt((server.address() as AddressInfo).port);
   const close = () => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -90,6 +94,36 @@ test('a client that left and a cancel of our own end a call to the store without
     expect([told('s3 put')?.['app.call.outcome'], told('s3 put')?.['error.type']]).toEqual([word, undefined]);
   }
   close();
+});
+
+test('a body that breaks off on its way to the store is no fault of the store', async () => {
+  const { store, close } = await peer((socket) => socket.resume());
+  const body = new PassThrough();
+  body.write('the first bytes');
+  const putting = store.put({ key: 'a', body, contentType: 'video/mp4' });
+  setImmediate(() => body.destroy(new Error('the client left')));
+  await expect(putting).rejects.toThrow('the client left');
+  const span = told('s3 put_parts');
+  expect([span?.['app.call.outcome'], span?.['error.type']]).toEqual(['canceled', undefined]);
+  close();
+});
+
+test('the requests of an upload that share a connection are counted once each', async () => {
+  const server = createHttpServer((req, res) => {
+    const begins = req.url?.includes('uploads') === true;
+    const reply = begins
+      ? '<InitiateMultipartUploadResult><UploadId>first</UploadId></InitiateMultipartUploadResult>'
+      : '<CompleteMultipartUploadResult><Location>l</Location><Bucket>b</Bucket><Key>a</Key><ETag>"1"</ETag></CompleteMultipartUploadResult>';
+    req.resume().once('end', () => res.writeHead(200, { etag: '"1"' }).end(req.method === 'POST' ? reply : ''));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const store = storeAt((server.address() as AddressInfo).port);
+  await store.put({ key: 'a', body: Readable.from([Buffer.alloc(100_000)]), contentType: 'video/mp4' });
+  const sent = Number(told('s3 put_parts')?.['app.bytes_sent']);
+  expect(sent).toBeGreaterThan(100_000);
+  expect(sent).toBeLessThan(110_000);
+  store.close();
+  server.close();
 });
 
 test('no span of the store holds a key of an object', async () => {

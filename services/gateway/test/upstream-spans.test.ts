@@ -71,6 +71,17 @@ test('a service that stops reading an upload is told apart from a client that st
   expect(await slow.ended).toContain('body_too_slow');
 });
 
+test('a client that is cut off for its pace: the span says so, and which limit it was', async () => {
+  const replica = await gateway.addReplica({ CLIENT_PACE_WINDOW_MS: '400', UPSTREAM_IDLE_MS: '30000' });
+  const head = ['Host: x', `Authorization: Bearer ${key}`, 'Content-Length: 1000000'];
+  const client = await wire(replica.url, 'POST /v1/vision/video-tasks HTTP/1.1', ...head);
+  client.socket.write('some');
+  const { attributes } = await spanOf('tasks createUploadTask');
+  expect(attributes).toMatchObject({ 'app.call.outcome': 'client_slow', 'app.timeout.limit_ms': 400 });
+  expect(attributes['error.type']).toBeUndefined();
+  await replica.stop();
+});
+
 test('a client that left is no error of the service', async () => {
   gateway.upstream.answer = () => undefined;
   const client = connect(Number(new URL(gateway.url).port), '127.0.0.1');

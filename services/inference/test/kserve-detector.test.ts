@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { AppError } from '@vision/shared/errors';
 import { recordSpans } from '@vision/shared/testing/recorded-spans';
 import { ClientGoneError } from '@vision/shared/upstream/ended-call';
@@ -181,6 +182,16 @@ test.each<[string, (res: ServerResponse) => void, Record<string, unknown>]>([
   const span = recorded.spans().find(({ name }) => name === 'triton infer');
   expect(span?.attributes).toMatchObject({ 'app.upstream.name': 'triton', 'app.model': 'cattle', ...told });
   expect(span?.attributes['app.bytes_sent']).toBeGreaterThan(192);
+});
+
+test('a model server that takes no connection was sent nothing, and its span says so', async () => {
+  const usual = getGlobalDispatcher();
+  setGlobalDispatcher(new Agent({ connect: () => undefined }));
+  recorded.clear();
+  await expect(detectorOf(100).detect(red, options)).rejects.toThrow();
+  setGlobalDispatcher(usual);
+  const told = { 'error.type': 'connect_timeout', 'app.timeout.limit_ms': 100, 'app.bytes_sent': 0 };
+  expect(recorded.spans()[0]?.attributes).toMatchObject(told);
 });
 
 test('a model server that is not needed any more is no error', async () => {

@@ -75,8 +75,8 @@ test('an answer that stops in the middle is a timeout of its body', async () => 
 test('a connection that does not come about in time is a timeout of its own, and nothing was received', async () => {
   const dispatcher = new Agent({ connect: () => undefined });
   const failed = { reason: 'connect_failed', surelyNotSent: true };
-  await expect(ask({ timeoutMs: 50, dispatcher })).rejects.toMatchObject(failed);
-  expect(told()?.['error.type']).toBe('connect_timeout');
+  await expect(ask({ method: 'POST', json: {}, timeoutMs: 50, dispatcher })).rejects.toMatchObject(failed);
+  expect(told()).toMatchObject({ 'error.type': 'connect_timeout', 'app.bytes_sent': 0 });
 });
 
 test('a call for a read ends when the time of the read is over, and says so', async () => {

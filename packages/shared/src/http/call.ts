@@ -13,6 +13,8 @@ import { deadlineHeader, limitWithin } from '../upstream/deadline.ts';
 import { UpstreamTimeoutError } from '../upstream/ended-call.ts';
 import { IDLE_CONNECTION_MS } from './idle-connection.ts';
 import { readBody } from './read-body.ts';
+import { newWire, noting, phaseOf } from './wire.ts';
+import type { Wire } from './wire.ts';
 
 /** The request may or may not have reached the other side, or surely did not. */
 export class CallError extends Error {
@@ -90,15 +92,9 @@ export async function call(input: CallRequest): Promise<CallReply> {
   );
 }
 
-/** How far an exchange has come. */
-interface Wire {
-  begun: boolean;
-  answered: boolean;
-}
-
 async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: boolean): Promise<CallReply> {
   const controller = new AbortController();
-  const wire: Wire = { begun: false, answered: false };
+  const wire = newWire();
   const timer = setTimeout(
     () => controller.abort(new UpstreamTimeoutError(isDeadline ? 'deadline_exceeded' : phaseOf(wire), input.timeoutMs)),
     input.timeoutMs,
@@ -120,12 +116,6 @@ async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: b
   }
 }
 
-/** What a call waits for while its time runs out. */
-function phaseOf({ begun, answered }: Wire): 'connect_timeout' | 'headers_timeout' | 'body_timeout' {
-  if (!begun) return 'connect_timeout';
-  return answered ? 'body_timeout' : 'headers_timeout';
-}
-
 interface Exchange {
   signal: AbortSignal;
   wire: Wire;
@@ -139,7 +129,7 @@ async function exchangeOnce(input: CallRequest, { signal, wire, running }: Excha
   const reply = await request(input.url, {
     method: input.method,
     headers,
-    body: bodyOf(input, running),
+    body: bodyOf(input, { wire, running }),
     signal,
     // The timer above is the one limit; it also tells which part of the exchange was late.
     headersTimeout: 0,
@@ -154,14 +144,19 @@ async function exchangeOnce(input: CallRequest, { signal, wire, running }: Excha
   return answer;
 }
 
-function bodyOf({ json, bytes }: CallRequest, running: UpstreamCall): string | Buffer | Readable | null {
+function bodyOf(
+  { json, bytes }: CallRequest,
+  { wire, running }: Pick<Exchange, 'wire' | 'running'>,
+): string | Buffer | Readable | null {
+  // Without a connection nothing is sent.
+  const sent = (count: number) => running.sent(() => (wire.begun ? count : 0));
   if (json !== undefined) {
     const text = JSON.stringify(json);
-    running.sent(Buffer.byteLength(text));
+    sent(Buffer.byteLength(text));
     return text;
   }
   if (bytes === undefined || Buffer.isBuffer(bytes)) {
-    if (bytes) running.sent(bytes.length);
+    if (bytes) sent(bytes.length);
     return bytes ?? null;
   }
   return Readable.from(counted(bytes, running), { objectMode: false });
@@ -195,25 +190,6 @@ async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-/** Notes when the client begins to write a request. Refused connections, timeouts and TLS errors happen before that. */
-function noting(wire: Wire): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart: (controller, context) => {
-        wire.begun = true;
-        handler.onRequestStart?.(controller, context);
-      },
-      onRequestUpgrade: (...seen) => handler.onRequestUpgrade?.(...seen),
-      onResponseStart: (...seen) => {
-        wire.answered = true;
-        handler.onResponseStart?.(...seen);
-      },
-      onResponseData: (...seen) => handler.onResponseData?.(...seen),
-      onResponseEnd: (...seen) => handler.onResponseEnd?.(...seen),
-      onResponseError: (...seen) => handler.onResponseError?.(...seen),
-    });
 }
 
 function asCallError(error: unknown, begun: boolean): CallError {

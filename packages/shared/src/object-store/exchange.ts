@@ -49,6 +49,8 @@ export interface Limits {
   /** What is asked of the store, for spans and metrics. */
   operation: string;
   signal?: AbortSignal | undefined;
+  /** Fired when its caller gave it up; the requests on their way go on until `signal` fires. */
+  givenUp?: AbortSignal | undefined;
   /** Infinity: only the idle limit applies. */
   deadlineMs?: number;
 }
@@ -105,7 +107,10 @@ function sender(request: typeof http.request, { idleMs, signal, call }: Sending)
     });
     outgoing.once('socket', (socket) => {
       const before = socket.bytesWritten;
-      call.sent(() => socket.bytesWritten - before);
+      let after: number | undefined;
+      // The next request on the connection counts for itself.
+      outgoing.once('close', () => (after = socket.bytesWritten));
+      call.sent(() => (after ?? socket.bytesWritten) - before);
     });
     return outgoing.setTimeout(idleMs, () => outgoing.destroy(new UpstreamTimeoutError('idle_timeout', idleMs)));
   };
@@ -114,7 +119,7 @@ function sender(request: typeof http.request, { idleMs, signal, call }: Sending)
 /** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
 export async function exchange<T>(
   connection: Connection,
-  { operation, signal, deadlineMs = connection.deadlineMs }: Limits,
+  { operation, signal, givenUp, deadlineMs = connection.deadlineMs }: Limits,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
@@ -133,7 +138,8 @@ export async function exchange<T>(
         // The client can wait for ever on a body that was given up, so the signal has to end the wait.
         return await unlessAborted(ended, work(connection.clientFor(ended, call)));
       } catch (error) {
-        if (signal?.aborted) call.ended(endOf(signal));
+        const over = [signal, givenUp].find((one) => one?.aborted);
+        if (over) call.ended(endOf(over));
         throw ended.aborted ? ended.reason : error;
       }
     });

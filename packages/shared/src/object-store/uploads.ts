@@ -77,7 +77,8 @@ async function putUnknown(connection: Connection, { key, body, contentType, sign
   ended.addEventListener('abort', onEnded, { once: true });
   try {
     ended.throwIfAborted();
-    await exchange(connection, { operation: 'put_parts', signal: cut.signal, deadlineMs: Infinity }, (client) =>
+    const limits = { operation: 'put_parts', signal: cut.signal, givenUp: ended, deadlineMs: Infinity };
+    await exchange(connection, limits, (client) =>
       putParts({ client, bucket: connection.bucket, key, contentType, body, ended }),
     );
     ended.throwIfAborted();

@@ -1,5 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { IncomingMessage } from 'node:http';
+import { ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Outcome } from '../contracts/outcome.ts';
 
 const HIDDEN = '***';
 
@@ -12,4 +14,18 @@ export function incomingAttributes(
   const attributes: Attributes = { 'url.path': maskPath(path) };
   if (query !== undefined) attributes['url.query'] = HIDDEN;
   return attributes;
+}
+
+/** As proxies write down a request whose client left before it was answered; no such status is ever sent. */
+const UNANSWERED = 499;
+
+/**
+ * What the span of a request has when the connection was closed before the head of an answer: without this, the status
+ * that an answer has as long as nobody set one.
+ */
+export function unansweredAttributes(res: ClientRequest | IncomingMessage | ServerResponse): Attributes {
+  if (!(res instanceof ServerResponse) || res.headersSent) return {};
+  const { locals } = res as ServerResponse & { locals?: { outcome?: Outcome } };
+  const reason = locals?.outcome?.reason ?? 'client_left';
+  return { 'http.response.status_code': UNANSWERED, 'app.error.reason': reason };
 }

@@ -17,6 +17,8 @@ export type Toxic =
   | { kind: 'deaf' }
   /** New connections are refused at once, as by a process that is not there. */
   | { kind: 'refuse' }
+  /** After so many bytes of a connection its requests are taken and never arrive; connections stay open. */
+  | { kind: 'stall_after'; bytes: number }
   /** The reply is cut after this many bytes and the connection is reset. */
   | { kind: 'cut_after'; bytes: number }
   /**
@@ -42,6 +44,7 @@ interface Pair {
   client: Socket;
   server: Socket;
   replied: number;
+  asked: number;
   /** The transaction under way has sent the text that `lose_commit_reply` looks for. */
   mentioned: boolean;
 }
@@ -76,7 +79,7 @@ export async function startFaultProxy(
       return;
     }
     const server = connect(typeof target === 'function' ? target() : target);
-    const pair: Pair = { client, server, replied: 0, mentioned: false };
+    const pair: Pair = { client, server, replied: 0, asked: 0, mentioned: false };
     pairs.add(pair);
     const over = () => pairs.delete(pair);
     forward(client, server, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'request' }), over });
@@ -106,7 +109,7 @@ export async function startFaultProxy(
 }
 
 const toxicOf = ({ toxics }: Faults) => (toxics.client.kind === 'none' ? toxics.store : toxics.client);
-const isSwallowing = (kind: Toxic['kind']) => kind === 'black_hole' || kind === 'deaf';
+const isSwallowing = (kind: Toxic['kind']) => ['black_hole', 'deaf', 'stall_after'].includes(kind);
 
 /** Milliseconds to hold the chunk back, or 'drop' to swallow it. */
 function judge(
@@ -125,6 +128,12 @@ function judge(
       faults.hits += 1;
       return 'drop';
     case 'black_hole':
+      faults.hits += 1;
+      return 'drop';
+    case 'stall_after':
+      if (direction === 'reply') return 0;
+      pair.asked += chunk.length;
+      if (pair.asked <= toxic.bytes) return 0;
       faults.hits += 1;
       return 'drop';
     case 'cut_after':

@@ -44,8 +44,8 @@ export interface UpstreamCall {
   sent: (bytes: number | (() => number)) => void;
   /** The status of an answer over HTTP; 5xx counts as a failure of the other side, whatever is made of it. */
   answered: (status: number) => void;
-  /** How the call ended, where nothing is thrown and the status does not tell it. */
-  ended: (word: CallOutcome) => void;
+  /** How the call ended, where nothing is thrown and the status does not tell it; and the limit that ended it. */
+  ended: (word: CallOutcome, limitMs?: number) => void;
 }
 
 const tracer = () => trace.getTracer('vision.upstream');
@@ -103,8 +103,9 @@ function callOf(seen: Seen): UpstreamCall {
     answered: (status) => {
       seen.status = status;
     },
-    ended: (word) => {
+    ended: (word, limitMs) => {
       seen.word = word;
+      seen.limitMs = limitMs ?? seen.limitMs;
     },
   };
 }

@@ -11,6 +11,11 @@ import { responseHeaders } from './forward-headers.ts';
 import type { Owner } from './owners.ts';
 import { UpstreamRequest } from './upstream-request.ts';
 
+/** We ended the connection of a client that passed this limit; undefined where it is none of time. */
+export interface Cut {
+  limitMs: number | undefined;
+}
+
 /** A service as one request reaches it. */
 interface Upstream {
   operation: string;
@@ -18,7 +23,8 @@ interface Upstream {
   url: string;
   token: string;
   isAnswerAwaited: boolean;
-  cutReason: () => string | undefined;
+  /** What the client was cut off for, if it was. */
+  cut: () => Cut | undefined;
   onAnswer: (headers: IncomingHttpHeaders) => void;
 }
 
@@ -205,7 +211,8 @@ export class Exchange {
       return;
     }
     this.#isOver = true;
-    this.#call?.ended(this.#target.cutReason() === undefined ? 'client_left' : 'client_slow');
+    const cut = this.#target.cut();
+    this.#call?.ended(cut ? 'client_slow' : 'client_left', cut?.limitMs);
     this.#upstream.leave();
     this.#settle();
   };

@@ -4,7 +4,7 @@ import type { Caller } from '@vision/shared/http/caller';
 import { IDLE_CONNECTION_MS } from '@vision/shared/http/idle-connection';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { Exchange } from './exchange.ts';
-import type { ForwardLimits } from './exchange.ts';
+import type { Cut, ForwardLimits } from './exchange.ts';
 import type { Owner } from './owners.ts';
 
 /** Where a request goes on, and for whom. */
@@ -20,7 +20,7 @@ interface ForwardTarget {
    */
   isAnswerAwaited?: boolean;
   /** Why we cut the connection of the client; undefined when it left by itself. */
-  cutReason?: () => string | undefined;
+  cut?: () => Cut | undefined;
   /** Told of the headers before any of the answer is passed on: at its end the request is over for whoever counts. */
   onAnswer?: (headers: IncomingHttpHeaders) => void;
 }
@@ -54,18 +54,10 @@ export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Fo
     forward: async (
       req,
       res,
-      {
-        owner,
-        path,
-        caller,
-        isAnswerAwaited = false,
-        cutReason = () => undefined,
-        onAnswer = () => undefined,
-        ...more
-      },
+      { owner, path, caller, isAnswerAwaited = false, cut = () => undefined, onAnswer = () => undefined, ...more },
     ) => {
       const token = await signer.sign(owner, caller);
-      const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, cutReason, onAnswer };
+      const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, cut, onAnswer };
       return new Exchange(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),

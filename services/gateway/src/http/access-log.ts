@@ -3,14 +3,13 @@ import type { Caller } from '@vision/shared/http/caller';
 import type { Route } from '@vision/shared/http/route';
 import { outcomeOfAnswer } from '@vision/shared/http/server-span';
 import type { Signals } from '../signals.ts';
-import { cutReasonOf } from './cut-reason.ts';
 
 /** Counts and logs every request once, when its answer is done or cut. Addresses and headers of the client stay out. */
 export function accessLog(signals: Signals): RequestHandler {
   return (_req, res, next) => {
     const startedAt = performance.now();
     res.once('close', () => {
-      const { code, reason = cutReasonOf(res) } = outcomeOfAnswer(res);
+      const { code, reason } = outcomeOfAnswer(res);
       signals.served({
         operation: String(res.locals['operation'] ?? 'none'),
         status: res.statusCode,

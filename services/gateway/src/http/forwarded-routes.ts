@@ -16,7 +16,7 @@ import type { Slot, SlotKind } from '../clients/slots.ts';
 import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { addLimit } from './authenticate.ts';
-import { cutReasonOf } from './cut-reason.ts';
+import { cutOf } from './cut-reason.ts';
 
 type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
@@ -71,9 +71,9 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
         // Its cost is read from the answer of work that goes on when the client has left.
         const isAnswerAwaited = kind !== undefined;
-        const cutReason = () => cutReasonOf(res);
+        const cut = () => cutOf(res);
         const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
-        const way = { operation, owner, path: target, caller, isAnswerAwaited, cutReason, onAnswer };
+        const way = { operation, owner, path: target, caller, isAnswerAwaited, cut, onAnswer };
         const answer = await deps.forward(req, res, way);
         await deps.processorBudgets.charge(caller.subject, costOf(answer));
       } catch (error) {

@@ -26,7 +26,7 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
   const answers = new WeakMap<Socket, ServerResponse>();
   const cut = (socket: Socket, reason: CutReason) => {
     options.onCut(reason);
-    noteCut(answers.get(socket), reason);
+    noteCut(answers.get(socket), { reason, limitMs: limitOf(reason, options) });
     // A reset frees what the system still holds for a client that does not read.
     socket.resetAndDestroy();
   };
@@ -57,6 +57,22 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
       if (reason) cut(socket, reason);
     }
   });
+}
+
+function limitOf(reason: CutReason, { windowMs, bodyMs, answerMs }: ConnectionLimits): number | undefined {
+  switch (reason) {
+    case 'slow_upload':
+    case 'slow_reader':
+      return windowMs;
+    case 'body_timeout':
+      return bodyMs;
+    case 'answer_timeout':
+      return answerMs;
+    case 'head_timeout':
+    case 'too_many_connections':
+    case 'too_many_pipelined':
+      return undefined;
+  }
 }
 
 function release(perNetwork: Map<string, number>, network: string): void {

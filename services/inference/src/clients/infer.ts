@@ -1,7 +1,9 @@
-import { request } from 'undici';
+import { getGlobalDispatcher, request } from 'undici';
 import { z } from 'zod';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import type { KserveSpec } from '@vision/shared/contracts/scenes';
 import { readBody } from '@vision/shared/http/read-body';
+import { newWire, noting, phaseOf } from '@vision/shared/http/wire';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';
 import { endOf, UpstreamAnswerError, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
@@ -60,18 +62,22 @@ async function inferOnce(
   { running, signal }: { running: UpstreamCall; signal: AbortSignal | undefined },
 ): Promise<Record<string, OutputTensor>> {
   const ending = new AbortController();
-  let waitsFor: 'headers_timeout' | 'body_timeout' = 'headers_timeout';
-  const timer = setTimeout(() => ending.abort(new UpstreamTimeoutError(waitsFor, spec.timeout_ms)), spec.timeout_ms);
-  running.sent(head.length + data.length);
+  const wire = newWire();
+  const late = () => ending.abort(new UpstreamTimeoutError(phaseOf(wire), spec.timeout_ms));
+  const timer = setTimeout(late, spec.timeout_ms);
+  running.sent(() => (wire.begun ? head.length + data.length : 0));
   try {
-    const reply = await request(`${modelUrl(spec)}/infer`, {
+    const ended = signal ? AbortSignal.any([ending.signal, signal]) : ending.signal;
+    const asked = request(`${modelUrl(spec)}/infer`, {
       method: 'POST',
       headers: { 'content-type': 'application/octet-stream', 'inference-header-content-length': String(head.length) },
       body: Buffer.concat([head, data]),
-      signal: signal ? AbortSignal.any([ending.signal, signal]) : ending.signal,
+      signal: ended,
+      dispatcher: getGlobalDispatcher().compose(noting(wire)),
     });
+    // The client listens to the signal only once it has a connection.
+    const reply = await unlessAborted(ended, asked);
     running.answered(reply.statusCode);
-    waitsFor = 'body_timeout';
     const body = await readBody(reply.body, MAX_REPLY_BYTES);
     if (reply.statusCode !== 200) throw refusedWith(reply.statusCode);
     return readOutputs(body, Number(reply.headers['inference-header-content-length'] ?? body.length));

@@ -89,9 +89,9 @@ function replyTo(deps: PictureDeps, outcome: DetectImageOutcome): Reply {
     case 'detected':
       return { status: 200, body: outcome.detection, headers: costOf(outcome) };
     case 'scene_unknown':
-      return { status: 404, body: { reason: 'scene_unknown' } };
+      return refuse(404, 'scene_unknown');
     case 'refused':
-      return { status: 422, body: { reason: outcome.reason }, headers: costOf(outcome) };
+      return refuse(422, outcome.reason, costOf(outcome));
     case 'turned_away':
       return turnAway(deps);
     case 'unavailable':
@@ -106,6 +106,11 @@ function turnAway({ signals }: PictureDeps): Reply {
   return unavailable('saturated');
 }
 
-function unavailable(reason: string): Reply {
-  return { status: 503, body: { reason }, headers: { 'Retry-After': String(RETRY_AFTER_S) } };
-}
+const unavailable = (reason: string) => refuse(503, reason, { 'Retry-After': String(RETRY_AFTER_S) });
+
+const refuse = (status: number, reason: string, headers: Record<string, string> = {}): Reply => ({
+  status,
+  body: { reason },
+  headers,
+  outcome: { reason },
+});

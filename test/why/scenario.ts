@@ -1,0 +1,13 @@
+import type { Caller } from '../support/system.ts';
+import type { Asked } from './asked.ts';
+import type { WhySystem } from './system.ts';
+
+/** One timeout that is made to happen, and what its spans have to say about it. */
+export interface Scenario {
+  name: string;
+  title: string;
+  /** What is done to the system, in a sentence. */
+  broken: string;
+  expected: { service: string; upstream: string; outcome: string; limitMs: number };
+  run: (system: WhySystem, caller: Caller) => Promise<Asked>;
+}

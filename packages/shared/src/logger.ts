@@ -1,4 +1,4 @@
-import { trace } from '@opentelemetry/api';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { alsoExported } from './telemetry/exported-lines.ts';
 import type { DestinationStream, Logger } from 'pino';
@@ -49,5 +49,5 @@ function errorOfLine(error: unknown): unknown {
 
 function traceOfLine(): Record<string, string> {
   const context = trace.getActiveSpan()?.spanContext();
-  return context ? { trace_id: context.traceId, span_id: context.spanId } : {};
+  return context && isSpanContextValid(context) ? { trace_id: context.traceId, span_id: context.spanId } : {};
 }

@@ -32,6 +32,14 @@ test('one request gives the span of its route, of what it asks the database and 
   expect(spans).toContain('@opentelemetry/instrumentation-http');
 }, 30_000);
 
+test('the span of a request whose client left says that nobody saw the status on it', async () => {
+  await exportedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }));
+  const spans = JSON.stringify(receiver.json('/v1/traces')).split('"traceId"');
+  const cut = spans.filter((span) => span.includes('app.answer.is_cut'));
+  expect(cut).toHaveLength(1);
+  expect(cut[0]).toContain('GET /slow');
+}, 30_000);
+
 test.each([
   {
     how: 'by the address for traces, when the general one is empty',

@@ -1,5 +1,6 @@
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
+import { factsOf as upstreamFactsOf } from '@vision/shared/upstream/upstream-facts';
 import type { ApiKey } from './domain/api-key.ts';
 import type { Maintenance } from './domain/maintenance.ts';
 import { metrics } from './metrics.ts';
@@ -62,7 +63,7 @@ export function createSignals(logger: Logger) {
     },
     upstreamFailed: (upstream: Owner, error: unknown) => {
       upstreamErrors.add(1, { upstream });
-      logger.warn({ upstream: { name: upstream }, err: error }, 'a service gave no answer');
+      logger.warn({ upstream: upstreamFactsOf(error) ?? { name: upstream }, err: error }, 'a service gave no answer');
     },
     keyCreated: ({ key_id, subject }: ApiKey, actor: string) => {
       operatorActs.add(1, { action: 'key.create' });

@@ -44,6 +44,8 @@ test('a service that does not answer: its span says which limit ran out, and the
   expect(attributes).toMatchObject(told);
   expect(attributes['app.deadline.left_ms']).toBeLessThanOrEqual(0);
   expect([status.code, gateway.log()]).toEqual([2, expect.stringContaining('"error_type":"headers_timeout"')]);
+  expect(gateway.log()).toContain('"upstream":{"name":"quota","operation":"getUsage","error_type":"headers_timeout"');
+  expect(gateway.log()).not.toContain('"upstream":{"name":"quota"}');
 });
 
 test('an answer that stops in the middle is told apart from one that never begins', async () => {

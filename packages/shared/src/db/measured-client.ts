@@ -14,15 +14,20 @@ export class MeasuredClient extends PostgresClient {
   }
 
   override _query(connection: unknown, query: { sql?: string }): Promise<unknown> {
+    return this.measured(query.sql ?? '', () => super._query(connection, query));
+  }
+
+  /** Runs a statement that goes to the server by another way than knex. */
+  measured<T>(sql: string, run: () => Promise<T>): Promise<T> {
     const { statement_timeout: limit } = Object(this.config.connection) as { statement_timeout?: number };
     const call = {
       ...POSTGRES,
-      operation: verbOf(query.sql ?? ''),
+      operation: verbOf(sql),
       limitMs: limit === 0 ? undefined : limit,
       // Parameters are sent apart, so the text holds no values.
-      attributes: { 'db.system.name': 'postgresql', 'db.query.text': query.sql?.slice(0, 2_000) },
+      attributes: { 'db.system.name': 'postgresql', 'db.query.text': sql.slice(0, 2_000) },
     };
-    return callUpstream(call, () => super._query(connection, query));
+    return callUpstream(call, run);
   }
 }
 

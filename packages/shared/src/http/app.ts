@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { errorHandler } from './error-handler.ts';
 import { requestId } from './request-id.ts';
 import type { Route } from './route.ts';
-import { namedSpan } from './server-span.ts';
+import { namedSpan, noteCutAnswer } from './server-span.ts';
 
 export interface AppOptions {
   routes: Route[];
@@ -32,7 +32,7 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
     .enable('strict routing');
   // `If-None-Match: *` would make Express answer 304 although nothing here has a version.
   Object.defineProperty(app.request, 'fresh', { value: false });
-  app.use(requestId, noSniffing, ...before);
+  app.use(requestId, noteCutAnswer, noSniffing, ...before);
   app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');

@@ -87,9 +87,8 @@ export async function call(input: CallRequest): Promise<CallReply> {
   const { upstream, operation, attempt, breakerState } = input;
   const { limitMs, isDeadline } = limitWithin(input.timeoutMs);
   const attributes = attributesOf(input);
-  return callUpstream({ upstream, operation, limitMs, attempt, breakerState, attributes }, (running) =>
-    callOnce({ ...input, timeoutMs: limitMs }, running, isDeadline),
-  );
+  const options = { upstream, operation, limitMs, usualLimitMs: input.timeoutMs, attempt, breakerState, attributes };
+  return callUpstream(options, (running) => callOnce({ ...input, timeoutMs: limitMs }, running, isDeadline));
 }
 
 async function callOnce(input: CallRequest, running: UpstreamCall, isDeadline: boolean): Promise<CallReply> {

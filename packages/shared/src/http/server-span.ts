@@ -21,6 +21,16 @@ export function namedSpan({ path, operation }: { path: string; operation: string
   };
 }
 
+/** Says on the span that the answer did not reach the client whole: the status there is one that nobody saw. */
+export const noteCutAnswer: RequestHandler = (_req, res, next) => {
+  const span = serverSpan();
+  // Before the listener that ends the span, which was there first.
+  res.prependOnceListener('close', () => {
+    if (!res.writableFinished) span?.setAttribute('app.answer.is_cut', true);
+  });
+  next();
+};
+
 /** Says on the span what became of the request, and to the service of ours that passed it on. */
 export function noteOutcome(res: Response, told: Outcome): void {
   res.locals['outcome'] = told;

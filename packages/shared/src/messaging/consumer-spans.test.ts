@@ -2,6 +2,7 @@ import { trace } from '@opentelemetry/api';
 import type { KafkaMessage } from 'kafkajs';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { recordSpans } from '../testing/recorded-spans.ts';
+import { untraced } from '../telemetry/trace-context.ts';
 import { inBatchSpan, inRecordSpan } from './consumer-spans.ts';
 
 const recorded = recordSpans();
@@ -42,6 +43,18 @@ test('a batch is handled in one span of its own that links once to each of those
   expect(process?.parentSpanContext).toBeUndefined();
   expect(process?.attributes['messaging.batch.message_count']).toBe(5);
   expect(named('a step')?.spanContext().traceId).toBe(process?.spanContext().traceId);
+});
+
+test('both are recorded although what hands the records over runs in no trace', async () => {
+  await untraced(() => inBatchSpan(received, [record(sentIn('a'))], step));
+  await untraced(() => inRecordSpan(received, record(sentIn('b')), step));
+  const [batch, single] = recorded.spans().filter(({ name }) => name === 'process vision.frames.v1');
+  expect(batch?.links.map(({ context }) => context.traceId)).toEqual(['a'.repeat(32)]);
+  expect(single?.spanContext().traceId).toBe('b'.repeat(32));
+  const steps = recorded.spans().filter(({ name }) => name === 'a step');
+  expect(steps.map((span) => span.parentSpanContext?.spanId)).toEqual(
+    [batch, single].map((span) => span?.spanContext().spanId),
+  );
 });
 
 test('a batch of records that nobody recorded is in no trace', async () => {

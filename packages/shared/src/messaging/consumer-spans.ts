@@ -32,7 +32,8 @@ export function inBatchSpan<T>(of: Received, messages: KafkaMessage[], work: () 
   const links = linksOf(messages);
   if (links.length === 0) return untraced(work);
   const attributes = { ...attributesOf(of), 'messaging.batch.message_count': messages.length };
-  const span = tracer().startSpan(`process ${of.topic}`, { kind: SpanKind.CONSUMER, root: true, attributes, links });
+  // Not in the active context: the library that calls us runs in one that records nothing.
+  const span = tracer().startSpan(`process ${of.topic}`, { kind: SpanKind.CONSUMER, attributes, links }, ROOT_CONTEXT);
   return inSpan(span, ROOT_CONTEXT, work);
 }
 

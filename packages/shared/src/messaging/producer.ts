@@ -1,5 +1,5 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Context, Span } from '@opentelemetry/api';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
 import { Partitioners } from 'kafkajs';
 import type { Message, Producer } from 'kafkajs';
 import { asUnavailable } from '../unavailable.ts';
@@ -8,6 +8,7 @@ import type { OutgoingEvent } from './cloud-event.ts';
 import type { KafkaClient } from './kafka.ts';
 import { callUpstream } from '../upstream/call-upstream.ts';
 import { outcomeOf } from '../upstream/classify.ts';
+import { factsOf } from '../upstream/upstream-facts.ts';
 
 /** One event together with the trace context it belongs to. */
 export interface TracedEvent {
@@ -161,10 +162,20 @@ async function endingSpans(spans: Span[], work: () => Promise<void>): Promise<vo
   try {
     await work();
   } catch (error) {
-    for (const span of spans)
-      span.setAttribute('error.type', outcomeOf(error)).setStatus({ code: SpanStatusCode.ERROR });
+    for (const span of spans) span.setAttributes(failureOf(error)).setStatus({ code: SpanStatusCode.ERROR });
     throw error;
   } finally {
     for (const span of spans) span.end();
   }
+}
+
+/** The call itself has no span when a poller makes it, so the span of the event tells what is known of it. */
+function failureOf(error: unknown): Attributes {
+  const facts = factsOf(error);
+  return {
+    'error.type': outcomeOf(error),
+    'app.upstream.name': 'kafka',
+    ...(facts && { 'app.upstream.spent_ms': facts.spent_ms }),
+    ...(facts?.limit_ms !== undefined && { 'app.timeout.limit_ms': facts.limit_ms }),
+  };
 }

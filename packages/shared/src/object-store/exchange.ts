@@ -130,10 +130,10 @@ export async function exchange<T>(
   const timer = limitMs === Infinity ? undefined : setTimeout(late, limitMs);
   const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
   // Where no deadline ends it, silence does.
-  const limit = limitMs === Infinity ? connection.idleMs : limitMs;
+  const [limit, usualLimitMs] = [limitMs, deadlineMs].map((ms) => (ms === Infinity ? connection.idleMs : ms));
   const attributes = { 'server.address': connection.host };
   try {
-    return await callUpstream({ upstream: 's3', operation, limitMs: limit, attributes }, async (call) => {
+    return await callUpstream({ upstream: 's3', operation, limitMs: limit, usualLimitMs, attributes }, async (call) => {
       try {
         // The client can wait for ever on a body that was given up, so the signal has to end the wait.
         return await unlessAborted(ended, work(connection.clientFor(ended, call)));

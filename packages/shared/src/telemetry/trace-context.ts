@@ -1,6 +1,7 @@
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Context } from '@opentelemetry/api';
-import { suppressTracing } from '@opentelemetry/core';
+import { isTracingSuppressed, suppressTracing } from '@opentelemetry/core';
+import { randomBytes } from 'node:crypto';
 
 /** The W3C trace context as it is stored in a row. */
 export interface StoredTrace {
@@ -23,10 +24,16 @@ export function storedContext(stored: StoredTrace): Context {
   return propagation.extract(ROOT_CONTEXT, carrier);
 }
 
-/** Tells the next hop which trace and span it belongs to. */
+/**
+ * Tells the next hop which trace and span it belongs to; and of work without spans, that none are wanted there either.
+ * Told nothing, a service would begin a trace of its own for each round of a poller.
+ */
 export function addTraceHeaders(headers: Record<string, unknown>): void {
-  propagation.inject(context.active(), headers);
+  if (isTracingSuppressed(context.active())) headers['traceparent'] = unrecorded();
+  else propagation.inject(context.active(), headers);
 }
+
+const unrecorded = () => `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
 
 /** Continues the trace that is stored with a row: spans made in `fn` become its children. */
 export function withStoredTrace<T>(stored: StoredTrace, fn: () => T): T {

@@ -1,5 +1,5 @@
-import { context, INVALID_SPAN_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Attributes, Span } from '@opentelemetry/api';
+import { context, INVALID_SPAN_CONTEXT, isSpanContextValid, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Attributes, Context, Span } from '@opentelemetry/api';
 import { limitOf, outcomeOf } from './classify.ts';
 import { activeDeadline } from './deadline.ts';
 import { isQuiet } from './error-type.ts';
@@ -29,6 +29,8 @@ export interface UpstreamCallOptions {
   operation: string;
   /** The limit that ends the call, in milliseconds. */
   limitMs?: number | undefined;
+  /** The limit of all calls of this kind, where this one has less. */
+  usualLimitMs?: number | undefined;
   /** Which try this is, of how many at most. */
   attempt?: { number: number; of: number } | undefined;
   breakerState?: string | undefined;
@@ -70,11 +72,12 @@ export async function callUpstream<T>(
       span.setAttribute('error.type', outcome).setStatus({ code: SpanStatusCode.ERROR });
     }
     span.end();
-    recordCall({ upstream, operation, outcome, spentMs, limitMs: seen.limitMs });
+    // Neither what was left of a deadline nor the limit of one phase is that of the kind.
+    recordCall({ upstream, operation, outcome, spentMs, limitMs: options.usualLimitMs ?? options.limitMs });
     if (error !== undefined) rememberFacts(error, factsFor(options, seen, outcome, spentMs));
   };
   try {
-    const result = await context.with(trace.setSpan(context.active(), span), () => work(callOf(seen)));
+    const result = await context.with(contextOf(span), () => work(callOf(seen)));
     finish(seen.word ?? wordOfStatus(seen.status));
     return result;
   } catch (error) {
@@ -85,9 +88,19 @@ export async function callUpstream<T>(
 }
 
 function startSpan(options: UpstreamCallOptions): Span {
-  if (options.isPartOfTrace && !trace.getActiveSpan()) return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+  if (options.isPartOfTrace && !isInTrace()) return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
   const name = `${options.upstream} ${options.operation}`;
   return tracer().startSpan(name, { kind: SpanKind.CLIENT, attributes: openingAttributes(options) });
+}
+
+function isInTrace(): boolean {
+  const active = trace.getActiveSpan();
+  return active !== undefined && isSpanContextValid(active.spanContext());
+}
+
+/** A call without a span leaves the context as it is: a span without ids would look like a trace to what it calls. */
+function contextOf(span: Span): Context {
+  return isSpanContextValid(span.spanContext()) ? trace.setSpan(context.active(), span) : context.active();
 }
 
 interface Seen {

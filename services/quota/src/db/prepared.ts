@@ -1,3 +1,4 @@
+import type { MeasuredClient } from '@vision/shared/db/measured-client';
 import type { Knex } from 'knex';
 
 export interface PreparedStatement {
@@ -11,7 +12,7 @@ interface Connection {
   query: (statement: PreparedStatement) => Promise<{ rows: unknown[] }>;
 }
 
-interface Client {
+interface Client extends Pick<MeasuredClient, 'measured'> {
   acquireConnection: () => Promise<Connection>;
   releaseConnection: (connection: Connection) => Promise<void>;
 }
@@ -24,7 +25,7 @@ export async function queryPrepared<R>(db: Knex, statement: PreparedStatement): 
   const client = db.client as Client;
   const connection = await client.acquireConnection();
   try {
-    return (await connection.query(statement)).rows as R[];
+    return (await client.measured(statement.text, () => connection.query(statement))).rows as R[];
   } finally {
     await client.releaseConnection(connection);
   }

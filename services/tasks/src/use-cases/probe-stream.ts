@@ -1,5 +1,6 @@
 import { fail } from '@vision/shared/errors';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { inNamedSpan } from '@vision/shared/telemetry/in-span';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
@@ -31,7 +32,7 @@ export async function probeStream(deps: ProbeDeps, { taskId, subject }: Task, ur
         return found.pinnedAddress;
       }
       signals.streamUnreachable({ task_id: taskId, scheme: url.scheme, source: url.label, fault: found.fault });
-      await answerDue.promise;
+      await inNamedSpan('hold the answer back', () => answerDue.promise);
       throw streamUnreachable();
     } finally {
       clearTimeout(timer);

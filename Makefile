@@ -40,7 +40,7 @@ beside: packages ## run the last release beside this code, each half old once an
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
 	@$(TEST) rotate
 
-why: packages ## make timeouts happen and tell each from its trace: ONLY=name,name REPORT=1 writes docs/why.md
+why: packages ## make timeouts happen and tell each from its trace: ONLY=name REPORT=1 PICTURE=1
 	@$(NODE) test/why/run.ts
 
 deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text

@@ -27,6 +27,8 @@ const packages = {
   // For rules, dashboards and `make up OBSERVE=1`.
   promtool: 'prometheus',
   prometheus: 'prometheus',
+  // For the picture of `make why`.
+  chromium: 'chromium-headless-shell',
   // For the chart only.
   haproxy: 'haproxy',
 };
@@ -36,6 +38,7 @@ export type HostProgram = keyof typeof packages;
 const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   postgres: findPostgres,
   python: findPython,
+  chromium: () => onPath('chromium-headless-shell') ?? onPath('chromium'),
   redis: () => onPath('redis-server') ?? onPath('valkey-server'),
   nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
   gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],

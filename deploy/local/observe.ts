@@ -25,8 +25,8 @@ export function announceObservation(settings: Settings): void {
   say('dashboards', 'need Grafana, which no registry of packages has: docker compose --profile observe brings it');
 }
 
-/** Keeps spans in memory only. */
-async function ensureZipkin(settings: Settings): Promise<void> {
+/** Starts the viewer of traces, which keeps spans in memory only. */
+export async function ensureZipkin(settings: Settings): Promise<void> {
   const dir = jarsOf(settings, 'traces');
   const jar = readdirSync(dir).find((file) => file.startsWith('zipkin-server')) ?? '';
   const port = portOf(settings, 'traces');

@@ -6,6 +6,8 @@ import type { Asked } from './asked.ts';
 
 export interface Collector {
   url: string;
+  /** Everything that arrived, as it came. */
+  exports: () => unknown[];
   /** The spans of the trace of a request, once they are all there. */
   traceOf: (asked: Asked) => Promise<Span[]>;
   close: () => Promise<void>;
@@ -20,6 +22,7 @@ export async function startCollector(): Promise<Collector> {
   const all = () => receiver.json('/v1/traces').flatMap(spansOf);
   return {
     url: `${receiver.url}/v1/traces`,
+    exports: () => receiver.json('/v1/traces'),
     traceOf: async (asked) => {
       const { traceId } = await until(() => beginningOf(asked, all()), { timeoutMs: 30_000, intervalMs: 250 });
       let [count, since] = [0, Date.now()];

@@ -1,12 +1,14 @@
 /**
  * `make why`: makes timeouts happen on a system of its own and tells each from the exported spans alone. Exit code 1
- * when a scenario is told wrongly. `ONLY=name,name` runs some of them; `REPORT=1` writes docs/why.md.
+ * when a scenario is told wrongly. `ONLY=name,name` runs some of them; `REPORT=1` writes docs/why.md, `PICTURE=1`
+ * docs/why.png.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../deploy/local/settings.ts';
 import { explain } from './explain.ts';
 import type { Explanation } from './explain.ts';
+import { pictured, takePicture } from './picture.ts';
 import { printed, report } from './report.ts';
 import { startWhySystem } from './system.ts';
 
@@ -34,6 +36,10 @@ try {
     const explanation = explain(scenario, asked, await system.collector.traceOf(asked));
     write(printed(explanation));
     told.push(explanation);
+    if (process.env['PICTURE'] && scenario.name === pictured.scenario) {
+      await takePicture(system, asked);
+      say('docs/why.png is taken');
+    }
   }
   failed = told.some(({ faults }) => faults.length > 0);
   if (process.env['REPORT'] && only.length === 0 && !failed) {

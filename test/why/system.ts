@@ -23,6 +23,7 @@ import { limits, QUOTA_POOL, settings } from './settings.ts';
 
 /** A system of its own, every part of which can be made late. */
 export interface WhySystem {
+  settings: Settings;
   baseUrl: string;
   adminUrl: string;
   adminToken: string;
@@ -65,6 +66,7 @@ export async function startWhySystem(): Promise<WhySystem> {
   const quotaDatabase = new URL(infrastructure.databaseUrl);
   quotaDatabase.pathname = '/vision_quota';
   return {
+    settings: copy,
     baseUrl: urlOf(copy, 'gateway'),
     adminUrl: urlOf(copy, 'admin'),
     adminToken: infrastructure.secrets.ADMIN_TOKEN,

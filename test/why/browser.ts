@@ -24,6 +24,8 @@ export async function photograph({ url, click, width, height }: Photograph): Pro
   const flags = ['--no-sandbox', '--disable-gpu', '--remote-debugging-port=0', `--user-data-dir=${profile}`];
   const browser = spawn(findProgram('chromium') ?? 'chromium-headless-shell', [...flags, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    // A group of its own, so that all of its processes are ended.
+    detached: true,
   });
   const gone = once(browser, 'exit');
   let said = '';
@@ -39,7 +41,7 @@ export async function photograph({ url, click, width, height }: Photograph): Pro
     const { data } = await send('Page.captureScreenshot', { format: 'png' });
     return Buffer.from(String(data), 'base64');
   } finally {
-    browser.kill('SIGKILL');
+    if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL');
     await gone;
     await rm(profile, { recursive: true, force: true });
   }

@@ -40,6 +40,30 @@ test('a scene as callers see it does not name its detector', () => {
   expect(Object.keys(view ?? {})).not.toContain('detector');
 });
 
+test('every scene that ships says how its objects are found, on what that was measured, and what it mistakes', () => {
+  const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
+  for (const { quality } of scenes.list) {
+    expect(quality).toEqual(expect.objectContaining({ method: expect.any(String), measured_on: expect.any(String) }));
+    expect(quality?.limits.length).toBeGreaterThan(0);
+  }
+});
+
+test('callers see the quality of a scene as the registry states it, and none where it states none', () => {
+  const figure = { measure: 'recall', label: 'smoke', input: 'video', min_score: 0.8, value: 0.7 };
+  const quality = { method: 'Colour.', measured_on: 'Ten videos', figures: [figure], limits: ['Fog is smoke.'] };
+  const { list } = loadScenes(
+    fileOf({
+      detectors,
+      scenes: [
+        { ...scene, quality },
+        { ...scene, scene_code: 'smoke_too' },
+      ],
+    }),
+  );
+  expect(list[0]?.quality).toEqual(quality);
+  expect(list[1]).not.toHaveProperty('quality');
+});
+
 test.each([
   ['an unknown detector', { detectors, scenes: [{ ...scene, detector: 'other' }] }, 'unknown detector other'],
   [
@@ -50,6 +74,24 @@ test.each([
   ['a label the detector cannot say', { detectors, scenes: [{ ...scene, labels: ['cow'] }] }, 'label cow'],
   ['a repeated scene code', { detectors, scenes: [scene, scene] }, 'scene codes repeat'],
   ['a threshold below the lower bound', { detectors, scenes: [{ ...scene, default_min_score: 0.1 }] }, 'lower_bound'],
+  [
+    'a figure for a word the scene does not have',
+    {
+      detectors,
+      scenes: [
+        {
+          ...scene,
+          quality: {
+            method: 'Colour.',
+            measured_on: 'Ten videos',
+            figures: [{ measure: 'recall', label: 'fire', input: 'video', min_score: 0.8, value: 0.7 }],
+            limits: [],
+          },
+        },
+      ],
+    },
+    'a figure for fire',
+  ],
   ['an unknown property', { detectors, scenes: [{ ...scene, colour: 'red' }] }, 'colour'],
   ['text that is no JSON', 'scenes:', 'cannot be read as JSON'],
 ])('a registry with %s is refused', (_case, content, words) => {

@@ -83,6 +83,31 @@ const chromaticDetector = z.strictObject({ kind: z.literal('chromatic'), version
 
 const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
 
+/** One measured number, with the threshold it holds for. */
+const qualityFigure = z
+  .object({
+    measure: z
+      .enum(['precision', 'recall', 'false_alarms_per_hour', 'seconds_to_first_alarm'])
+      .describe(
+        '`precision`: share of the reported objects that are right. `recall`: share of the real ones that are reported',
+      ),
+    label: z.string().min(1).describe('The word of the scene that was measured'),
+    input: z.enum(['picture', 'video']),
+    min_score: share.describe('Threshold the figure holds for'),
+    value: z.number().min(0),
+  })
+  .meta({ id: 'QualityFigure' });
+
+/** How well a scene is recognised: what callers need to know before they rely on it. */
+const sceneQuality = z
+  .object({
+    method: z.string().min(1).describe('How objects are found, in pictures and in video'),
+    measured_on: z.string().min(1).describe('What the figures were measured on; says so when nobody measured'),
+    figures: z.array(qualityFigure).describe('Empty when nobody measured'),
+    limits: z.array(z.string().min(1)).describe('What is missed or mistaken for something else, one sentence each'),
+  })
+  .meta({ id: 'SceneQuality', description: 'How well the scene is recognised, and on what that was measured' });
+
 /** What callers see of a scene (scene list). */
 export const sceneView = z
   .object({
@@ -93,6 +118,7 @@ export const sceneView = z
     labels: z.array(z.string().min(1)).min(1).describe('The words of the scene: every label of its objects is one'),
     lower_bound: share.describe('Detections below it are never stored'),
     default_min_score: share.describe('Read-time threshold frozen into a task at its creation'),
+    quality: sceneQuality.optional().describe('Absent when the operator states nothing'),
   })
   .meta({ id: 'Scene', description: 'What the service looks for' });
 export const sceneList = z.object({ scenes: z.array(sceneView) }).meta({ id: 'SceneList' });
@@ -128,6 +154,8 @@ export const chromaticLabels = ['fire', 'smoke'] as const;
 
 function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): string | undefined {
   if (scene.lower_bound > scene.default_min_score) return 'lower_bound is above default_min_score';
+  const unsaid = scene.quality?.figures.find(({ label }) => !scene.labels.includes(label));
+  if (unsaid) return `quality has a figure for ${unsaid.label}, which is none of its labels`;
   if (scene.detector === undefined) return scene.enabled ? 'is enabled but names no detector' : undefined;
   const spec = detectors[scene.detector];
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;

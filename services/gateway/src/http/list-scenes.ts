@@ -13,6 +13,12 @@ const exampleScenes: z.infer<typeof sceneList> = {
       labels: ['person', 'bicycle', 'car'],
       lower_bound: 0.3,
       default_min_score: 0.8,
+      quality: {
+        method: 'A small neural network; judges each picture and each frame of a video by itself.',
+        measured_on: 'A surveillance video of a square in daylight, 665 people',
+        figures: [{ measure: 'recall', label: 'person', input: 'video', min_score: 0.8, value: 0.84 }],
+        limits: ["Objects lower than a twentieth of the picture's height are missed."],
+      },
     },
   ],
 };
@@ -23,7 +29,7 @@ export const listScenesRoute = ({ scenes }: { scenes: Scenes }) =>
       operation: 'listScenes',
       method: 'get',
       path: '/api/op/v1/scenes',
-      summary: 'The scenes, their words and thresholds',
+      summary: 'The scenes, their words and thresholds, and how well they are recognised',
       description:
         'The enabled ones are valid as `scene_code`. The state of the inference backend never changes the list.',
       tag: 'Scenes',

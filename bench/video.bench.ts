@@ -19,7 +19,7 @@ const street = join(root, 'examples/street.mp4');
 const FPS = 5;
 const ROUNDS = 3;
 const LIVE_FRAMES = 150;
-const SIDE = 416;
+const SIZE = { width: 768, height: 576 };
 
 /**
  * Frames per second of the whole pipeline against a bare ffmpeg and detector loop on the same file; delay
@@ -75,11 +75,12 @@ async function bareLoop(file: string) {
   const served = detectors.find('person_vehicle');
   if (!served) throw new Error('the scene person_vehicle is not served');
   const { spawn } = await import('node:child_process');
-  const frameBytes = SIDE * SIDE * 3;
+  const { width, height } = served.detector.fit(SIZE);
+  const frameBytes = width * height * 3;
   return {
     stop: () => detectors.stop(),
     run: async () => {
-      const filter = `fps=${FPS},scale=${SIDE}:${SIDE}`;
+      const filter = `fps=${FPS},scale=${width}:${height}`;
       const child = spawn('ffmpeg', [
         '-v',
         'error',
@@ -98,7 +99,7 @@ async function bareLoop(file: string) {
       for await (const chunk of child.stdout) {
         held = Buffer.concat([held, chunk as Buffer]);
         while (held.length >= frameBytes) {
-          const image = { width: SIDE, height: SIDE, data: held.subarray(0, frameBytes) };
+          const image = { width, height, data: held.subarray(0, frameBytes) };
           held = held.subarray(frameBytes);
           await served.detector.detect(image, { minScore: served.scene.lower_bound, labels: served.scene.labels });
           count += 1;

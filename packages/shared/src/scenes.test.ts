@@ -98,3 +98,54 @@ test.each([
   expect(() => loadScenes(fileOf(content))).toThrow(ConfigError);
   expect(() => loadScenes(fileOf(content))).toThrow(words);
 });
+
+const model = {
+  kind: 'onnx',
+  version: '1',
+  file: 'smoke.onnx',
+  classes: ['smoke'],
+  input: { name: 'images', resize: 'stretch', colour_order: 'rgb', layout: 'nchw' },
+  decode: { kind: 'yolo', output: 'output', layout: 'candidates_last' },
+};
+const registryWith = (input: object, more: object = {}) => ({
+  detectors: { colour: { ...model, input: { ...model.input, ...input } } },
+  scenes: [{ ...scene, ...more }],
+});
+const shapesOf = (content: unknown) => {
+  const { colour } = loadScenes(fileOf(content)).detectors;
+  return colour && 'input' in colour ? colour.input.shapes : undefined;
+};
+
+test('a model has either one fixed shape or a list of shapes to choose from', () => {
+  expect(shapesOf(registryWith({ width: 300, height: 200 }))).toEqual([[300, 200]]);
+  const shapes = [
+    [416, 416],
+    [544, 416],
+  ];
+  expect(shapesOf(registryWith({ shapes }))).toEqual(shapes);
+});
+
+test.each([
+  ['no shape', registryWith({}), 'either width and height, or shapes'],
+  ['half a shape', registryWith({ width: 416 }), 'either width and height, or shapes'],
+  ['a shape beside a list', registryWith({ width: 416, height: 416, shapes: [[416, 416]] }), 'either width and height'],
+  ['sides that a network cannot halve', registryWith({ shapes: [[420, 416]] }), 'multiples of 32'],
+  [
+    'shapes that no picture can choose between',
+    registryWith({
+      shapes: [
+        [416, 416],
+        [64, 64],
+      ],
+    }),
+    'the same aspect',
+  ],
+  [
+    'a scene with a shape that its detector does not list',
+    registryWith({ shapes: [[416, 416]] }, { input_shapes: [[544, 416]] }),
+    'input shape 544 × 416 is none of colour',
+  ],
+  ['shapes for a detector without a model', { detectors, scenes: [{ ...scene, input_shapes: [[32, 32]] }] }, '32 × 32'],
+])('a registry with %s is refused', (_case, content, words) => {
+  expect(() => loadScenes(fileOf(content))).toThrow(words);
+});

@@ -53,7 +53,9 @@ const videoConfig = {
   JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),
   JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are remembered'),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled for each second of video'),
-  DECODE_MAX_SIDE: count(1280).describe('Longest side of a decoded frame of a live stream in pixels'),
+  DECODE_MAX_SIDE: count(1280).describe(
+    'Longest side of a decoded frame of a live stream in pixels, if its detector wants larger ones',
+  ),
   SOURCE_OPEN_MS: millis(10_000).describe('Longest wait for a connection to a live source'),
   SOURCE_NO_FRAME_MS: millis(20_000).describe('Silence of a live source after which it is connected to anew'),
   SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live source is lost'),

@@ -7,9 +7,14 @@ import { afterEach, expect, test } from '@jest/globals';
 import { ConfigError } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
+import sharp from 'sharp';
 import { createDetectors } from '../src/detectors/detectors.ts';
 import type { Detectors } from '../src/detectors/detectors.ts';
+import type { RgbImage } from '../src/domain/rgb-image.ts';
+import { street as streetPicture } from './support/pictures.ts';
 
+// The detectors shut all loaders of this process.
+const unlockLoaders = () => sharp.unblock({ operation: ['VipsForeignLoad'] });
 const run = promisify(execFile);
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
 const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
@@ -25,8 +30,8 @@ afterEach(async () => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
-async function start(modelsDir: string): Promise<Detectors> {
-  running = createDetectors({ scenes, modelsDir, threads: 2, intraOpThreads: 1, logger });
+async function start(modelsDir: string, registry = scenes): Promise<Detectors> {
+  running = createDetectors({ scenes: registry, modelsDir, threads: 2, intraOpThreads: 1, logger });
   await running.start();
   return running;
 }
@@ -57,7 +62,7 @@ test('a file that is no model stops the start', async () => {
 
 test('enabled scenes are served, closed and unknown ones are not', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
-  expect(personsBy(detectors).model).toBe('nanodet-416:1');
+  expect(personsBy(detectors).model).toBe('nanodet-416:2');
   expect(detectors.find('helmet')).toBeUndefined();
   expect(detectors.find('nowhere')).toBeUndefined();
   expect(await detectors.served()).toHaveLength(5);
@@ -68,6 +73,47 @@ test('a picture of any size is accepted and many at once are all answered', asyn
   const detector = personsBy(detectors);
   const replies = await Promise.all(Array.from({ length: 8 }, () => detector.detect(black, options)));
   expect(replies).toEqual(Array(8).fill([]));
+});
+
+/** The street as a picture of this size. */
+async function streetAs(width: number, height: number): Promise<RgbImage> {
+  unlockLoaders();
+  const picture = sharp(streetPicture).resize(width, height, { fit: 'fill', kernel: 'linear' }).removeAlpha();
+  return { width, height, data: await picture.raw().toBuffer() };
+}
+
+test('the model gets a picture in the shape that its scene wants', async () => {
+  const squares = scenes.entries.map((scene) => ({ ...scene, input_shapes: [[416, 416] as [number, number]] }));
+  const detectors = await start(
+    directoryWith((path) => copyFileSync(model, path)),
+    { ...scenes, entries: squares },
+  );
+  const detector = personsBy(detectors);
+  expect(detector.fit({ width: 768, height: 576 })).toEqual({ width: 416, height: 416 });
+  // What the published weights give for the shape that they were trained with.
+  const found = await detector.detect(await streetAs(416, 416), { ...options, minScore: 0.75 });
+  expect(found.map(({ score }) => Number(score.toFixed(2)))).toEqual([0.86, 0.85, 0.82, 0.79]);
+});
+
+test.each([
+  [768, 576],
+  [1280, 720],
+  [600, 600],
+  [450, 600],
+])('a picture of %d × %d keeps its objects where they are', async (width, height) => {
+  const detector = personsBy(await start(directoryWith((path) => copyFileSync(model, path))));
+  const found = await detector.detect(await streetAs(width, height), options);
+  const nearest = found.find(({ bbox }) => Math.hypot(bbox.cx - 0.9, bbox.cy - 0.545) < 0.03);
+  expect(nearest?.label).toBe('person');
+});
+
+test('pictures of different shapes at once are each answered in their own', async () => {
+  const detector = personsBy(await start(directoryWith((path) => copyFileSync(model, path))));
+  const pictures = await Promise.all([streetAs(768, 576), streetAs(1280, 720), streetAs(405, 720)]);
+  const alone = [];
+  for (const picture of pictures) alone.push(await detector.detect(picture, options));
+  const together = await Promise.all(pictures.map((picture) => detector.detect(picture, options)));
+  expect(together).toEqual(alone);
 });
 
 test('whoever gives up before the turn of their picture gets their own reason', async () => {

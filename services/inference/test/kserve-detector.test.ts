@@ -63,8 +63,7 @@ const detectorOf = (timeoutMs = 5000) =>
     classes: ['cow', 'sheep'],
     input: {
       name: 'pixels',
-      width: 4,
-      height: 4,
+      shapes: [[4, 4]],
       resize: 'letterbox',
       padding_value: 0,
       colour_order: 'rgb',

@@ -8,9 +8,12 @@ The graph is a plain convolutional network, so it is read node by node: transpos
 tracked instead of copied, padding and bias move into the convolutions, and the six outputs become two.
 Weights stay float16 as published (a Cast restores float32 when the session folds constants).
 
-    input     images     [N, 3, 416, 416]  BGR, (value - mean) / std
-    outputs   scores     [N, 3549, 80]     sigmoid applied; cells of stride 8, then 16, then 32, each row by row
-              distances  [N, 3549, 44]     4 sides (left, top, right, bottom) x 11 bins, in units of the stride
+    input     images     [N, 3, height, width]  BGR, (value - mean) / std; sides are multiples of 32
+    outputs   scores     [N, cells, 80]         sigmoid applied; cells of stride 8, then 16, then 32, each row by row
+              distances  [N, cells, 44]         4 sides (left, top, right, bottom) x 11 bins, in units of the stride
+
+The network holds nothing that fixes the size of its input: enlarging is by a factor of 2 and 0.5, and reshapes leave
+the number of cells open. It was trained on 416 x 416, where there are 3549 cells.
 """
 
 import base64
@@ -142,10 +145,10 @@ class Converter:
         graph = helper.make_graph(
             self.onnx_nodes,
             "nanodet-416",
-            [helper.make_tensor_value_info("images", TensorProto.FLOAT, ["N", 3, 416, 416])],
+            [helper.make_tensor_value_info("images", TensorProto.FLOAT, ["N", 3, "height", "width"])],
             [
-                helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["N", 3549, 80]),
-                helper.make_tensor_value_info("distances", TensorProto.FLOAT, ["N", 3549, 44]),
+                helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["N", "cells", 80]),
+                helper.make_tensor_value_info("distances", TensorProto.FLOAT, ["N", "cells", 44]),
             ],
             self.initializers,
         )

@@ -1,24 +1,7 @@
 import { z } from 'zod';
+import { modelInput } from './model-input.ts';
 
 const share = z.number().min(0).max(1);
-const channels = z.tuple([z.number(), z.number(), z.number()]);
-
-/**
- * How an RGB picture becomes the input tensor: `(value - mean) / std` per channel, values 0..255,
- * channels in `colour_order`.
- */
-const tensorInput = z.strictObject({
-  name: z.string().min(1),
-  width: z.int().min(1).max(4096),
-  height: z.int().min(1).max(4096),
-  resize: z.enum(['stretch', 'letterbox']).describe('letterbox keeps the aspect ratio and pads both sides evenly'),
-  padding_value: z.int().min(0).max(255).default(114).describe('Grey level around a letterboxed picture'),
-  colour_order: z.enum(['rgb', 'bgr']),
-  layout: z.enum(['nchw', 'nhwc']),
-  data_type: z.enum(['float32', 'uint8']).default('float32').describe('uint8 takes the pixels as they are'),
-  mean: channels.default([0, 0, 0]),
-  std: channels.default([1, 1, 1]),
-});
 
 /**
  * How output tensors become boxes.
@@ -54,7 +37,7 @@ const outputDecoding = z.discriminatedUnion('kind', [
 
 const tensorModel = {
   classes: z.array(z.string().min(1)).min(1).describe('Class names in the order of the model'),
-  input: tensorInput,
+  input: modelInput,
   decode: outputDecoding,
   nms_iou: share.default(0.6).describe('Boxes of one class that overlap more are one object'),
   max_objects: z.int().min(1).max(1000).default(100),
@@ -126,6 +109,11 @@ export const sceneList = z.object({ scenes: z.array(sceneView) }).meta({ id: 'Sc
 const sceneEntry = z.strictObject({
   ...sceneView.shape,
   detector: z.string().optional().describe('Name of an entry of `detectors`; an enabled scene must have one'),
+  input_shapes: z
+    .array(z.tuple([z.int(), z.int()]))
+    .min(1)
+    .optional()
+    .describe('Shapes of its detector that this scene uses; all of them when absent'),
 });
 
 /** The file of `SCENES_FILE`: the one place that defines scenes, their labels, thresholds and detectors. */
@@ -146,7 +134,6 @@ export type DetectorSpec = z.infer<typeof detector>;
 export type OnnxSpec = z.infer<typeof onnxDetector>;
 export type KserveSpec = z.infer<typeof kserveDetector>;
 export type ChromaticSpec = z.infer<typeof chromaticDetector>;
-export type TensorInput = z.infer<typeof tensorInput>;
 export type OutputDecoding = z.infer<typeof outputDecoding>;
 
 /** Labels of the chromatic detector. */
@@ -161,5 +148,12 @@ function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): 
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;
   const words: readonly string[] = spec.kind === 'chromatic' ? chromaticLabels : spec.classes;
   const strange = scene.labels.find((label) => !words.includes(label));
-  return strange === undefined ? undefined : `label ${strange} is no class of ${scene.detector}`;
+  if (strange !== undefined) return `label ${strange} is no class of ${scene.detector}`;
+  return shapesProblemOf(scene, spec);
+}
+
+function shapesProblemOf({ input_shapes: wanted = [], detector: name }: SceneEntry, spec: DetectorSpec) {
+  const known = spec.kind === 'chromatic' ? [] : spec.input.shapes.map(String);
+  const strange = wanted.find((shape) => !known.includes(String(shape)));
+  return strange === undefined ? undefined : `input shape ${strange.join(' × ')} is none of ${name ?? ''}`;
 }

@@ -1,3 +1,6 @@
+import type { FrameFit } from '../domain/frame-fit.ts';
+import { scaleExpression } from './scale-expression.ts';
+
 /** Which frames are taken from a video and how large they come. */
 export interface FileSampling {
   /** Frames a second of video time: the first frame of every 1/fps interval is taken. */
@@ -10,8 +13,8 @@ export interface FileSampling {
 
 export interface LiveSampling {
   fps: number;
-  /** Longest side of a decoded frame in pixels; larger ones are scaled down, so memory is bounded. */
-  maxSide: number;
+  /** How large the frames come; every fit has a bound, so memory has one. */
+  fit: FrameFit;
 }
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
@@ -51,9 +54,8 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
 
 /** The same for a live source; `input` ends with `-i` and what to open. Timestamps are the stream's own. */
 export function liveArguments(input: readonly string[], sampling: LiveSampling): string[] {
-  const { fps, maxSide } = sampling;
+  const { fps, fit } = sampling;
   const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
-  const side = (name: string) => `max(1,trunc(${name}*min(1,${maxSide}/max(iw,ih))))`;
   return [
     COMMON,
     LIMITS,
@@ -62,7 +64,7 @@ export function liveArguments(input: readonly string[], sampling: LiveSampling):
     ['-flags', 'low_delay'],
     ['-threads', '1'],
     input,
-    outputArguments(select, `w='${side('iw')}':h='${side('ih')}'`),
+    outputArguments(select, scaleExpression(fit)),
   ].flat();
 }
 

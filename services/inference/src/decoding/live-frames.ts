@@ -20,7 +20,7 @@ export interface LiveSettings extends ConnectionSettings {
 }
 
 export const LIVE_DEFAULTS: LiveSettings = {
-  sampling: { fps: 5, maxSide: 1280 },
+  sampling: { fps: 5, fit: { kind: 'longest_side', side: 1280 } },
   noFrameMs: 20_000,
   giveUpMs: 600_000,
   backoff: { minMs: 1000, maxMs: 30_000 },

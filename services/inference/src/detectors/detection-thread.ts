@@ -5,6 +5,7 @@ import ort from 'onnxruntime-node';
 import type { OutputTensor } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
 import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
+import { inputFor } from '../domain/frame-fit.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
@@ -17,7 +18,7 @@ import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.
  */
 type Detect = (
   image: RgbImage,
-  options: Pick<ThreadRequest, 'minScore' | 'labels'>,
+  options: Pick<ThreadRequest, 'minScore' | 'labels' | 'shape'>,
 ) => Promise<DetectedObject[]> | DetectedObject[];
 
 const setup = workerData as ThreadSetup;
@@ -57,15 +58,16 @@ async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
     // Spinning threads save a millisecond on an idle machine and starve others on a busy one.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   });
-  return async (image, { minScore, labels }) => {
-    const placement = placeImage(image, spec.input);
-    const tensor = toTensor(image, placement, spec.input);
-    const input = new ort.Tensor(tensor.dataType, tensor.data, tensor.shape);
-    const results = await session.run({ [spec.input.name]: input });
+  return async (image, { minScore, labels, shape = image }) => {
+    const input = inputFor(shape, spec.input);
+    const placement = placeImage(image, input);
+    const tensor = toTensor(image, placement, input);
+    const feeds = { [input.name]: new ort.Tensor(tensor.dataType, tensor.data, tensor.shape) };
+    const results = await session.run(feeds);
     const outputs: Record<string, OutputTensor> = {};
     for (const [name, result] of Object.entries(results))
       outputs[name] = { shape: result.dims, data: asNumbers(result.data) };
-    return decodeOutputs(outputs, spec, { placement, minScore, labels });
+    return decodeOutputs(outputs, { ...spec, input }, { placement, minScore, labels });
   };
 }
 

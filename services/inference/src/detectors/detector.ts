@@ -1,4 +1,5 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { FrameFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
 interface DetectOptions {
@@ -17,6 +18,8 @@ export interface Detector {
   readonly model: string;
   /** The size to which a decoder should scale a picture of this size, so that nothing is scaled twice. */
   fit(original: ImageSize): ImageSize;
+  /** The same for decoders that learn the size of the picture by themselves. */
+  readonly frameFit: FrameFit;
   /**
    * Objects at or above `minScore`, highest score first. A picture of another size than `fit` says is scaled first.
    * @throws AppError of kind unavailable when the model does not answer.

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import type { Shape } from '@vision/shared/contracts/model-input';
 import type { DetectorSpec, SceneEntry } from '@vision/shared/contracts/scenes';
 import { ConfigError } from '@vision/shared/config';
 import type { Logger } from '@vision/shared/logger';
@@ -46,12 +47,8 @@ export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, lo
   const setup: ThreadSetup = { intraOpThreads, detectors: detectorsInThreads(specs, modelsDir) };
   const needsThreads = Object.keys(setup.detectors).length > 0;
   const pool = new ThreadPool({ threads: needsThreads ? threads : 0, setup, logger });
-  const detectors = new Map([...specs].map(([name, spec]) => [name, createDetector(name, spec, pool)]));
+  const servedScenes = new Map(enabled.flatMap((scene) => servedBy(scene, specs, pool)));
 
-  const serve = (scene: SceneEntry | undefined): ServedScene | undefined => {
-    const detector = detectors.get(scene?.detector ?? '');
-    return scene && detector && { scene, detector };
-  };
   const isReady = async (spec: DetectorSpec) => (spec.kind === 'kserve' ? isModelReady(spec) : pool.alive > 0);
   return {
     start: async () => {
@@ -60,11 +57,11 @@ export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, lo
         throw new ConfigError('A detection model cannot be loaded', { cause });
       });
     },
-    find: (sceneCode) => serve(enabled.find((scene) => scene.scene_code === sceneCode)),
+    find: (sceneCode) => servedScenes.get(sceneCode),
     served: async () => {
       const entries = await Promise.all([...specs].map(async ([name, spec]) => [name, await isReady(spec)] as const));
       const ready = new Map(entries);
-      return enabled.flatMap((scene) => (ready.get(scene.detector ?? '') ? (serve(scene) ?? []) : []));
+      return [...servedScenes.values()].filter(({ scene }) => ready.get(scene.detector ?? ''));
     },
     isAlive: () => pool.alive > 0 || !needsThreads,
     stop: () => pool.stop(),
@@ -76,8 +73,25 @@ function specNamed({ detectors }: Scenes, name: string): [string, DetectorSpec][
   return spec ? [[name, spec]] : [];
 }
 
-function createDetector(name: string, spec: DetectorSpec, pool: ThreadPool): Detector {
-  return spec.kind === 'kserve' ? createKserveDetector(spec) : createPooledDetector(name, spec, pool);
+/** What detects a scene, with the shapes of its model that this scene uses. */
+function servedBy(
+  scene: SceneEntry,
+  specs: ReadonlyMap<string, DetectorSpec>,
+  pool: ThreadPool,
+): [string, ServedScene][] {
+  const { scene_code: code, detector: name = '', input_shapes: shapes } = scene;
+  const spec = specs.get(name);
+  return spec ? [[code, { scene, detector: createDetector(name, spec, { pool, shapes }) }]] : [];
+}
+
+function createDetector(
+  name: string,
+  spec: DetectorSpec,
+  { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },
+): Detector {
+  if (spec.kind === 'chromatic') return createPooledDetector(name, spec, pool);
+  const used = shapes ?? spec.input.shapes;
+  return spec.kind === 'kserve' ? createKserveDetector(spec, used) : createPooledDetector(name, spec, pool, used);
 }
 
 function detectorsInThreads(specs: ReadonlyMap<string, DetectorSpec>, modelsDir: string): ThreadSetup['detectors'] {

@@ -1,5 +1,7 @@
+import type { Shape } from '@vision/shared/contracts/model-input';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
-import { placeImage } from '../domain/placement.ts';
+import { fitTo, shapeFor } from '../domain/frame-fit.ts';
+import type { FrameFit } from '../domain/frame-fit.ts';
 import type { Detector } from './detector.ts';
 import { scaleTo } from './scale-to.ts';
 import type { ThreadPool } from './thread-pool.ts';
@@ -7,29 +9,24 @@ import type { ThreadPool } from './thread-pool.ts';
 /**
  * Longest side of pictures for the chromatic detector: it measures texture in pixels, so the scale must not vary much.
  */
-const CHROMATIC_SIDE = 320;
+const CHROMATIC_FIT: FrameFit = { kind: 'longest_side', side: 320 };
 
-/** A detector that computes in the threads of this process. */
-export function createPooledDetector(name: string, spec: OnnxSpec | ChromaticSpec, pool: ThreadPool): Detector {
-  const fit = spec.kind === 'onnx' ? fitOnnx(spec) : fitChromatic;
+/** A detector that computes in the threads of this process. @param shapes those of the model that are used */
+export function createPooledDetector(
+  name: string,
+  spec: OnnxSpec | ChromaticSpec,
+  pool: ThreadPool,
+  shapes: readonly Shape[] = [],
+): Detector {
+  const fit: FrameFit = spec.kind === 'onnx' ? { kind: 'shapes', shapes, resize: spec.input.resize } : CHROMATIC_FIT;
   return {
     model: `${name}:${spec.version}`,
-    fit,
+    frameFit: fit,
+    fit: (original) => fitTo(original, fit),
     detect: async (image, { minScore, labels, ...turn }) => {
-      const picture = await scaleTo(image, fit(image));
-      return pool.detect({ detector: name, picture, minScore, labels }, turn);
+      const picture = await scaleTo(image, fitTo(image, fit));
+      const shape = fit.kind === 'shapes' ? shapeFor(image, fit.shapes) : undefined;
+      return pool.detect({ detector: name, picture, shape, minScore, labels }, turn);
     },
   };
 }
-
-const fitOnnx =
-  (spec: OnnxSpec): Detector['fit'] =>
-  (original) => {
-    const { width, height } = placeImage(original, spec.input);
-    return { width, height };
-  };
-
-const fitChromatic: Detector['fit'] = ({ width, height }) => {
-  const scale = Math.min(1, CHROMATIC_SIDE / Math.max(width, height));
-  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
-};

@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
@@ -13,6 +13,8 @@ export interface ThreadRequest {
   id: number;
   detector: string;
   picture: RgbImage;
+  /** Of the model's input; undefined for a detector that takes pictures as they are. */
+  shape: ImageSize | undefined;
   minScore: number;
   labels: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { DetectedObject } from '@vision/shared/contracts/detection';
-import type { KserveSpec, OnnxSpec, OutputDecoding, TensorInput } from '@vision/shared/contracts/scenes';
+import type { TensorInput } from '@vision/shared/contracts/model-input';
+import type { KserveSpec, OnnxSpec, OutputDecoding } from '@vision/shared/contracts/scenes';
 import type { Candidate, DecodeOptions, OutputTensor } from './candidate.ts';
 import { decodeBoxes } from './decode-boxes.ts';
 import { decodeNanodet } from './decode-nanodet.ts';
@@ -9,7 +10,10 @@ import { suppressOverlaps } from './suppress-overlaps.ts';
 import { leastShownAs, toObjects } from './to-objects.ts';
 
 /** The part of a detector's description that says how pictures go in and boxes come out. */
-export type TensorModel = Pick<OnnxSpec | KserveSpec, 'classes' | 'input' | 'decode' | 'nms_iou' | 'max_objects'>;
+export type TensorModel = Pick<OnnxSpec | KserveSpec, 'classes' | 'decode' | 'nms_iou' | 'max_objects'> & {
+  /** In the shape that the picture was given. */
+  input: TensorInput;
+};
 
 export interface DecodeRequest {
   placement: Placement;

@@ -1,5 +1,5 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
-import type { TensorInput } from '@vision/shared/contracts/scenes';
+import type { TensorInput } from '@vision/shared/contracts/model-input';
 
 /** Where a picture lies inside the input of a model, in input pixels. */
 export interface Placement extends ImageSize {
@@ -9,15 +9,22 @@ export interface Placement extends ImageSize {
 
 /** Stretched pictures fill the input; letterboxed ones keep their aspect ratio in the middle of it. */
 export function placeImage(original: ImageSize, input: TensorInput): Placement {
-  if (input.resize === 'stretch') return { width: input.width, height: input.height, left: 0, top: 0 };
-  const scale = Math.min(input.width / original.width, input.height / original.height);
-  const width = clampSide(original.width * scale, input.width);
-  const height = clampSide(original.height * scale, input.height);
+  const { width, height } = scaledInto(original, input, input.resize);
   return {
     width,
     height,
     left: Math.floor((input.width - width) / 2),
     top: Math.floor((input.height - height) / 2),
+  };
+}
+
+/** The size of a picture in an input of this shape. */
+export function scaledInto(original: ImageSize, shape: ImageSize, resize: TensorInput['resize']): ImageSize {
+  if (resize === 'stretch') return { width: shape.width, height: shape.height };
+  const scale = Math.min(shape.width / original.width, shape.height / original.height);
+  return {
+    width: clampSide(original.width * scale, shape.width),
+    height: clampSide(original.height * scale, shape.height),
   };
 }
 

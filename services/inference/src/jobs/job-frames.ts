@@ -8,6 +8,7 @@ import { probeFile } from '../decoding/probe-file.ts';
 import { raiseCeiling } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
+import { boundedFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { openLiveInput } from '../inputs/open-live-input.ts';
@@ -133,8 +134,10 @@ function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: Frames
 function watchSource(
   { addresses, box, certificates, sandbox, settings, signals }: FrameDeps,
   source: StreamSource,
-  { job, signal }: FramesWanted,
+  { job, served, signal }: FramesWanted,
 ): LiveWatch {
+  const { live, decodeMaxSide } = settings;
+  const sampling = { fps: live.sampling.fps, fit: boundedFit(served.detector.frameFit, decodeMaxSide) };
   const opening = { addresses, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
@@ -147,7 +150,7 @@ function watchSource(
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
       onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
     },
-    settings.live,
+    { ...live, sampling },
     signal,
   );
 }

@@ -61,6 +61,8 @@ export interface Settings {
   /** Longest wait for a connection to a live source, and for each answer of a handshake. */
   sourceOpenMs: number;
   live: LiveSettings;
+  /** Longest side of a frame of a live source, whatever its detector wants. */
+  decodeMaxSide: number;
   /** Frames of one file that are detected at once. */
   framesAtOnce: number;
   jobsPerWorker: number;

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
+import { joinedByKey } from '@vision/shared/async/joined-by-key';
 import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
@@ -30,6 +31,7 @@ import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
 import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
+import { giveBackUnits } from './use-cases/give-back-units.ts';
 import { createProbeLimits } from './use-cases/probe-limits.ts';
 import { createStopSender } from './use-cases/stop-sender.ts';
 
@@ -58,6 +60,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     logger,
     awaitedEnds: createAwaitedEnds(),
     stops: createStopSender({ inference: clients.inference, logger }),
+    giveBackUnits: joinedByKey((subject: string) => giveBackUnits({ db, quota: clients.quota }, subject)),
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
@@ -79,12 +82,6 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const live = background.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
-  const closeClients = async () => {
-    clients.inference.close();
-    clients.results?.close();
-    clients.store.close();
-    await db.destroy();
-  };
   return {
     get port() {
       return server.port;
@@ -102,7 +99,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
       http: server.stop,
       background: background.stop,
       health: health.stop,
-      clients: closeClients,
+      clients: () => closeClients(clients, db),
     }),
   };
 }
@@ -130,3 +127,10 @@ const settingsOf = (config: Config): Settings => ({
   retentionBatch: config.RETENTION_BATCH,
   auditAgeMs: config.AUDIT_AGE_MS,
 });
+
+async function closeClients({ inference, results, store }: ReturnType<typeof createClients>, db: Knex): Promise<void> {
+  inference.close();
+  results?.close();
+  store.close();
+  await db.destroy();
+}

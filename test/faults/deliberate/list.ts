@@ -34,7 +34,7 @@ export const deliberateFaults: DeliberateFault[] = [
   {
     says: 'Units that a dead create holds are counted as used when a new one asks',
     file: 'services/tasks/src/use-cases/assert-accepts-new.ts',
-    find: '(await giveBackUnits(deps, caller.subject)) > 0',
+    find: '(await deps.giveBackUnits(caller.subject)) > 0',
     replace: 'giveBackUnits.length < 0',
     caughtBy: {
       file: 'services/tasks/test/crashes.test.ts',

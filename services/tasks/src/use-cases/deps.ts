@@ -38,6 +38,8 @@ export interface Deps {
   /** Ended jobs whose frames results is to be asked for. */
   awaitedEnds: AwaitedEnds;
   stops: StopSender;
+  /** Gives back what dead creates of a subject still hold; those who ask at the same time share the work. */
+  giveBackUnits: (subject: string) => Promise<number>;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** A task is due: the reconciler looks at once. */
@@ -79,5 +81,5 @@ export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
 export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'settings'>;
 /** What every create works with. */
-export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box'>;
+export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'giveBackUnits'>;
 export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'logger' | 'settings'>;

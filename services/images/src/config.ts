@@ -49,6 +49,9 @@ export const configSchema = z.object({
   IMAGES_AT_ONCE: count(8).describe(
     'Images that one process relays and detects at the same time; one subject gets half of these places',
   ),
+  HEAD_STARTS: count(8).describe(
+    'Calls whose images may be detected before their key is claimed and their units are reserved, at once; one subject gets half',
+  ),
   BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
   BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
   LEASE_MS: millis(12_000).describe('Time after which the call of a dead process is taken over; below KEY_WAIT_MS'),

@@ -12,6 +12,11 @@ export const metrics = {
     meaning: 'Images of calls, by outcome',
     labels: { outcome: ['succeeded', ...imageFaults] },
   }),
+  headStarts: counter('vision.images.head_starts', {
+    meaning:
+      'Calls whose images were detected before the call was confirmed; `in_vain`: it was refused or another held its key',
+    labels: { outcome: ['kept', 'in_vain'] },
+  }),
   callDuration: histogram('vision.images.call.duration', {
     meaning: 'From the whole upload to the stored result',
     buckets: buckets.imageCall,

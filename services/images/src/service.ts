@@ -21,6 +21,7 @@ import { createBackground } from './background.ts';
 import { createClients } from './clients.ts';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
+import { createHeadStarts } from './domain/head-starts.ts';
 import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
@@ -50,8 +51,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
     db,
     signals: createSignals(logger),
     scenes: loadScenes(config.SCENES_FILE),
-    callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
-    imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
+    ...placesOf(config),
     wakeRelay: relay.wake,
     producer,
     kafka,
@@ -101,6 +101,11 @@ export async function createService(config: Config, { logger }: ServiceContext):
   };
 }
 
+const placesOf = (config: Config): Pick<Deps, 'callGate' | 'imageGate' | 'headStarts'> => ({
+  callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
+  imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
+  headStarts: createHeadStarts({ places: config.HEAD_STARTS }),
+});
 const settingsOf = (config: Config): Settings => ({
   imagesPerCallAtOnce: config.IMAGES_PER_CALL_AT_ONCE,
   callMs: config.CALL_TIMEOUT_MS,

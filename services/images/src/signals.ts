@@ -11,6 +11,7 @@ export function createSignals(logger: Logger) {
   const images = createCounter(metrics.images);
   const duration = createHistogram(metrics.callDuration);
   const removed = createCounter(metrics.removed);
+  const headStarts = createCounter(metrics.headStarts);
   const late = createCounter(metrics.late);
   return {
     placesWatched,
@@ -19,6 +20,7 @@ export function createSignals(logger: Logger) {
       duration.record(seconds);
       logger.info({ ...factsOf(call), seconds }, 'image call finished');
     },
+    beganAhead: (outcome: 'kept' | 'in_vain') => headStarts.add(1, { outcome }),
     callReplayed: () => calls.add(1, { outcome: 'replayed' }),
     callUndone: (taskId: string, reason: string) => {
       calls.add(1, { outcome: 'undone' });

@@ -174,9 +174,11 @@ test('while the image of another call tries, a call that was let in before is re
     return 'none';
   };
   const [slowKey, body] = [randomUUID(), multipart(ten())];
+  // Quota is asked for a subject that nothing is known of.
+  const caller = { subject: 'slow' };
   const openSlow = async () => {
     const before = admitted;
-    const req = openPost(it.url, { token: await it.tokenOf(), key: slowKey });
+    const req = openPost(it.url, { token: await it.tokenOf(caller), key: slowKey });
     const answer = answerOf(req);
     req.write(body.subarray(0, 1_000));
     // eslint-disable-next-line no-restricted-syntax -- `until` gives up by itself, the answer is used later
@@ -200,7 +202,7 @@ test('while the image of another call tries, a call that was let in before is re
   // The first call kept its ten pictures; of the refused one nothing is stored.
   expect(await it.s3.objects()).toHaveLength(11);
   await until(() => it.quota.used() === 1);
-  expect((await it.detect(ten(), { key: slowKey })).status).toBe(201);
+  expect((await it.detect(ten(), { key: slowKey, caller })).status).toBe(201);
 });
 
 test('images of a call during which the breaker opens fail as the backend does', async () => {

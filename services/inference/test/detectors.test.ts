@@ -114,6 +114,8 @@ test('pictures of different shapes at once are each answered in their own', asyn
   for (const picture of pictures) alone.push(await detector.detect(picture, options));
   const together = await Promise.all(pictures.map((picture) => detector.detect(picture, options)));
   expect(together).toEqual(alone);
+  // Nothing is left of them in the memory that tensors share.
+  expect(await detector.detect(black, options)).toEqual([]);
 });
 
 test('whoever gives up before the turn of their picture gets their own reason', async () => {

@@ -41,22 +41,37 @@ export interface OutboxRow {
  * @throws Error when the data breaks the schema or is too large for Kafka; both are faults of the caller's code.
  */
 export async function appendEvent<T>(tx: Knex.Transaction, event: NewEvent<T>): Promise<string> {
-  const id = event.id ?? randomUUID();
+  const row = toOutboxRow(event);
+  await tx('outbox').insert(row);
+  return row.event_id;
+}
+
+/** What a row of the table is made of; the payload as text. */
+export type NewOutboxRow = Pick<OutboxRow, 'event_id' | 'topic' | 'key' | 'type' | 'source'> & {
+  payload: string;
+  traceparent: string | null;
+  tracestate: string | null;
+};
+
+/**
+ * The row of an event, for a statement that stores it together with the change.
+ * @throws Error as `appendEvent` does.
+ */
+export function toOutboxRow<T>(event: NewEvent<T>): NewOutboxRow {
   event.schema?.parse(event.data);
   const payload = JSON.stringify(event.data);
   // A record the broker refuses would hold up everything behind it, so it must not get as far as the table.
   if (payload.length > MAX_PAYLOAD_CHARS)
     throw new Error(`event ${event.type} has ${payload.length} characters, too many for Kafka`);
-  await tx('outbox').insert({
-    event_id: id,
+  return {
+    event_id: event.id ?? randomUUID(),
     topic: event.topic,
     key: event.key,
     type: event.type,
     source: event.source,
     payload,
     ...captureTrace(),
-  });
-  return id;
+  };
 }
 
 /** The table; every service that publishes puts it into its list of migrations. */

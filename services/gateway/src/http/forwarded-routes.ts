@@ -63,8 +63,7 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   return route(
     { operation, method, path, summary: `Passed on to ${owner}`, audience: 'public', params, responses: {} },
     async ({ params, caller, req, res }) => {
-      if (kind) await refuseOverdrawn(deps, caller);
-      const slot = kind ? await takeSlot(deps, { kind, caller, res }) : undefined;
+      const slot = kind ? await admitWork(deps, { kind, caller, res }) : undefined;
       const uploadEnded = kind && deps.signals.uploadBegan();
       try {
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
@@ -96,21 +95,23 @@ function costOf(answer: IncomingHttpHeaders): Spent {
   };
 }
 
-/** A subject whose pictures and videos cost more than it may use waits until its budget has refilled. */
-async function refuseOverdrawn({ processorBudgets, signals }: ForwardDeps, { subject }: Caller): Promise<void> {
-  const waitMs = await processorBudgets.waitFor(subject);
-  signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);
-  if (waitMs === 0) return;
-  throw fail.rateLimited('processor_time_exceeded', Math.ceil(waitMs / 1000), { limit: 'processor_time' });
-}
-
-async function takeSlot(
-  { slots, signals }: ForwardDeps,
+/**
+ * Lets work in that costs much: a subject whose pictures and videos cost more than it may use waits until its budget
+ * has refilled, and only so much is under way at once. Both are asked in one round trip.
+ */
+async function admitWork(
+  { slots, processorBudgets, signals }: ForwardDeps,
   { kind, caller, res }: { kind: SlotKind; caller: Caller; res: Response },
 ): Promise<Slot> {
+  const { subject } = caller;
   const limit = caller.limits?.[kind] ?? 0;
-  const slot = await slots.take(caller.subject, kind, limit);
-  signals.limitDecided(kind, slot ? 'allowed' : 'refused', caller.subject);
+  const [waitMs, slot] = await Promise.all([processorBudgets.waitFor(subject), slots.take(subject, kind, limit)]);
+  signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);
+  if (waitMs > 0) {
+    slot?.release();
+    throw fail.rateLimited('processor_time_exceeded', Math.ceil(waitMs / 1000), { limit: 'processor_time' });
+  }
+  signals.limitDecided(kind, slot ? 'allowed' : 'refused', subject);
   const policy = { name: kind, quota: limit, unit: 'concurrent-requests' } as const;
   addLimit(res, policy, { name: kind, remaining: slot?.remaining ?? 0 });
   if (!slot) throw fail.rateLimited('too_many_in_flight', 1, { limit: kind, allowed: limit });

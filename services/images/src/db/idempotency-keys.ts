@@ -76,22 +76,6 @@ export async function renewClaim(db: Knex, { taskId, attempt }: Claim, leaseMs: 
   return renewLease(db, { table: TABLE, key: 'task_id', leaseMs }, { id: taskId, attempt });
 }
 
-/** Ends the work on a key with a result that lives for `retentionDays`; undefined when the claim is no longer ours. */
-export async function markDone(
-  tx: Knex.Transaction,
-  { taskId, attempt }: Claim,
-  retentionDays: number,
-): Promise<{ updatedAt: Date; expiresAt: Date } | undefined> {
-  const { rows } = await tx.raw<{ rows: { updatedAt: Date; expiresAt: Date }[] }>(
-    `update idempotency_keys
-        set state = 'done', expires_at = created_at + make_interval(days => :retentionDays)
-      where task_id = :taskId and attempt = :attempt and state = 'working'
-      returning vision_now() as "updatedAt", expires_at as "expiresAt"`,
-    { taskId, attempt, retentionDays },
-  );
-  return rows[0];
-}
-
 /** Waits for whoever is changing the key of this call, and keeps everybody else from it until the transaction ends. */
 export async function lockKey(tx: Knex.Transaction, { taskId }: Claim): Promise<void> {
   await tx(TABLE).where({ task_id: taskId }).forUpdate().select('task_id');

@@ -16,7 +16,7 @@ interface CallRow {
   result_expires_at: Date;
 }
 
-interface ImageRow {
+export interface ImageRow {
   seq: number;
   object_key: string | null;
   sha256: string;
@@ -25,22 +25,6 @@ interface ImageRow {
   status: 'succeeded' | 'failed';
   error_code: ImageFault | null;
   result: { image: ImageSize; objects: DetectedObject[] } | null;
-}
-
-export async function insertImageCall(tx: Knex.Transaction, call: ImageCall, entries: ImageEntry[]): Promise<void> {
-  await tx('image_calls').insert({
-    task_id: call.taskId,
-    subject: call.subject,
-    request_id: call.requestId,
-    scene_code: call.sceneCode,
-    images_total: call.imagesTotal,
-    images_succeeded: call.imagesSucceeded,
-    reservation_id: call.reservationId,
-    created_at: call.createdAt,
-    updated_at: call.updatedAt,
-    result_expires_at: call.resultExpiresAt,
-  } satisfies CallRow);
-  await tx('images').insert(entries.map((entry) => ({ task_id: call.taskId, ...toRow(entry) })));
 }
 
 /** A call of this subject that has not expired. */
@@ -95,18 +79,6 @@ export async function findExpired(db: Knex, limit: number): Promise<{ taskId: st
 export async function deleteCalls(tx: Knex.Transaction, taskIds: string[]): Promise<void> {
   await tx('idempotency_keys').where('state', 'done').whereIn('task_id', taskIds).delete();
   await tx('image_calls').whereIn('task_id', taskIds).delete();
-}
-
-function toRow({ seq, sha256, bytes, contentType, outcome }: ImageEntry): Record<string, unknown> {
-  const shared = { seq, sha256, bytes, content_type: contentType, status: outcome.status };
-  return outcome.status === 'succeeded'
-    ? {
-        ...shared,
-        object_key: outcome.objectKey,
-        error_code: null,
-        result: JSON.stringify({ image: outcome.size, objects: outcome.objects }),
-      }
-    : { ...shared, object_key: outcome.objectKey ?? null, error_code: outcome.errorCode, result: null };
 }
 
 function fromImageRow(row: ImageRow): ImageEntry {

@@ -16,11 +16,17 @@ export function assertAccepting({ inference }: Pick<Deps, 'inference'>, { mainte
 }
 
 /**
- * Refuses early when the day is used up. Whether it covers all images the reservation decides.
+ * Refuses early when the day is used up; quota is not asked while more is known to be left than a call can take.
+ * Whether it covers all images the reservation decides.
  * @throws AppError OP-QUOTA-DAILY-EXHAUSTED.
  */
-export async function assertUnitsLeft({ quota }: Pick<Deps, 'quota'>, { subject, limits }: Caller): Promise<void> {
+export async function assertUnitsLeft(
+  { quota, headStarts }: Pick<Deps, 'quota' | 'headStarts'>,
+  { subject, limits }: Caller,
+): Promise<void> {
+  if (headStarts.hasUnitsToSpare(subject)) return;
   const { image } = await quota.usage(subject, limits ?? defaultLimits);
+  headStarts.noteUnitsLeft(subject, image.remaining);
   if (image.remaining < 1) throw fail.dailyExhausted({ ...image, requested: 1 });
 }
 

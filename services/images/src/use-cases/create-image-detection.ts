@@ -4,7 +4,7 @@ import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
-import { claimKey, findKey } from '../db/idempotency-keys.ts';
+import { findKey } from '../db/idempotency-keys.ts';
 import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall, findImages } from '../db/image-calls.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
@@ -59,15 +59,16 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
     const done = await waitForHolder(deps, holder, { id, fingerprint, deadline: waitUntil, signal });
     if (done) return replay(deps, id, done.taskId);
     const scene = await unlessReplay(deps, id, () => acceptNewCall(deps, caller, upload));
-    const claim = scene && (await claimKey(deps.db, newKey(input, upload, fingerprint), deps.settings.leaseMs));
-    if (claim) return { ...(await runImageCall(deps, claim, { ...work, scene })), replayed: false };
+    const worked = scene && (await runImageCall(deps, newKey(input, upload, fingerprint), { ...work, scene }));
+    if (worked) return { ...worked, replayed: false };
     holder = await findKey(deps.db, id);
   }
 }
 
 /**
- * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day. A refusal ends
- * the reading and comes before any fault of the body; a body that is there first does not wait for the answer.
+ * Reads the body of a call whose key is not known, and asks beside it whether units are left of the day, unless they
+ * surely are. A refusal ends the reading and comes before any fault of the body; a body that is there first does not
+ * wait for the answer.
  */
 async function readNewUpload(
   deps: CreateDeps,

@@ -8,6 +8,7 @@ import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Spool } from '../clients/spool.ts';
+import type { HeadStarts } from '../domain/head-starts.ts';
 import type { Signals } from '../signals.ts';
 
 /** Everything that use cases and routes work with; each function names the few it needs. */
@@ -23,6 +24,8 @@ export interface Deps {
   callGate: Gate;
   /** Bounds the images that all calls of this process work on at once; the others wait, subjects take turns. */
   imageGate: Gate;
+  /** Which calls may have their pictures detected before they are confirmed. */
+  headStarts: HeadStarts;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */

@@ -1,15 +1,13 @@
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
-import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
-import { appendEvent } from '@vision/shared/messaging/outbox';
-import { markDone } from '../db/idempotency-keys.ts';
-import { insertImageCall } from '../db/image-calls.ts';
+import { toOutboxRow } from '@vision/shared/messaging/outbox';
+import { storeImageCall } from '../db/store-image-call.ts';
 import { toSnapshot } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Stores the outcome: key, record, images and event in one transaction.
+ * Stores the outcome: key, record, images and event at once.
  * @throws AppError OP-SYS-UNAVAILABLE `call_taken_over` when the claim was lost; nothing is stored then.
  */
 export async function finishImageCall(
@@ -17,24 +15,19 @@ export async function finishImageCall(
   claim: Claim,
   entries: ImageEntry[],
 ): Promise<ImageCall> {
-  const call = await inTransaction(db, async (tx) => {
-    const done = await markDone(tx, claim, settings.retentionDays);
-    if (!done) throw fail.sysUnavailable('call_taken_over');
-    const finished = toCall(claim, entries, done);
-    await insertImageCall(tx, finished, entries);
-    await appendEvent(tx, {
-      ...imageCallFinished,
-      key: finished.taskId,
-      source: 'images',
-      data: toSnapshot(finished, 'succeeded'),
-    });
-    return finished;
-  });
+  const { retentionDays } = settings;
+  const call = toCall(claim, entries);
+  const data = toSnapshot(call, 'succeeded');
+  const event = toOutboxRow({ ...imageCallFinished, key: call.taskId, source: 'images', data });
+  const { imagesSucceeded } = call;
+  const done = await storeImageCall(db, { claim, entries, imagesSucceeded, retentionDays, event });
+  if (!done) throw fail.sysUnavailable('call_taken_over');
   wakeRelay();
-  return call;
+  return { ...call, updatedAt: done.updatedAt, resultExpiresAt: done.expiresAt };
 }
 
-function toCall(claim: Claim, entries: ImageEntry[], done: { updatedAt: Date; expiresAt: Date }): ImageCall {
+/** The record of a call; the database says when it was finished and until when it is kept. */
+function toCall(claim: Claim, entries: ImageEntry[]): ImageCall {
   return {
     taskId: claim.taskId,
     subject: claim.subject,
@@ -44,7 +37,7 @@ function toCall(claim: Claim, entries: ImageEntry[], done: { updatedAt: Date; ex
     imagesSucceeded: entries.filter((entry) => entry.outcome.status === 'succeeded').length,
     reservationId: claim.reservationId,
     createdAt: claim.createdAt,
-    updatedAt: done.updatedAt,
-    resultExpiresAt: done.expiresAt,
+    updatedAt: claim.createdAt,
+    resultExpiresAt: claim.createdAt,
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { outcomeOf } from '@vision/shared/upstream/classify';
@@ -19,8 +20,10 @@ export interface ReceivedImage {
 
 /** What the images of one call have in common. */
 export interface CallWork {
-  claim: Claim;
+  call: Pick<Claim, 'taskId' | 'subject'>;
   scene: SceneEntry;
+  /** Resolves when the key is claimed and the units are reserved: nothing is stored or counted before. */
+  confirmed: Promise<void>;
   /** Ends the work on all images; its reason is thrown. */
   signal: AbortSignal;
   /** Aborted once store or backend did not answer in time: images that have not begun fail with it at once. */
@@ -54,24 +57,22 @@ export async function processImage(deps: ImageDeps, work: CallWork, numbered: Nu
 }
 
 /**
- * The picture goes to the store and to the backend at the same time. Without a stored picture there is no result, so
- * a failed relay ends the detection.
+ * The picture goes to the backend at once, and to the store as soon as the call is confirmed. Without a stored picture
+ * there is no result, so a failed relay ends the detection.
  */
 async function relayAndDetect(
   deps: ImageDeps,
   work: CallWork,
   { seq, image }: NumberedImage,
 ): Promise<{ outcome: ImageOutcome; processorMs?: number }> {
-  const { claim, scene, signal, stalled, late } = work;
+  const { call, scene, signal, stalled, late } = work;
   const ending = AbortSignal.any([signal, late.signal]);
-  const { sha256, bytes, contentType } = image;
-  const objectKey = pictureKey(claim.taskId, seq);
+  const { bytes, contentType } = image;
+  const objectKey = pictureKey(call.taskId, seq);
   const relayFailed = new AbortController();
-  const relay = deps.store
-    .put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal: ending })
-    .then(() => crashPoint('images.picture_stored'));
+  const relay = relayOnceConfirmed(deps, work, { image, objectKey, ending });
   const detection = deps.inference.detect({
-    owner: claim.subject,
+    owner: call.subject,
     sceneCode: scene.scene_code,
     minScore: scene.lower_bound,
     picture: { stream: image.read(), bytes },
@@ -100,6 +101,17 @@ async function relayAndDetect(
   return { outcome: { status: 'succeeded', objectKey, size, objects: kept }, processorMs };
 }
 
+async function relayOnceConfirmed(
+  { store }: Pick<Deps, 'store'>,
+  { confirmed }: CallWork,
+  { image, objectKey, ending }: { image: ReceivedImage; objectKey: string; ending: AbortSignal },
+): Promise<void> {
+  await unlessAborted(ending, confirmed);
+  const { sha256, bytes, contentType } = image;
+  await store.put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal: ending });
+  crashPoint('images.picture_stored');
+}
+
 /** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */
 const isStall = (error: unknown): boolean => isTimeout(outcomeOf(error));
 
@@ -110,6 +122,6 @@ function failedOutcome(
 ): ImageOutcome {
   const errorCode = imageFaultOf(cause);
   if (errorCode === undefined) throw cause;
-  signals.imageFailed({ taskId: work.claim.taskId, seq, code: errorCode, cause });
+  signals.imageFailed({ taskId: work.call.taskId, seq, code: errorCode, cause });
   return { status: 'failed', objectKey, errorCode };
 }

@@ -1,22 +1,16 @@
 import { createGate } from '@vision/shared/async/gate';
 import { fail } from '@vision/shared/errors';
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { runInTurn } from '@vision/shared/telemetry/queue-span';
-import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
 import { processImage } from './process-image.ts';
 import type { CallWork, NumberedImage, ProcessedImage, ReceivedImage } from './process-image.ts';
 
 export type ProcessDeps = Pick<Deps, 'store' | 'inference' | 'signals' | 'imageGate' | 'settings'>;
 
-export interface ImagesInput {
-  claim: Claim;
-  scene: SceneEntry;
+export interface ImagesInput extends Pick<CallWork, 'call' | 'scene' | 'confirmed' | 'signal'> {
   images: ReceivedImage[];
   /** When the work has to be over, by `performance.now()`. */
   deadline: number;
-  /** Ends the work on all images; its reason is thrown. */
-  signal: AbortSignal;
 }
 
 /**
@@ -26,9 +20,9 @@ export interface ImagesInput {
  */
 export async function processImages(
   deps: ProcessDeps,
-  { images, deadline, ...call }: ImagesInput,
+  { images, deadline, ...common }: ImagesInput,
 ): Promise<ProcessedImage[]> {
-  const work: CallWork = { ...call, stalled: new AbortController(), late: new AbortController() };
+  const work: CallWork = { ...common, stalled: new AbortController(), late: new AbortController() };
   const timers = limitTime(deps, work, deadline - performance.now());
   try {
     return await processAll(deps, work, images);
@@ -77,7 +71,7 @@ function limitTime({ settings }: ProcessDeps, work: CallWork, leftMs: number): N
 async function whenFree<T>({ imageGate }: ProcessDeps, work: CallWork, begin: () => Promise<T>): Promise<T> {
   const ended = AbortSignal.any([work.signal, work.stalled.signal]);
   try {
-    return await runInTurn(imageGate, 'images', begin, { owner: work.claim.subject, signal: ended });
+    return await runInTurn(imageGate, 'images', begin, { owner: work.call.subject, signal: ended });
   } catch (error) {
     if (error !== ended.reason) throw error;
     return begin();

@@ -5,14 +5,17 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
 import type { AppError } from '@vision/shared/errors';
 import type { Knex } from 'knex';
-import { lockKey } from '../db/idempotency-keys.ts';
+import { claimKey, lockKey } from '../db/idempotency-keys.ts';
+import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall } from '../db/image-calls.ts';
 import { failedAsAWhole } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';
+import { beginAhead } from './begin-ahead.ts';
+import type { AheadDeps } from './begin-ahead.ts';
 import type { Deps } from './deps.ts';
 import { finishImageCall } from './finish-image-call.ts';
 import { holdLease } from './hold-lease.ts';
-import type { ReceivedImage } from './process-image.ts';
+import type { ProcessedImage, ReceivedImage } from './process-image.ts';
 import { processImages } from './process-images.ts';
 import type { ProcessDeps } from './process-images.ts';
 import { undoImageCall } from './undo-image-call.ts';
@@ -21,7 +24,7 @@ import type { UndoDeps } from './undo-image-call.ts';
 /** With the work on the images before it less than the gateway waits for an answer. */
 const READ_BACK_MS = 10_000;
 
-export type RunDeps = ProcessDeps & UndoDeps & Pick<Deps, 'settings'>;
+export type RunDeps = ProcessDeps & UndoDeps & AheadDeps & Pick<Deps, 'settings'>;
 
 export interface Work {
   images: ReceivedImage[];
@@ -31,34 +34,67 @@ export interface Work {
   deadline: number;
 }
 
+export interface WorkedCall {
+  call: ImageCall;
+  entries: ImageEntry[];
+  /** Processor time that the backend took for each image. */
+  processorMs: number[];
+}
+
 /**
- * The work on a claimed key: reserve → relay and detect → store the result → settle. Whatever fails before the result
- * is stored is undone, so the key is free again and nothing is charged; recovery does the same for a process that died.
+ * The work on a new key: claim → reserve → relay and detect → store the result → settle. Detection has no effects, so
+ * it may begin before the first two have passed; nothing is stored, charged or answered without them (ADR 60).
+ * Whatever fails before the result is stored is undone, so the key is free again; recovery does the same for a process
+ * that died.
+ * @returns undefined when another call holds the key.
  */
-export async function runImageCall(
-  deps: RunDeps,
-  claim: Claim,
-  work: Work,
-): Promise<{ call: ImageCall; entries: ImageEntry[]; processorMs: number[] }> {
-  crashPoint('images.key_claimed');
+export async function runImageCall(deps: RunDeps, key: NewKey, work: Work): Promise<WorkedCall | undefined> {
   const startedAt = performance.now();
-  const lease = holdLease(deps, claim);
+  const ending = new AbortController();
+  const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+  const process = () => processImages(deps, { call: key, ...work, confirmed, signal: ending.signal });
+  const ahead = beginAhead(deps, key, process);
+  try {
+    const claim = await claimKey(deps.db, key, deps.settings.leaseMs);
+    if (!claim) {
+      // Whoever sends a key to many replicas makes each of them begin once.
+      if (ahead) deps.headStarts.noteRefused(key.subject);
+      return undefined;
+    }
+    crashPoint('images.key_claimed');
+    const finish = async () => {
+      ahead?.keep();
+      confirm();
+      return finishWork(deps, claim, await (ahead?.processed ?? process()), startedAt);
+    };
+    return await runClaimed(deps, claim, { ...work, ending, finish });
+  } finally {
+    ending.abort(fail.sysUnavailable('call_not_confirmed'));
+    await ahead?.end();
+  }
+}
+
+interface ClaimedWork extends Work {
+  /** Ends the work on the pictures. */
+  ending: AbortController;
+  /** From the pictures to the stored result. */
+  finish: () => Promise<WorkedCall>;
+}
+
+/** The work on a key that is ours; undoes it when it fails. */
+async function runClaimed(deps: RunDeps, claim: Claim, { ending, finish, ...work }: ClaimedWork): Promise<WorkedCall> {
+  const lease = holdLease(deps, claim, ending);
   let refusal: AppError | undefined;
   try {
     refusal = await reserveUnits(deps, claim, work);
     if (refusal) throw refusal;
     crashPoint('images.units_reserved');
-    const processed = await processImages(deps, { claim, ...work, signal: lease.lost });
-    crashPoint('images.images_processed');
-    const entries = processed.map(({ entry }) => entry);
-    if (failedAsAWhole(entries.map((entry) => entry.outcome))) throw fail.sysUnavailable('no_image_could_be_processed');
-    const call = await finishOnce(deps, claim, entries);
-    crashPoint('images.result_stored');
-    deps.signals.callFinished(call, (performance.now() - startedAt) / 1000);
-    await settle(deps, call);
+    const worked = await finish();
+    await settle(deps, worked.call);
     crashPoint('images.units_settled');
-    return { call, entries, processorMs: processed.map((one) => one.processorMs) };
+    return worked;
   } catch (error) {
+    ending.abort(error);
     await undoImageCall(deps, claim, { hadEffects: refusal === undefined, reason: error });
     throw error;
   } finally {
@@ -66,14 +102,32 @@ export async function runImageCall(
   }
 }
 
+async function finishWork(
+  deps: RunDeps,
+  claim: Claim,
+  processed: ProcessedImage[],
+  startedAt: number,
+): Promise<WorkedCall> {
+  crashPoint('images.images_processed');
+  const entries = processed.map(({ entry }) => entry);
+  if (failedAsAWhole(entries.map((entry) => entry.outcome))) throw fail.sysUnavailable('no_image_could_be_processed');
+  const call = await finishOnce(deps, claim, entries);
+  crashPoint('images.result_stored');
+  deps.signals.callFinished(call, (performance.now() - startedAt) / 1000);
+  return { call, entries, processorMs: processed.map((one) => one.processorMs) };
+}
+
 /** Takes one unit per image; returns the refusal when quota says that none were taken. */
 async function reserveUnits(deps: RunDeps, claim: Claim, { images, dailyLimit }: Work): Promise<AppError | undefined> {
-  const reply = await deps.quota.reserve(claim.reservationId, claim.subject, {
+  const { quota, headStarts } = deps;
+  const reply = await quota.reserve(claim.reservationId, claim.subject, {
     idempotency_key: claim.key,
     kind: 'image',
     units: images.length,
     limit: dailyLimit,
   });
+  if (reply.outcome === 'granted') headStarts.noteTaken(claim.subject, images.length);
+  else headStarts.noteRefused(claim.subject);
   switch (reply.outcome) {
     case 'granted':
       return undefined;

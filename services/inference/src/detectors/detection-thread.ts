@@ -9,6 +9,7 @@ import { inputFor } from '../domain/frame-fit.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
+import type { InputTensor } from '../domain/to-tensor.ts';
 import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /**
@@ -18,7 +19,7 @@ import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.
  */
 type Detect = (
   image: RgbImage,
-  options: Pick<ThreadRequest, 'minScore' | 'labels' | 'shape'>,
+  options: Pick<ThreadRequest, 'minScore' | 'labels' | 'shape' | 'isAlone'>,
 ) => Promise<DetectedObject[]> | DetectedObject[];
 
 const setup = workerData as ThreadSetup;
@@ -50,25 +51,34 @@ function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<ThreadReque
 }
 
 async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
-  const session = await ort.InferenceSession.create(path, {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: setup.intraOpThreads,
-    interOpNumThreads: 1,
-    graphOptimizationLevel: 'all',
-    // Spinning threads save a millisecond on an idle machine and starve others on a busy one.
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
-  });
-  return async (image, { minScore, labels, shape = image }) => {
+  const { intraOpThreads, aloneThreads } = setup;
+  const session = await createSession(path, intraOpThreads);
+  const aloneSession = aloneThreads > intraOpThreads ? await createSession(path, aloneThreads) : session;
+  // One picture at a time is in work here, so their tensors share the memory.
+  let memory: InputTensor['data'] | undefined;
+  return async (image, { minScore, labels, isAlone, shape = image }) => {
     const input = inputFor(shape, spec.input);
     const placement = placeImage(image, input);
-    const tensor = toTensor(image, placement, input);
+    const tensor = toTensor(image, placement, input, memory);
+    memory = tensor.data;
     const feeds = { [input.name]: new ort.Tensor(tensor.dataType, tensor.data, tensor.shape) };
-    const results = await session.run(feeds);
+    const results = await (isAlone ? aloneSession : session).run(feeds);
     const outputs: Record<string, OutputTensor> = {};
     for (const [name, result] of Object.entries(results))
       outputs[name] = { shape: result.dims, data: asNumbers(result.data) };
     return decodeOutputs(outputs, { ...spec, input }, { placement, minScore, labels });
   };
+}
+
+function createSession(path: string, threads: number): Promise<ort.InferenceSession> {
+  return ort.InferenceSession.create(path, {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: 'all',
+    // Spinning threads save a millisecond on an idle machine and starve others on a busy one.
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  });
 }
 
 function asNumbers(data: ort.Tensor['data']): ArrayLike<number> {

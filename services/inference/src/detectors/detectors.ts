@@ -11,6 +11,7 @@ import { createKserveDetector } from './kserve-detector.ts';
 import { createPooledDetector } from './pooled-detector.ts';
 import type { ThreadSetup } from './thread-messages.ts';
 import { ThreadPool } from './thread-pool.ts';
+import type { PoolSetup } from './thread-pool.ts';
 
 /** A scene that can be detected, with what detects it. */
 export interface ServedScene {
@@ -44,7 +45,7 @@ export interface DetectorOptions {
 export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, logger }: DetectorOptions): Detectors {
   const enabled = scenes.entries.filter((scene) => scene.enabled && scene.detector !== undefined);
   const specs = new Map(enabled.flatMap(({ detector: name = '' }) => specNamed(scenes, name)));
-  const setup: ThreadSetup = { intraOpThreads, detectors: detectorsInThreads(specs, modelsDir) };
+  const setup: PoolSetup = { intraOpThreads, detectors: detectorsInThreads(specs, modelsDir) };
   const needsThreads = Object.keys(setup.detectors).length > 0;
   const pool = new ThreadPool({ threads: needsThreads ? threads : 0, setup, logger });
   const servedScenes = new Map(enabled.flatMap((scene) => servedBy(scene, specs, pool)));

@@ -6,12 +6,16 @@ import type { RgbImage } from '../domain/rgb-image.ts';
 export interface ThreadSetup {
   /** Threads ONNX Runtime uses for one picture. */
   intraOpThreads: number;
+  /** Threads it uses for a picture that is alone; the same number when this thread has no session for that. */
+  aloneThreads: number;
   detectors: Record<string, { spec: ChromaticSpec } | { spec: OnnxSpec; path: string }>;
 }
 
 export interface ThreadRequest {
   id: number;
   detector: string;
+  /** No other picture is in work or waits: this one may use the cores of all. */
+  isAlone: boolean;
   picture: RgbImage;
   /** Of the model's input; undefined for a detector that takes pictures as they are. */
   shape: ImageSize | undefined;

@@ -8,11 +8,14 @@ import './without-runtime-telemetry.ts';
 import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /** A picture for a detector. */
-type Task = Omit<ThreadRequest, 'id'>;
+type Task = Omit<ThreadRequest, 'id' | 'isAlone'>;
+
+/** What all threads are started with. */
+export type PoolSetup = Omit<ThreadSetup, 'aloneThreads'>;
 
 export interface ThreadPoolOptions {
   threads: number;
-  setup: ThreadSetup;
+  setup: PoolSetup;
   logger: Logger;
 }
 
@@ -25,12 +28,16 @@ interface Pending {
 
 interface Thread {
   worker: Worker;
+  /** Can use the cores of all threads for one picture. */
+  isWide: boolean;
   current?: (Pending & { id: number }) | undefined;
   /** Called when it has finished the picture at work. */
   onIdle?: (() => void) | undefined;
 }
 
 const RESTART_MS = 1000;
+/** More threads than this take hardly less time for one picture. */
+const MOST_FOR_ONE = 4;
 // Sources run in development and in tests, compiled files in production; the extension of this module tells which.
 const script = new URL(
   import.meta.url.endsWith('.ts') ? './detection-thread.ts' : './detection-thread.js',
@@ -57,7 +64,8 @@ export class ThreadPool {
 
   /** Loads the models in every thread. @throws when a model cannot be loaded. */
   async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.threads }, () => this.#add()));
+    // A second session takes as much memory as the first, so only one thread has it.
+    await Promise.all(Array.from({ length: this.#options.threads }, (_, index) => this.#add(index === 0)));
   }
 
   /** Threads that can detect now. */
@@ -99,11 +107,18 @@ export class ThreadPool {
         pending.reject(pending.signal.reason);
         continue;
       }
-      const thread = this.#idle.shift() as Thread;
+      const isAlone = this.#idle.length === this.alive && this.#gate.load() === 1;
+      const thread = this.#takeIdle(isAlone);
       this.#lastId += 1;
       thread.current = { ...pending, id: this.#lastId };
-      thread.worker.postMessage({ ...pending.task, id: this.#lastId } satisfies ThreadRequest);
+      thread.worker.postMessage({ ...pending.task, id: this.#lastId, isAlone } satisfies ThreadRequest);
     }
+  }
+
+  /** A picture that is alone goes to the wide thread, the others leave that free as long as they can. */
+  #takeIdle(isAlone: boolean): Thread {
+    const at = this.#idle.findIndex((thread) => thread.isWide === isAlone);
+    return this.#idle.splice(Math.max(0, at), 1)[0] as Thread;
   }
 
   #finish(thread: Thread, reply: ThreadReply): void {
@@ -125,22 +140,27 @@ export class ThreadPool {
     if (this.#stopped) return;
     this.#options.logger.error({ err: error }, 'detection thread lost; starting another');
     if (this.alive === 0) this.#refuseQueue('detector_lost');
-    this.#revive();
+    this.#revive(thread.isWide);
   }
 
-  #revive(): void {
+  #revive(isWide: boolean): void {
     setTimeout(() => {
-      this.#starting = this.#add().catch((error: unknown) => {
+      this.#starting = this.#add(isWide).catch((error: unknown) => {
         this.#options.logger.error({ err: error }, 'detection thread did not start; trying again');
-        this.#revive();
+        this.#revive(isWide);
       });
     }, RESTART_MS).unref();
   }
 
-  async #add(): Promise<void> {
+  async #add(isWide: boolean): Promise<void> {
     if (this.#stopped) return;
-    const worker = await startThread(this.#options.setup);
-    const thread: Thread = { worker };
+    const { setup, threads } = this.#options;
+    const { intraOpThreads } = setup;
+    const aloneThreads = isWide
+      ? Math.max(intraOpThreads, Math.min(threads * intraOpThreads, MOST_FOR_ONE))
+      : intraOpThreads;
+    const worker = await startThread({ ...setup, aloneThreads });
+    const thread: Thread = { worker, isWide };
     this.#threads.add(thread);
     worker.on('message', (reply: ThreadReply) => this.#finish(thread, reply));
     worker.on('error', (error) => this.#lose(thread, error));

@@ -1,0 +1,97 @@
+import type { KeyId } from './image-call.ts';
+
+/**
+ * Which calls may have their pictures detected before their key is claimed and their units are reserved. What this
+ * process has seen of a subject decides: one that has units to spare may, one that nothing is known of, has few left or
+ * was just refused may not. So a caller who cannot pay makes nobody compute, but for what the places allow until its
+ * refusal is known here.
+ */
+export interface HeadStarts {
+  /** What quota said is left of the subject's day. */
+  noteUnitsLeft: (subject: string, left: number) => void;
+  /** Units were granted to a call. */
+  noteTaken: (subject: string, units: number) => void;
+  /** A call was refused after it had been admitted: its subject has no head start for a while, whatever is left. */
+  noteRefused: (subject: string) => void;
+  /** Whether more is known to be left than a call can take. */
+  hasUnitsToSpare: (subject: string) => boolean;
+  /** Undefined when the call has to run in order. */
+  begin: (id: KeyId, units: number) => HeadStart | undefined;
+}
+
+interface HeadStart {
+  /** The call is confirmed or refused, and its place is free again. */
+  end: () => void;
+}
+
+export interface HeadStartLimits {
+  /** Calls of all subjects that may be ahead at once. One subject gets half of the places, and one at least. */
+  places: number;
+  /** What is known of a subject is forgotten after this time; 30 s when left out. */
+  knownForMs?: number;
+}
+
+/** Units that have to be left beyond what a call takes: other replicas may take some that nobody here has heard of. */
+const TO_SPARE = 10;
+/** The most that a call takes. */
+const LARGEST_CALL = 10;
+const REMEMBERED = 10_000;
+
+interface Known {
+  left: number;
+  /** What quota says of the day does not count meanwhile. */
+  isBarred?: boolean;
+  /** By `performance.now()`. */
+  until: number;
+}
+
+export function createHeadStarts({ places, knownForMs = 30_000 }: HeadStartLimits): HeadStarts {
+  const known = new Map<string, Known>();
+  const ahead = new Map<string, { calls: number; units: number }>();
+  const keys = new Set<string>();
+  const perSubject = Math.max(1, Math.floor(places / 2));
+
+  const note = (subject: string, entry: Known) => {
+    // The newest stands last, so what is dropped was heard longest ago.
+    known.delete(subject);
+    known.set(subject, entry);
+    for (const oldest of known.keys()) {
+      if (known.size <= REMEMBERED) break;
+      known.delete(oldest);
+    }
+  };
+  const freshOf = (subject: string): Known | undefined => {
+    const entry = known.get(subject);
+    return entry && performance.now() < entry.until ? entry : undefined;
+  };
+  const leftOf = (subject: string): number => (freshOf(subject)?.left ?? 0) - (ahead.get(subject)?.units ?? 0);
+  const until = () => performance.now() + knownForMs;
+  return {
+    noteUnitsLeft: (subject, left) => {
+      if (!freshOf(subject)?.isBarred) note(subject, { left, until: until() });
+    },
+    noteTaken: (subject, units) => {
+      const entry = known.get(subject);
+      if (entry) entry.left -= units;
+    },
+    noteRefused: (subject) => note(subject, { left: 0, isBarred: true, until: until() }),
+    hasUnitsToSpare: (subject) => leftOf(subject) >= LARGEST_CALL + TO_SPARE,
+    begin: ({ subject, key }, units) => {
+      const own = ahead.get(subject) ?? { calls: 0, units: 0 };
+      const id = JSON.stringify([subject, key]);
+      const isFull = keys.size >= places || own.calls >= perSubject;
+      // Of calls with one key only one is confirmed.
+      if (isFull || keys.has(id) || leftOf(subject) < units + TO_SPARE) return undefined;
+      keys.add(id);
+      ahead.set(subject, { calls: own.calls + 1, units: own.units + units });
+      return {
+        end: () => {
+          if (!keys.delete(id)) return;
+          const { calls, units: all } = ahead.get(subject) ?? { calls: 1, units };
+          if (calls === 1) ahead.delete(subject);
+          else ahead.set(subject, { calls: calls - 1, units: all - units });
+        },
+      };
+    },
+  };
+}

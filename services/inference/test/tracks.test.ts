@@ -56,7 +56,7 @@ test('people in the street clip keep their tracks, but for those who stand behin
     signal: new AbortController().signal,
   });
   for await (const { timeMs, pixels } of frames) {
-    const tracked = tracker.update(timeMs, await served.detector.detect(pixels, options));
+    const tracked = tracker.update(timeMs, await served.detector.detect(pixels, options), image.width / image.height);
     const found = tracked.filter(({ label }) => label === 'person');
     people.set(
       timeMs,

@@ -52,7 +52,8 @@ export async function runJob(
     for await (const result of detected) {
       if (result === undefined) break;
       const { frame, objects } = result;
-      await publisher.add(toFrameData(job, frame, tracker.update(frame.timeMs, objects)));
+      const { width, height } = frame.image;
+      await publisher.add(toFrameData(job, frame, tracker.update(frame.timeMs, objects, width / height)));
     }
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.

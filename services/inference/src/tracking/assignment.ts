@@ -1,41 +1,131 @@
-import munkres from 'munkres';
-
-const FORBIDDEN = 1e6;
-
 /**
- * Pairs rows with columns so that the sum of affinities is greatest; a pair below `least` is never made.
+ * Pairs rows with columns so that the sum of gains is greatest. A pair whose gain is not positive is never made:
+ * leaving both alone counts nothing.
  *
- * Source: J. Munkres, "Algorithms for the Assignment and Transportation Problems" (1957), by the package of that name.
+ * Rows and columns that nothing connects are solved by themselves, so that a crowded picture costs no more than its
+ * densest corner.
  *
- * @returns index pairs, and the rows and columns left over, in ascending order
+ * @returns the column of each row, or -1
  */
-export function assign(
-  rows: number,
-  columns: number,
-  affinity: (row: number, column: number) => number,
-  least: number,
-) {
-  const pairs: [number, number][] = [];
-  if (rows > 0 && columns > 0) {
-    const costs = Array.from({ length: rows }, (_, row) =>
-      Array.from({ length: columns }, (_, column) => {
-        const value = affinity(row, column);
-        return value >= least && value > 0 ? 1 - value : FORBIDDEN;
-      }),
-    );
-    for (const [row, column] of munkres(costs)) {
-      if ((costs[row]?.[column] ?? FORBIDDEN) < FORBIDDEN) pairs.push([row, column]);
-    }
+export function assign(rows: number, columns: number, gain: (row: number, column: number) => number): number[] {
+  const columnOfRow = Array.from({ length: rows }, () => -1);
+  const gains = Array.from({ length: rows }, (_, row) =>
+    Float64Array.from({ length: columns }, (__, column) => Math.max(0, gain(row, column))),
+  );
+  for (const part of connectedParts(gains, columns)) {
+    const isWide = part.columns.length >= part.rows.length;
+    const [short, long] = isWide ? [part.rows, part.columns] : [part.columns, part.rows];
+    const between = (one: number, other: number) => (isWide ? gains[one]?.[other] : gains[other]?.[one]) ?? 0;
+    const costs = short.map((one) => Float64Array.from(long, (other) => -between(one, other)));
+    cheapest(costs, long.length).forEach((chosen, index) => {
+      const [one = -1, other = -1] = [short[index], long[chosen]];
+      if (between(one, other) > 0) columnOfRow[isWide ? one : other] = isWide ? other : one;
+    });
   }
-  const takenRows = new Set(pairs.map(([row]) => row));
-  const takenColumns = new Set(pairs.map(([, column]) => column));
-  return {
-    pairs,
-    freeRows: range(rows).filter((row) => !takenRows.has(row)),
-    freeColumns: range(columns).filter((column) => !takenColumns.has(column)),
-  };
+  return columnOfRow;
 }
 
-function range(length: number): number[] {
-  return Array.from({ length }, (_, index) => index);
+interface Part {
+  rows: number[];
+  columns: number[];
+}
+
+function connectedParts(gains: readonly Float64Array[], columns: number): Part[] {
+  const rowsLeft = new Set(gains.keys());
+  const columnsLeft = new Set(Array.from({ length: columns }, (_, column) => column));
+  const parts: Part[] = [];
+  for (const first of rowsLeft) {
+    rowsLeft.delete(first);
+    const part: Part = { rows: [first], columns: [] };
+    // Both lists grow while they are walked.
+    for (const row of part.rows) {
+      for (const column of columnsLeft) {
+        if ((gains[row]?.[column] ?? 0) <= 0) continue;
+        columnsLeft.delete(column);
+        part.columns.push(column);
+        for (const other of rowsLeft) {
+          if ((gains[other]?.[column] ?? 0) <= 0) continue;
+          rowsLeft.delete(other);
+          part.rows.push(other);
+        }
+      }
+    }
+    if (part.columns.length > 0) parts.push(part);
+  }
+  return parts;
+}
+
+/**
+ * The column of each row so that the sum of costs is least, for at most as many rows as columns: the Hungarian method
+ * by shortest augmenting paths, in `rows² × columns` steps.
+ *
+ * Source: R. Jonker, A. Volgenant, "A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment
+ * Problems" (1987), without its initialisation.
+ */
+function cheapest(costs: readonly Float64Array[], columns: number): number[] {
+  const rowOfColumn = new Int32Array(columns).fill(-1);
+  const columnPrice = new Float64Array(columns);
+  const rowPrice = new Float64Array(costs.length);
+  for (const first of costs.keys()) {
+    const path = shortestPath({ costs, rowOfColumn, columnPrice, rowPrice }, first);
+    for (let column = path.end; column >= 0;) {
+      const before = path.columnBefore[column] ?? -1;
+      rowOfColumn[column] = before < 0 ? first : (rowOfColumn[before] ?? first);
+      column = before;
+    }
+  }
+  const columnOfRow = Array.from(costs, () => -1);
+  rowOfColumn.forEach((row, column) => {
+    if (row >= 0) columnOfRow[row] = column;
+  });
+  return columnOfRow;
+}
+
+interface Prices {
+  costs: readonly Float64Array[];
+  rowOfColumn: Int32Array;
+  columnPrice: Float64Array;
+  rowPrice: Float64Array;
+}
+
+/** The cheapest way from a free row to a free column over pairs already made; adjusts the prices on the way. */
+function shortestPath({ costs, rowOfColumn, columnPrice, rowPrice }: Prices, first: number) {
+  const columns = columnPrice.length;
+  const distance = new Float64Array(columns).fill(Infinity);
+  const columnBefore = new Int32Array(columns).fill(-1);
+  const isDone = new Uint8Array(columns);
+  let row = first;
+  let current = -1;
+  let reached = 0;
+  do {
+    const costsOfRow = costs[row] ?? new Float64Array(columns);
+    const base = reached - (rowPrice[row] ?? 0);
+    let nearest = -1;
+    let least = Infinity;
+    for (let column = 0; column < columns; column += 1) {
+      if (isDone[column] === 1) continue;
+      const length = base + (costsOfRow[column] ?? 0) - (columnPrice[column] ?? 0);
+      if (length < (distance[column] ?? 0)) {
+        distance[column] = length;
+        columnBefore[column] = current;
+      }
+      if ((distance[column] ?? Infinity) < least) {
+        least = distance[column] ?? Infinity;
+        nearest = column;
+      }
+    }
+    isDone[nearest] = 1;
+    reached = least;
+    current = nearest;
+    row = rowOfColumn[nearest] ?? -1;
+  } while (row >= 0);
+  rowPrice[first] = (rowPrice[first] ?? 0) + reached;
+  for (let column = 0; column < columns; column += 1) {
+    if (isDone[column] !== 1 || column === current) continue;
+    const slack = reached - (distance[column] ?? 0);
+    const owner = rowOfColumn[column] ?? 0;
+    columnPrice[column] = (columnPrice[column] ?? 0) - slack;
+    rowPrice[owner] = (rowPrice[owner] ?? 0) + slack;
+  }
+  return { end: current, columnBefore };
 }

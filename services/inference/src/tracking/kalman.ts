@@ -23,14 +23,26 @@ export function startAxis(value: number, valueStd: number, velocityStd: number):
   return { value, velocity: 0, varValue: valueStd ** 2, varVelocity: velocityStd ** 2, covariance: 0 };
 }
 
-/** State `seconds` later. `accelerationStd` is in parts of the image's side per s², and says how freely it may turn. */
-export function predictAxis(state: AxisState, seconds: number, accelerationStd: number): AxisState {
-  const noise = accelerationStd ** 2;
+/** How freely a coordinate moves; both in parts of the image's side, for a second. */
+interface Freedom {
+  /** Of the value by itself: swaying, steps, a camera that shakes. Its speed stays what it is. */
+  drift: number;
+  /** Of the velocity. */
+  turn: number;
+}
+
+/** State `seconds` later. */
+export function predictAxis(state: AxisState, seconds: number, { drift, turn }: Freedom): AxisState {
+  const noise = turn ** 2;
   return {
     value: state.value + state.velocity * seconds,
     velocity: state.velocity,
     varValue:
-      state.varValue + 2 * seconds * state.covariance + seconds ** 2 * state.varVelocity + (noise * seconds ** 3) / 3,
+      state.varValue +
+      2 * seconds * state.covariance +
+      seconds ** 2 * state.varVelocity +
+      seconds * drift ** 2 +
+      (noise * seconds ** 3) / 3,
     varVelocity: state.varVelocity + noise * seconds,
     covariance: state.covariance + seconds * state.varVelocity + (noise * seconds ** 2) / 2,
   };

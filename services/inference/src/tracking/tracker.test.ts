@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { createTracker } from './tracker.ts';
-import type { Detected } from './tracker.ts';
+import type { Detected } from './track.ts';
+
+const ASPECT = 4 / 3;
 
 const person = (cx: number, cy = 0.5, score = 0.9): Detected => ({
   label: 'person',
@@ -20,6 +22,7 @@ function follow(
     const tracked = tracker.update(
       timeMs,
       seen.filter((item) => item !== undefined),
+      ASPECT,
     );
     seen.forEach((item, index) => {
       const found = tracked.find((other) => other.bbox === item?.bbox);
@@ -58,8 +61,8 @@ test('frames with a low score keep the id', () => {
 
 test('a sure detection wins the track over an unsure one beside it', () => {
   const tracker = createTracker('a1');
-  for (const timeMs of [0, 200, 400]) tracker.update(timeMs, [person(0.5)]);
-  const tracked = tracker.update(600, [person(0.5, 0.5, 0.3), person(0.51, 0.5, 0.9)]);
+  for (const timeMs of [0, 200, 400]) tracker.update(timeMs, [person(0.5)], ASPECT);
+  const tracked = tracker.update(600, [person(0.5, 0.5, 0.3), person(0.51, 0.5, 0.9)], ASPECT);
   expect(tracked.map((item) => item.track_id)).toEqual(['a1-2', 'a1-1']);
 });
 
@@ -82,7 +85,7 @@ test('every detection has an id from its first frame on, also an unsure one, and
   const tracker = createTracker('a7');
   const seen = new Set<string>();
   for (let frame = 0; frame < 20; frame += 1) {
-    const [tracked] = tracker.update(frame * 5000, [person(0.5, 0.5, 0.26)]);
+    const [tracked] = tracker.update(frame * 5000, [person(0.5, 0.5, 0.26)], ASPECT);
     expect(tracked?.track_id).toBe(`a7-${frame + 1}`);
     seen.add(tracked?.track_id ?? '');
   }
@@ -91,15 +94,15 @@ test('every detection has an id from its first frame on, also an unsure one, and
 
 test('a clock that steps back is taken as no time passed', () => {
   const tracker = createTracker('a1');
-  tracker.update(1000, [person(0.5)]);
-  expect(tracker.update(400, [person(0.5)])[0]?.track_id).toBe('a1-1');
+  tracker.update(1000, [person(0.5)], ASPECT);
+  expect(tracker.update(400, [person(0.5)], ASPECT)[0]?.track_id).toBe('a1-1');
 });
 
 test('two hundred objects in a frame keep their ids, in a time that no search of all pairings would do in', () => {
   const tracker = createTracker('a1');
   const crowd = (shift: number) =>
     Array.from({ length: 200 }, (_, i) => person(0.02 + (i % 20) * 0.05 + shift, 0.05 + Math.floor(i / 20) * 0.1));
-  tracker.update(0, crowd(0));
-  const ids = tracker.update(200, crowd(0.005)).map((item) => item.track_id);
+  tracker.update(0, crowd(0), ASPECT);
+  const ids = tracker.update(200, crowd(0.005), ASPECT).map((item) => item.track_id);
   expect(ids).toEqual(Array.from({ length: 200 }, (_, i) => `a1-${i + 1}`));
 });

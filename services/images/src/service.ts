@@ -35,6 +35,8 @@ export interface ImagesService extends RunningService {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
+/** Nobody waits for the events of calls: they make the history and, after crashes, the charge. */
+const GATHER_MS = 200;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
@@ -43,7 +45,8 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const db = createDb({ ...database, applicationName: 'images', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'images', logger });
   const producer = createProducer(kafka);
-  const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
+  const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
+  const relay = createRelay({ db, producer, logger, keepPublishedMs, gatherMs: GATHER_MS });
   const clients = createClients(config, logger);
 
   const deps: Deps = {

@@ -15,6 +15,8 @@ export interface RelayOptions {
   logger: Logger;
   /** Pause between looks at an empty outbox, and between tries to become the active relay. */
   intervalMs?: number;
+  /** After a wake it waits so long for more events, so that many that come one by one are published together. */
+  gatherMs?: number;
   /** Rows per look. */
   batchSize?: number;
   /** How long published rows stay, so that they can be published again. */
@@ -41,7 +43,8 @@ export interface Relay {
  * a fail-over events may be repeated or overtake each other; consumers go by id and version.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = 200, batchSize = 200, keepPublishedMs = 7 * DAY_MS } = options;
+  const { db, producer, logger, intervalMs = 200, gatherMs = 0, batchSize = 200 } = options;
+  const { keepPublishedMs = 7 * DAY_MS } = options;
   const lead = createLeadership(db, logger);
   const gauges = watchOutbox();
   let nextCleanUp = 0;
@@ -65,14 +68,23 @@ export function createRelay(options: RelayOptions): Relay {
         const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
         nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
-      return rows.length;
+      // Whoever appends wakes it, so after less than a batch there is nothing to look for.
+      return rows.length === batchSize ? rows.length : 0;
     },
   });
+  let gathering: NodeJS.Timeout | undefined;
+  const wakeLater = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      poller.wake();
+    }, gatherMs);
+  };
   return {
     start: poller.start,
-    wake: poller.wake,
+    wake: gatherMs === 0 ? poller.wake : wakeLater,
     isActive: lead.isHeld,
     stop: async () => {
+      clearTimeout(gathering);
       await poller.stop();
       gauges.stop();
       await lead.release();
@@ -95,6 +107,8 @@ function createLeadership(db: Knex, logger: Logger): Leadership {
       if (!session?.isOpen()) {
         held = false;
         session = await openSession(db);
+        // A mark that is lost with the server means that an event is published again, as after any failure.
+        await session.query('set synchronous_commit = off');
       }
       if (!held) {
         held = await tryLock(session, 'outbox-relay');

@@ -1,5 +1,6 @@
 import { stripPngMetadata } from '../domain/strip-png-metadata.ts';
-import { createFrameReader, frameHeader, kinds, readSize, sizePayload, timePayload } from './frames.ts';
+import { createFrameReader, frameHeader, kinds, ORDER_BYTES, readOrder, sizePayload, timePayload } from './frames.ts';
+import type { Frame } from './frames.ts';
 import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
 
 /**
@@ -13,7 +14,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Ends with this code when a picture costs too much. */
 const TOO_EXPENSIVE = 3;
 
-let current: Buffer | undefined;
+let isBusy = false;
 let cpuAtStart = 0;
 
 const cpuNow = () => {
@@ -22,43 +23,46 @@ const cpuNow = () => {
 };
 
 setInterval(() => {
-  if (current && cpuNow() - cpuAtStart > cpuMs) process.exit(TOO_EXPENSIVE);
+  if (isBusy && cpuNow() - cpuAtStart > cpuMs) process.exit(TOO_EXPENSIVE);
 }, CHECK_MS).unref();
 
 process.stdin.on(
   'data',
-  createFrameReader(MAX_MESSAGE_BYTES, ({ kind, payload }) => {
-    const work = kind === kinds.picture ? measure(payload) : scale(payload);
-    work.catch((error: unknown) =>
-      finish(kinds.refused, Buffer.from(error instanceof Error ? error.message : 'unknown')),
+  createFrameReader(MAX_MESSAGE_BYTES, ({ payload }) => {
+    isBusy = true;
+    cpuAtStart = cpuNow();
+    decode(payload).then(finish, (error: unknown) =>
+      finish([{ kind: kinds.refused, payload: Buffer.from(error instanceof Error ? error.message : 'unknown') }]),
     );
   }),
 );
 
-async function measure(bytes: Buffer): Promise<void> {
-  cpuAtStart = cpuNow();
+/** A picture that is read here in another way than its judge did has passed no limit. */
+async function decode(payload: Buffer): Promise<Frame[]> {
+  const { judged, upright, turned } = readOrder(payload);
+  const bytes = payload.subarray(ORDER_BYTES);
   const isPng = bytes[0] === 0x89;
-  current = isPng ? Buffer.from(stripPngMetadata(bytes)) : bytes;
-  send(kinds.size, sizePayload(await orientedSize(current)));
+  const picture = isPng ? Buffer.from(stripPngMetadata(bytes)) : bytes;
+  const size = await orientedSize(picture);
+  const isUpright = size.width === judged.width && size.height === judged.height;
+  if (!isUpright && (size.width !== judged.height || size.height !== judged.width)) throw new Error('another size');
+  const pixels = await decodeScaled(picture, isUpright ? upright : turned);
+  return [
+    { kind: kinds.size, payload: sizePayload(size) },
+    { kind: kinds.pixels, payload: pixels },
+  ];
 }
 
-async function scale(payload: Buffer): Promise<void> {
-  if (!current) throw new Error('no picture was sent');
-  finish(kinds.pixels, await decodeScaled(current, readSize(payload)));
-}
-
-function finish(kind: number, payload: Buffer): void {
-  current = undefined;
+function finish(answer: Frame[]): void {
+  isBusy = false;
+  // All in one piece: each piece wakes the other side.
   process.stdout.cork();
-  send(kinds.spent, timePayload(cpuNow() - cpuAtStart));
-  send(kind, payload);
+  send({ kind: kinds.spent, payload: timePayload(cpuNow() - cpuAtStart) });
+  answer.forEach(send);
   process.stdout.uncork();
 }
 
-function send(kind: number, payload: Buffer): void {
-  // Header and payload go in one piece: each piece wakes the other side.
-  process.stdout.cork();
+function send({ kind, payload }: Frame): void {
   process.stdout.write(frameHeader(kind, payload.length));
   process.stdout.write(payload);
-  process.stdout.uncork();
 }

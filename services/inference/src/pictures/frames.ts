@@ -1,10 +1,13 @@
+interface ImageSize {
+  width: number;
+  height: number;
+}
+
 /** Kinds of messages between the service and a process that decodes pictures. */
 export const kinds = {
-  /** To the process: the bytes of a picture. */
+  /** To the process: what `orderPayload` makes, and the bytes of a picture. */
   picture: 1,
-  /** To the process: the size to scale it to, two 32-bit numbers. */
-  scaleTo: 2,
-  /** From the process: the size of the picture as a person sees it. */
+  /** From the process, before pixels: the size of the picture as a person sees it. */
   size: 3,
   /** From the process, before pixels and refusals: processor time of the picture, a 32-bit number of milliseconds. */
   spent: 6,
@@ -29,11 +32,33 @@ export function frameHeader(kind: number, length: number): Buffer {
   return header;
 }
 
-export function sizePayload({ width, height }: { width: number; height: number }): Buffer {
+export function sizePayload({ width, height }: ImageSize): Buffer {
   const payload = Buffer.alloc(8);
   payload.writeUInt32LE(width, 0);
   payload.writeUInt32LE(height, 4);
   return payload;
+}
+
+/**
+ * What is asked of the process: the size that was read from the structure of the picture, and to what it is scaled as
+ * it lies and when its orientation turns it by a quarter.
+ */
+export interface Order {
+  judged: ImageSize;
+  upright: ImageSize;
+  turned: ImageSize;
+}
+
+export const ORDER_BYTES = 24;
+
+export function orderPayload({ judged, upright, turned }: Order): Buffer {
+  return Buffer.concat([judged, upright, turned].map(sizePayload));
+}
+
+export function readOrder(payload: Buffer): Order {
+  const [judged, upright, turned] = [0, 8, 16].map((at) => readSize(payload.subarray(at, at + 8)));
+  if (!judged || !upright || !turned) throw new Error('an order has three sizes');
+  return { judged, upright, turned };
 }
 
 export function timePayload(ms: number): Buffer {
@@ -47,7 +72,7 @@ export function readTime(payload: Buffer): number {
   return payload.readUInt32LE(0);
 }
 
-export function readSize(payload: Buffer): { width: number; height: number } {
+export function readSize(payload: Buffer): ImageSize {
   if (payload.length !== 8) throw new Error('a size has 8 bytes');
   return { width: payload.readUInt32LE(0), height: payload.readUInt32LE(4) };
 }

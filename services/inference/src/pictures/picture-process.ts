@@ -7,7 +7,7 @@ import { fail } from '@vision/shared/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createFrameReader, frameHeader, kinds, readSize, readTime, sizePayload } from './frames.ts';
+import { createFrameReader, frameHeader, kinds, orderPayload, readSize, readTime } from './frames.ts';
 import type { Frame } from './frames.ts';
 
 export interface PictureLimits {
@@ -81,9 +81,11 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, nic
       if (!channel.isOpen()) throw fail.upstreamDown('decoder_lost');
       const late = setTimeout(channel.kill, limits.waitMs);
       try {
-        const original = sizeOf(await channel.ask(kinds.picture, bytes), judged);
+        const turned = { width: judged.height, height: judged.width };
+        const order = orderPayload({ judged, upright: fit(judged), turned: fit(turned) });
+        const { size, payload } = await channel.ask(order, bytes);
+        const original = sizeOf(size, judged);
         const scaled = fit(original);
-        const { payload } = await channel.ask(kinds.scaleTo, sizePayload(scaled));
         const cpuMs = channel.spentMs();
         if (payload.length !== scaled.width * scaled.height * 3) {
           throw new ImageRefusedError('not_decodable', undefined, cpuMs);
@@ -114,6 +116,7 @@ export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, nic
  */
 function openChannel(child: ChildProcess, mostMs: number) {
   let spentMs = 0;
+  let size: ImageSize | undefined;
   let answer: PromiseWithResolvers<Frame> | undefined;
   let isOpen = true;
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
@@ -131,6 +134,7 @@ function openChannel(child: ChildProcess, mostMs: number) {
   child.stdout?.on('error', lose);
   const read = createFrameReader(MAX_MESSAGE_BYTES, (frame) => {
     if (frame.kind === kinds.spent) spentMs = Math.min(mostMs, readTime(frame.payload));
+    else if (frame.kind === kinds.size) size = readSize(frame.payload);
     else answer?.resolve(frame);
   });
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -146,16 +150,18 @@ function openChannel(child: ChildProcess, mostMs: number) {
     closed,
     spentMs: () => spentMs,
     kill,
-    ask: async (kind: number, payload: Uint8Array): Promise<Frame> => {
+    ask: async (order: Buffer, picture: Uint8Array): Promise<{ size: ImageSize | undefined; payload: Buffer }> => {
       answer = Promise.withResolvers();
-      // Header and payload go in one piece: each piece wakes the other side.
+      size = undefined;
+      // All in one piece: each piece wakes the other side.
       child.stdin?.cork();
-      child.stdin?.write(frameHeader(kind, payload.byteLength));
-      child.stdin?.write(payload);
+      child.stdin?.write(frameHeader(kinds.picture, order.byteLength + picture.byteLength));
+      child.stdin?.write(order);
+      child.stdin?.write(picture);
       child.stdin?.uncork();
       try {
         const frame = await answer.promise;
-        if (frame.kind !== kinds.refused) return frame;
+        if (frame.kind === kinds.pixels) return { size, payload: frame.payload };
         throw new ImageRefusedError('not_decodable', frame.payload.toString('utf8'), spentMs);
       } finally {
         answer = undefined;
@@ -164,10 +170,10 @@ function openChannel(child: ChildProcess, mostMs: number) {
   };
 }
 
-/** A picture that the decoder reads in another way than the judge did has passed no limit. */
-function sizeOf({ kind, payload }: Frame, judged: ImageSize): ImageSize {
-  if (kind !== kinds.size) throw new ImageRefusedError('not_decodable');
-  const { width, height } = readSize(payload);
+/** What the process says is checked once more: a picture may have taken it over. */
+function sizeOf(told: ImageSize | undefined, judged: ImageSize): ImageSize {
+  if (!told) throw new ImageRefusedError('not_decodable');
+  const { width, height } = told;
   const isUpright = width === judged.width && height === judged.height;
   const isTurned = width === judged.height && height === judged.width;
   if (!isUpright && !isTurned) throw new ImageRefusedError('not_decodable');

@@ -345,7 +345,7 @@ export interface components {
     DetectedObject: {
       /** @description A word of the scene */
       label: string;
-      /** @description Confidence */
+      /** @description Confidence: where the detector is calibrated, the probability that the box is right */
       score: number;
       bbox: components['schemas']['BoundingBox'];
     };
@@ -467,7 +467,7 @@ export interface components {
     TrackedObject: {
       /** @description A word of the scene */
       label: string;
-      /** @description Confidence */
+      /** @description Confidence: where the detector is calibrated, the probability that the box is right */
       score: number;
       bbox: components['schemas']['BoundingBox'];
       /** @description The same in all frames in which it is the same object */

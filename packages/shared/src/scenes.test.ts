@@ -64,6 +64,22 @@ test('callers see the quality of a scene as the registry states it, and none whe
   expect(list[1]).not.toHaveProperty('quality');
 });
 
+const curve = [
+  [0, 0],
+  [0.3, 0.1],
+  [1, 1],
+];
+const measured = 'on ten pictures';
+const calibrated = (labels: Record<string, unknown>) => ({
+  colour: { ...detectors.colour, calibration: { version: '1', floor: 0.3, labels } },
+});
+const own = { smoke: { curve, measured } };
+
+test('a scene may keep more than its default shows, down to the floor of its detector', () => {
+  const content = { detectors: calibrated(own), scenes: [{ ...scene, lower_bound: 0.1 }] };
+  expect(loadScenes(fileOf(content)).detectors['colour']?.calibration?.labels['smoke']?.curve).toEqual(curve);
+});
+
 test.each([
   ['an unknown detector', { detectors, scenes: [{ ...scene, detector: 'other' }] }, 'unknown detector other'],
   [
@@ -91,6 +107,39 @@ test.each([
       ],
     },
     'a figure for fire',
+  ],
+  [
+    'a lower bound that no score is below',
+    { detectors: calibrated(own), scenes: [{ ...scene, lower_bound: 0.0999 }] },
+    'scene smoke_only: lower_bound 0.0999 is below 0.1, the lowest score behind the floor 0.3',
+  ],
+  [
+    'a label without a curve',
+    { detectors: calibrated({ fire: own.smoke }), scenes: [scene] },
+    'label smoke has no curve in the calibration',
+  ],
+  [
+    'a curve for a word that the detector cannot say',
+    { detectors: calibrated({ cow: own.smoke, '*': own.smoke }), scenes: [scene] },
+    'detector colour: calibrates cow',
+  ],
+  [
+    'a curve that falls',
+    {
+      detectors: calibrated({
+        '*': {
+          curve: [
+            [0, 0],
+            [0.5, 0.6],
+            [0.7, 0.4],
+            [1, 1],
+          ],
+          measured,
+        },
+      }),
+      scenes: [scene],
+    },
+    'detectors.colour.calibration.labels.*.curve: has to rise',
   ],
   ['an unknown property', { detectors, scenes: [{ ...scene, colour: 'red' }] }, 'colour'],
   ['text that is no JSON', 'scenes:', 'cannot be read as JSON'],

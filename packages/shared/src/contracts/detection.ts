@@ -17,7 +17,7 @@ export const boundingBox = z
 export const detectedObject = z
   .object({
     label: z.string().describe('A word of the scene'),
-    score: unit.describe('Confidence'),
+    score: unit.describe('Confidence: where the detector is calibrated, the probability that the box is right'),
     bbox: boundingBox,
   })
   .meta({ id: 'DetectedObject', description: 'One object in a picture' });

@@ -11,6 +11,10 @@ export const healthReply = z
         labels: z.array(z.string()),
         lower_bound: z.number(),
         model: z.string().describe('Name and version of what serves the scene'),
+        calibration: z
+          .string()
+          .optional()
+          .describe('Version of the calibration of its scores; without one they are as the model gives them'),
       }),
     ),
   })

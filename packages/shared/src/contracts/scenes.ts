@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ANY_LABEL, calibration, findCurve, lowestScoreOf } from './calibration.ts';
 import { modelInput } from './model-input.ts';
 
 const share = z.number().min(0).max(1);
@@ -41,6 +42,7 @@ const tensorModel = {
   decode: outputDecoding,
   nms_iou: share.default(0.6).describe('Boxes of one class that overlap more are one object'),
   max_objects: z.int().min(1).max(1000).default(100),
+  calibration: calibration.optional(),
 };
 
 /** ONNX Runtime on this machine; `file` lies in the directory of the models. */
@@ -62,7 +64,11 @@ const kserveDetector = z.strictObject({
 });
 
 /** Fire and smoke by colour and texture; needs no trained model. */
-const chromaticDetector = z.strictObject({ kind: z.literal('chromatic'), version: z.string() });
+const chromaticDetector = z.strictObject({
+  kind: z.literal('chromatic'),
+  version: z.string(),
+  calibration: calibration.optional(),
+});
 
 const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
 
@@ -122,6 +128,11 @@ export const sceneRegistry = z
   .superRefine((registry, context) => {
     const codes = registry.scenes.map((scene) => scene.scene_code);
     if (new Set(codes).size !== codes.length) context.addIssue({ code: 'custom', message: 'scene codes repeat' });
+    for (const [name, spec] of Object.entries(registry.detectors)) {
+      const strange = strangeCurve(spec);
+      if (strange === undefined) continue;
+      context.addIssue({ code: 'custom', message: `detector ${name}: calibrates ${strange}, which is no class of it` });
+    }
     for (const scene of registry.scenes) {
       const problem = problemOf(scene, registry.detectors);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: `scene ${scene.scene_code}: ${problem}` });
@@ -139,6 +150,14 @@ export type OutputDecoding = z.infer<typeof outputDecoding>;
 /** Labels of the chromatic detector. */
 export const chromaticLabels = ['fire', 'smoke'] as const;
 
+/** Every word that a detector can say. */
+const wordsOf = (spec: DetectorSpec): readonly string[] => (spec.kind === 'chromatic' ? chromaticLabels : spec.classes);
+
+function strangeCurve(spec: DetectorSpec): string | undefined {
+  const labels = Object.keys(spec.calibration?.labels ?? {});
+  return labels.find((label) => label !== ANY_LABEL && !wordsOf(spec).includes(label));
+}
+
 function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): string | undefined {
   if (scene.lower_bound > scene.default_min_score) return 'lower_bound is above default_min_score';
   const unsaid = scene.quality?.figures.find(({ label }) => !scene.labels.includes(label));
@@ -146,14 +165,23 @@ function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): 
   if (scene.detector === undefined) return scene.enabled ? 'is enabled but names no detector' : undefined;
   const spec = detectors[scene.detector];
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;
-  const words: readonly string[] = spec.kind === 'chromatic' ? chromaticLabels : spec.classes;
-  const strange = scene.labels.find((label) => !words.includes(label));
+  const strange = scene.labels.find((label) => !wordsOf(spec).includes(label));
   if (strange !== undefined) return `label ${strange} is no class of ${scene.detector}`;
-  return shapesProblemOf(scene, spec);
+  return shapesProblemOf(scene, spec) ?? problemOfScores(scene, spec);
 }
 
 function shapesProblemOf({ input_shapes: wanted = [], detector: name }: SceneEntry, spec: DetectorSpec) {
   const known = spec.kind === 'chromatic' ? [] : spec.input.shapes.map(String);
   const strange = wanted.find((shape) => !known.includes(String(shape)));
   return strange === undefined ? undefined : `input shape ${strange.join(' × ')} is none of ${name ?? ''}`;
+}
+
+/** A bound that no score can be below promises what is not kept; a label without a curve is on another scale. */
+function problemOfScores(scene: SceneEntry, { calibration: scale }: DetectorSpec): string | undefined {
+  if (scale === undefined) return undefined;
+  const unknown = scene.labels.find((label) => findCurve(scale, label) === undefined);
+  if (unknown !== undefined) return `label ${unknown} has no curve in the calibration, and there is none for "*"`;
+  const lowest = Math.min(...scene.labels.map((label) => lowestScoreOf(scale, label)));
+  if (scene.lower_bound >= lowest) return undefined;
+  return `lower_bound ${scene.lower_bound} is below ${lowest}, the lowest score behind the floor ${scale.floor}`;
 }

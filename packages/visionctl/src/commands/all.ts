@@ -1,5 +1,6 @@
 import type { Command, CommandGroup } from '../command.ts';
 import { auditCommand } from './audit.ts';
+import { calibrateCommand } from './calibrate.ts';
 import { completionCommand } from './completion.ts';
 import { doctorCommand } from './doctor.ts';
 import { dlqCommands } from './dlq.ts';
@@ -35,5 +36,6 @@ export const single: Command[] = [
   lagCommand,
   usageCommand,
   auditCommand,
+  calibrateCommand,
   completionCommand(() => ({ groups, single })),
 ];

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { RAW_SCORES } from '@vision/shared/contracts/calibration';
+import type { Calibration } from '@vision/shared/contracts/calibration';
 import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimDue } from '@vision/shared/db/leases';
 import { ACTIVE } from '../domain/job.ts';
@@ -9,6 +11,7 @@ interface JobRow {
   fingerprint: string | null;
   scene_code: string | null;
   lower_bound: number | null;
+  calibration: Calibration | null;
   source_kind: 'stream' | 'object' | null;
   object_key: string | null;
   stream_url: Buffer | null;
@@ -29,7 +32,7 @@ interface JobRow {
 /** A job nobody has worked on yet. */
 export type SubmittedJob = Pick<
   JobRecord,
-  'jobId' | 'fingerprint' | 'sceneCode' | 'lowerBound' | 'source' | 'traceparent' | 'tracestate'
+  'jobId' | 'fingerprint' | 'sceneCode' | 'lowerBound' | 'calibration' | 'source' | 'traceparent' | 'tracestate'
 >;
 
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRecord[]> {
@@ -47,6 +50,7 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
     fingerprint: job.fingerprint,
     scene_code: job.sceneCode,
     lower_bound: job.lowerBound,
+    calibration: JSON.stringify(job.calibration),
     source_kind: source.kind,
     object_key: isStream ? null : source.key,
     stream_url: isStream ? source.sealedUrl : null,
@@ -136,6 +140,8 @@ function toRecord(row: JobRow): JobRecord {
     fingerprint: row.fingerprint ?? undefined,
     sceneCode: row.scene_code ?? '',
     lowerBound: row.lower_bound ?? 0,
+    // A job that was stored before there were calibrations goes on with the scores of the model.
+    calibration: row.calibration ?? RAW_SCORES,
     source: isStream
       ? { kind: 'stream', sealedUrl: row.stream_url ?? Buffer.of(), pinnedAddress: row.pinned_address ?? undefined }
       : { kind: 'object', key: row.object_key ?? '' },

@@ -1,3 +1,4 @@
+import type { Calibration } from '@vision/shared/contracts/calibration';
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { FrameFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
@@ -12,7 +13,7 @@ interface DetectOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Finds objects in one picture. Shared by image calls and video jobs; safe to call concurrently. */
+/** Finds objects in one picture and gives each the score of its model. Safe to call concurrently. */
 export interface Detector {
   /** Name and version, as health reports it. */
   readonly model: string;
@@ -25,4 +26,12 @@ export interface Detector {
    * @throws AppError of kind unavailable when the model does not answer.
    */
   detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
+}
+
+/** Finds objects in one picture. Shared by image calls and video jobs; safe to call concurrently. */
+export interface CalibratedDetector extends Detector {
+  /** What its scores mean. */
+  readonly calibration: Calibration;
+  /** @param options.calibration what scores mean instead: the calibration with which a job began */
+  detect(image: RgbImage, options: DetectOptions & { calibration?: Calibration }): Promise<DetectedObject[]>;
 }

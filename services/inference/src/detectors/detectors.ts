@@ -1,12 +1,14 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { RAW_SCORES } from '@vision/shared/contracts/calibration';
 import type { Shape } from '@vision/shared/contracts/model-input';
 import type { DetectorSpec, SceneEntry } from '@vision/shared/contracts/scenes';
 import { ConfigError } from '@vision/shared/config';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';
 import { isModelReady } from '../clients/infer.ts';
-import type { Detector } from './detector.ts';
+import { createCalibratedDetector } from './calibrated-detector.ts';
+import type { CalibratedDetector, Detector } from './detector.ts';
 import { createKserveDetector } from './kserve-detector.ts';
 import { createPooledDetector } from './pooled-detector.ts';
 import type { ThreadSetup } from './thread-messages.ts';
@@ -16,7 +18,7 @@ import type { PoolSetup } from './thread-pool.ts';
 /** A scene that can be detected, with what detects it. */
 export interface ServedScene {
   scene: SceneEntry;
-  detector: Detector;
+  detector: CalibratedDetector;
 }
 
 export interface Detectors {
@@ -86,6 +88,14 @@ function servedBy(
 }
 
 function createDetector(
+  name: string,
+  spec: DetectorSpec,
+  { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },
+): CalibratedDetector {
+  return createCalibratedDetector(createRawDetector(name, spec, { pool, shapes }), spec.calibration ?? RAW_SCORES);
+}
+
+function createRawDetector(
   name: string,
   spec: DetectorSpec,
   { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { RAW_SCORES } from '@vision/shared/contracts/calibration';
 import { acknowledge, startOf } from './job-progress.ts';
 import type { JobRecord } from './job.ts';
 
@@ -7,6 +8,7 @@ const job: JobRecord = {
   fingerprint: undefined,
   sceneCode: 'ship',
   lowerBound: 0.3,
+  calibration: RAW_SCORES,
   source: { kind: 'object', key: 'k' },
   status: 'running',
   attempt: 2,

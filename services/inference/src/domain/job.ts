@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Calibration } from '@vision/shared/contracts/calibration';
 import type { Job, JobStatus } from '@vision/shared/contracts/inference';
 
 /** How a job ended, and why when it failed. */
@@ -31,6 +32,8 @@ export interface JobRecord {
   fingerprint: string | undefined;
   sceneCode: string;
   lowerBound: number;
+  /** What its scores mean from the first frame to the last, whatever the registry of a later worker says. */
+  calibration: Calibration;
   source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
   status: JobStatus;
   /** Grows with every worker that takes the job; every write names it. */

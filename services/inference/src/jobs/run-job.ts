@@ -75,7 +75,8 @@ async function detect(
   { job, served, signal }: Detecting,
   frame: JobFrame,
 ): Promise<{ frame: JobFrame; objects: DetectedObject[] } | undefined> {
-  const options = { minScore: job.lowerBound, labels: served.scene.labels, owner: job.jobId, signal };
+  const { lowerBound: minScore, calibration, jobId: owner } = job;
+  const options = { minScore, calibration, labels: served.scene.labels, owner, signal };
   const started = performance.now();
   signals.frameSampled();
   try {

@@ -1,3 +1,4 @@
+import { RAW_SCORES } from '@vision/shared/contracts/calibration';
 import type { HealthReply } from '@vision/shared/contracts/inference';
 import type { Deps } from './deps.ts';
 
@@ -9,5 +10,6 @@ export async function getHealth({ detectors }: Pick<Deps, 'detectors'>): Promise
     labels: scene.labels,
     lower_bound: scene.lower_bound,
     model: detector.model,
+    ...(detector.calibration === RAW_SCORES ? {} : { calibration: detector.calibration.version }),
   }));
 }

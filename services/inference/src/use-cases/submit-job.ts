@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
+import { narrowedTo } from '@vision/shared/contracts/calibration';
 import type { Job, NewJob } from '@vision/shared/contracts/inference';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { SecretBox } from '@vision/shared/secret-box';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import { countActive, findJobs, insertJob } from '../db/jobs.ts';
 import type { SubmittedJob } from '../db/jobs.ts';
+import type { ServedScene } from '../detectors/detectors.ts';
 import { lockCapacity, totalCapacity } from '../db/workers.ts';
 import { contentOf, isJobId, toJob } from '../domain/job.ts';
 import type { JobRecord } from '../domain/job.ts';
@@ -28,12 +30,13 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
   const jobId = input.job_id.toLowerCase();
   const [known] = await findJobs(deps.db, [jobId]);
   if (known) return compare(deps.box, known, input);
-  if (!deps.detectors.find(input.scene_code)) return { kind: 'rejected', reason: 'scene_unknown' };
+  const served = deps.detectors.find(input.scene_code);
+  if (!served) return { kind: 'rejected', reason: 'scene_unknown' };
   if (!deps.sandbox.canRun) return { kind: 'no_capacity', reason: 'sandbox_unavailable' };
   // Before the look, which costs far more than this question.
   if (await isFull(deps.db, deps.settings)) return NO_CAPACITY;
   const { refusal, processorMs } = await lookAtSource(deps, input.source);
-  const outcome = refusal ?? (await insert(deps, input, jobId));
+  const outcome = refusal ?? (await insert(deps, sealed(deps.box, input, { jobId, served }), input));
   if (outcome.kind === 'created') deps.wakeWorker();
   return { ...outcome, processorMs };
 }
@@ -50,9 +53,9 @@ function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutc
   return isSame ? { kind: 'known', job: toJob(known) } : { kind: 'conflict', reason: 'job_conflict' };
 }
 
-async function insert(deps: SubmitJobDeps, input: NewJob, jobId: string): Promise<SubmitJobOutcome> {
+async function insert(deps: SubmitJobDeps, submitted: SubmittedJob, input: NewJob): Promise<SubmitJobOutcome> {
   const { db, box, settings } = deps;
-  const submitted = sealed(box, input, jobId);
+  const { jobId } = submitted;
   return inTransaction(db, async (tx): Promise<SubmitJobOutcome> => {
     // One at a time; otherwise two submits could both see the last free place.
     await lockCapacity(tx);
@@ -65,13 +68,18 @@ async function insert(deps: SubmitJobDeps, input: NewJob, jobId: string): Promis
 }
 
 /** The job as it is stored: what is secret in it is encrypted. */
-function sealed(box: SecretBox, input: NewJob, jobId: string): SubmittedJob {
+function sealed(
+  box: SecretBox,
+  input: NewJob,
+  { jobId, served }: { jobId: string; served: ServedScene },
+): SubmittedJob {
   const { source } = input;
   return {
     jobId,
     fingerprint: box.digest(contentOf(input), 'job'),
     sceneCode: input.scene_code,
     lowerBound: input.lower_bound,
+    calibration: narrowedTo(served.detector.calibration, served.scene.labels),
     source:
       source.kind === 'stream'
         ? { kind: 'stream', sealedUrl: box.seal(source.url, jobId), pinnedAddress: source.pinned_address }

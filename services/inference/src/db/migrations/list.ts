@@ -2,5 +2,6 @@ import { auditMigration } from '@vision/shared/audit/differences';
 import type { Migration } from '@vision/shared/db/migrate';
 import { jobs, workers } from './0001-jobs.ts';
 import { endings } from './0003-endings.ts';
+import { calibration } from './0005-calibration.ts';
 
-export const migrations: Migration[] = [jobs, workers, endings, auditMigration];
+export const migrations: Migration[] = [jobs, workers, endings, auditMigration, calibration];

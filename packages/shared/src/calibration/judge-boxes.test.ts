@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals';
+import { judgeBoxes } from './judge-boxes.ts';
+import { parseLabelledPictures } from './labelled-pictures.ts';
+import { atThreshold, calibrationErrorOf, reliabilityOf } from './reliability.ts';
+
+const coco = {
+  images: [{ id: 1, file_name: 'a.jpg', width: 100, height: 100 }],
+  categories: [
+    { id: 1, name: 'person' },
+    { id: 3, name: 'car' },
+  ],
+  annotations: [
+    { image_id: 1, category_id: 1, bbox: [10, 10, 20, 40] },
+    { image_id: 1, category_id: 3, bbox: [50, 50, 40, 20], iscrowd: 0 },
+    { image_id: 1, category_id: 1, bbox: [60, 0, 40, 40], iscrowd: 1 },
+  ],
+};
+const box = (left: number, top: number, width: number, height: number) => ({
+  left,
+  top,
+  right: left + width,
+  bottom: top + height,
+});
+
+function judged(...found: { label: string; score: number; box: ReturnType<typeof box> }[]) {
+  const [picture] = parseLabelledPictures(coco);
+  return picture ? judgeBoxes(found, picture) : [];
+}
+
+test('the best box takes the object, another one on it is wrong', () => {
+  const boxes = [
+    { label: 'person', score: 0.6, box: box(10, 10, 20, 40) },
+    { label: 'person', score: 0.9, box: box(12, 10, 20, 40) },
+  ];
+  expect(judged(...boxes).map(({ score, isRight }) => [score, isRight])).toEqual([
+    [0.9, true],
+    [0.6, false],
+  ]);
+});
+
+test('half of the union is enough, less is wrong, and so is the wrong label', () => {
+  expect(judged({ label: 'person', score: 0.9, box: box(10, 10, 20, 20) })[0]?.isRight).toBe(true);
+  expect(judged({ label: 'person', score: 0.9, box: box(10, 10, 20, 19) })[0]?.isRight).toBe(false);
+  expect(judged({ label: 'car', score: 0.9, box: box(10, 10, 20, 40) })[0]?.isRight).toBe(false);
+});
+
+test('in a crowd nothing is counted, unless its label has no crowd there', () => {
+  expect(judged({ label: 'person', score: 0.9, box: box(70, 0, 10, 20) })).toEqual([]);
+  expect(judged({ label: 'car', score: 0.9, box: box(70, 0, 10, 20) })).toHaveLength(1);
+});
+
+test('an annotation of a picture that is not listed is told', () => {
+  const stray = { ...coco, annotations: [{ image_id: 2, category_id: 1, bbox: [0, 0, 1, 1] }] };
+  expect(() => parseLabelledPictures(stray)).toThrow('image 2');
+});
+
+test('recall, precision and reliability are those of the boxes at or above a score', () => {
+  const boxes = [
+    { label: 'person', score: 0.95, isRight: true },
+    { label: 'person', score: 0.9, isRight: true },
+    { label: 'person', score: 0.8, isRight: false },
+    { label: 'person', score: 0.1, isRight: false },
+  ];
+  expect(atThreshold(boxes, 4, 0.8)).toEqual({ threshold: 0.8, recall: 0.5, precision: 2 / 3, shown: 3 });
+  expect(atThreshold([], 4, 0.8)).toEqual({ threshold: 0.8, recall: 0, precision: 1, shown: 0 });
+  const bins = reliabilityOf(boxes, 5);
+  expect(bins.map(({ count }) => count)).toEqual([1, 0, 0, 0, 3]);
+  expect(bins[4]).toMatchObject({ from: 0.8, to: 1, observed: 2 / 3 });
+  expect(calibrationErrorOf(bins)).toBeCloseTo((0.1 + 3 * (2.65 / 3 - 2 / 3)) / 4, 12);
+});

@@ -86,7 +86,14 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
   await db.raw('truncate frames, ingests');
   const handle = frameHandler({
     partitions: createPartitionKeeper(db, 90),
-    settings: { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000, auditAgeMs: 60_000 },
+    settings: {
+      retentionDays: 90,
+      endPatienceMs: 900_000,
+      framePatienceMs: 60_000,
+      auditAgeMs: 60_000,
+      writeSegments: false,
+      youngMs: 600_000,
+    },
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
   });

@@ -8,6 +8,7 @@ import { createLogger } from '@vision/shared/logger';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
+import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { framesAfter } from '../services/results/src/db/frames.ts';
 import { saveTaskView } from '../services/results/src/db/task-views.ts';
 import { cursorCodec } from '../services/results/src/domain/cursor.ts';
@@ -68,7 +69,14 @@ async function serve(db: Knex, taskId: string) {
     result_expires_at: new Date(Date.now() + 86_400_000).toISOString(),
   });
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
-  const settings = { retentionDays: 90, endPatienceMs: 900_000, framePatienceMs: 60_000, auditAgeMs: 60_000 };
+  const settings = {
+    retentionDays: 90,
+    endPatienceMs: 900_000,
+    framePatienceMs: 60_000,
+    auditAgeMs: 60_000,
+    writeSegments: false,
+    youngMs: 600_000,
+  };
   await storeFrames(
     {
       settings,
@@ -81,7 +89,14 @@ async function serve(db: Knex, taskId: string) {
   );
   await db.raw('analyze frames');
   const taskOwners = { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) };
-  const route = getResultsRoute({ db, taskOwners, settings, cursors: cursorCodec([KEY]) });
+  const route = getResultsRoute({
+    db,
+    taskOwners,
+    settings,
+    cursors: cursorCodec([KEY]),
+    signals: createSignals(logger),
+    store: createSegmentStore(undefined),
+  });
   const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });
   const app = createApp({ routes: [route], ...access, logger });

@@ -33,8 +33,8 @@ const services = {
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
   STREAM_URL_KEY: ['inference', 'tasks'],
-  S3_ACCESS_KEY: ['images', 'inference', 'tasks'],
-  S3_SECRET_KEY: ['images', 'inference', 'tasks'],
+  S3_ACCESS_KEY: ['images', 'inference', 'results', 'tasks'],
+  S3_SECRET_KEY: ['images', 'inference', 'results', 'tasks'],
   POSTGRES_PASSWORD: [] as string[],
 };
 

@@ -70,7 +70,7 @@ test('a container gets its own secrets and no others', () => {
       .map(([name]) => name)
       .sort();
   const found = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, holders(secret)]));
-  const store = ['bucket', 'images', 'inference', 's3', 'tasks'];
+  const store = ['bucket', 'images', 'inference', 'results', 's3', 'tasks'];
   const databases = serviceNames.map((name) => [
     `${name.toUpperCase()}_DATABASE_PASSWORD`,
     [name, `migrate-${name}`, 'postgres'].sort(),

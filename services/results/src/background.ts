@@ -1,6 +1,8 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
 import { topics } from '@vision/shared/contracts/topics';
+import type { Logger } from '@vision/shared/logger';
 import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { EventConsumer } from '@vision/shared/messaging/consumer';
@@ -11,10 +13,13 @@ import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { auditFrames } from './use-cases/audit-frames.ts';
+import { auditSegments } from './use-cases/audit-segments.ts';
 import { auditUnknownTasks } from './use-cases/audit-unknown-tasks.ts';
+import { compactFrames, createRowFinder } from './use-cases/compact-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { runRetention } from './use-cases/run-retention.ts';
+import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
 
 export interface Background {
   consumers: { frames: EventConsumer; tasks: EventConsumer };
@@ -30,6 +35,11 @@ export interface BackgroundParts {
   relay: Relay;
   onFatal: (error: unknown) => void;
 }
+
+/** How often tasks are looked for whose frames are rows. */
+const ROWS_MS = 60_000;
+/** How often objects are looked for that became no part of a segment. */
+const SWEEP_MS = 600_000;
 
 /** Builds everything that works without being asked: relay, consumers of frames and of tasks, retention, audits. */
 export function createBackground(
@@ -71,22 +81,45 @@ export function createBackground(
     logger: kafka.logger,
     run: () => judgeOverdueEnds(deps),
   });
+  const compaction = deps.settings.writeSegments ? createCompaction(deps, config, kafka.logger) : [];
   const auditor = createAuditor({
     db: deps.db,
     logger: kafka.logger,
-    audits: [auditFrames(deps), auditUnknownTasks(deps)],
+    audits: [auditFrames(deps), auditUnknownTasks(deps), auditSegments(deps)],
     config,
   });
   return {
     consumers: { frames, tasks },
     isAlive: () => frames.isAlive() && tasks.isAlive(),
     start: () => {
-      for (const part of [relay, frames, tasks, retention, ends, auditor]) part.start();
+      for (const part of [relay, frames, tasks, retention, ends, auditor, ...compaction]) part.start();
     },
     stop: async () => {
-      await Promise.all([frames.stop(10_000), tasks.stop(10_000), retention.stop(), ends.stop(), auditor.stop()]);
+      const pollers = [retention, ends, auditor, ...compaction];
+      await Promise.all([frames.stop(10_000), tasks.stop(10_000), ...pollers.map((poller) => poller.stop())]);
       await relay.stop();
       await producer.stop();
     },
   };
+}
+
+/** What turns young frames and rows into large segments, and removes what was given up on the way. */
+function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] {
+  return [
+    createPoller({
+      name: 'results-compaction',
+      intervalMs: config.SEGMENT_INTERVAL_MS,
+      logger,
+      maxBackoffMs: 60_000,
+      run: (signal) => compactFrames(deps, signal),
+    }),
+    createPoller({ name: 'results-rows', intervalMs: ROWS_MS, logger, run: createRowFinder(deps) }),
+    createPoller({
+      name: 'results-sweep',
+      intervalMs: SWEEP_MS,
+      logger,
+      maxBackoffMs: 60_000,
+      run: () => sweepSegmentObjects(deps),
+    }),
+  ];
 }

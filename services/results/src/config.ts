@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import {
+  ConfigError,
   auditConfig,
   count,
   databaseClockConfig,
+  flag,
   httpUrl,
   list,
   loadConfig,
@@ -13,6 +15,8 @@ import {
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
+import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
+import { objectStoreConfig, objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';
@@ -37,6 +41,17 @@ export const configSchema = z.object({
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
   FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
+  ...objectStoreConfig,
+  S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
+  S3_IDLE_MS: millis(5_000).describe('Longest wait for the object store'),
+  WRITE_SEGMENTS: flag(false).describe(
+    'Frames are stored as segments, older ones in the object store. Needs S3_ENDPOINT, and every replica on a release ' +
+      'that has this setting; segments are read whatever it says',
+  ),
+  SEGMENT_YOUNG_MS: millis(600_000).describe(
+    'How long frames stay in the database at least before they go to the object store',
+  ),
+  SEGMENT_INTERVAL_MS: millis(2_000).describe('Pause between two looks for frames that may go there'),
   ...retentionConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
   FRAME_PATIENCE_MS: millis(40_000).describe(
@@ -52,7 +67,17 @@ export const configSchema = z.object({
 export type Config = z.output<typeof configSchema>;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  const config = loadConfig(configSchema, env);
+  if (config.WRITE_SEGMENTS && config.S3_ENDPOINT === undefined)
+    throw new ConfigError('WRITE_SEGMENTS needs S3_ENDPOINT');
+  return config;
+}
+
+/** The object store; undefined when none is named. */
+export function storeOptionsOf(config: Config): ObjectStoreOptions | undefined {
+  const { S3_ENDPOINT: endpoint, S3_IDLE_MS: idleMs } = config;
+  if (endpoint === undefined) return undefined;
+  return { ...objectStoreOptions({ ...config, S3_ENDPOINT: endpoint }), idleMs, deadlineMs: idleMs };
 }
 
 /** Longest time of each phase of a stop. */

@@ -26,6 +26,19 @@ export const metrics = {
     meaning:
       'Times an end mark was there before the frames that it speaks of; some are normal after partitions were added',
   }),
+  segmentsStored: counter('vision.results.segments_stored', {
+    unit: '{segment}',
+    meaning: 'Segments whose objects were moved to the object store',
+  }),
+  segmentFrames: counter('vision.results.segment_frames', { unit: '{frame}', meaning: 'Frames in these segments' }),
+  segmentBytes: counter('vision.results.segment_size', {
+    unit: 'By',
+    meaning: 'Bytes of these segments in the object store',
+  }),
+  unreadable: counter('vision.results.segments_unreadable', {
+    unit: '{segment}',
+    meaning: 'Times a segment was damaged, or its object was missing, when a page needed it. An alarm',
+  }),
   blocked: counter('vision.results.partition_drops_blocked', {
     meaning: 'Partitions that could not be dropped for now because they were in use',
   }),

@@ -13,12 +13,15 @@ import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
 import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
+import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import { stopPhases } from '@vision/shared/stop-times';
 import { createBackground } from './background.ts';
 import type { Background } from './background.ts';
+import { createSegmentStore } from './clients/segment-store.ts';
 import { createTaskOwners } from './clients/task-owners.ts';
-import { stopTimesOf } from './config.ts';
+import { stopTimesOf, storeOptionsOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
@@ -57,6 +60,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     taskOwners: createTaskOwners(tasks, images),
     partitions: createPartitionKeeper(db, settings.retentionDays),
     cursors: cursorCodec(config.CURSOR_KEYS),
+    store: createSegmentStore(storeOptionsOf(config)),
     wakeRelay: relay.wake,
     producer,
     kafka,
@@ -71,6 +75,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const checks = [
     databaseCheck(db, database, migrations),
     kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
+    ...bucketChecks(config),
   ];
   const live = background.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
@@ -93,9 +98,20 @@ export async function createService(config: Config, { logger, onFatal }: Service
       http: server.stop,
       background: background.stop,
       health: health.stop,
-      database: () => db.destroy(),
+      database: () => closeStores(deps),
     }),
   };
+}
+
+/** A store that nothing is written to need not be there when the process starts. */
+function bucketChecks(config: Config): StartCheck[] {
+  const options = storeOptionsOf(config);
+  return config.WRITE_SEGMENTS && options ? [bucketCheck(options)] : [];
+}
+
+async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<void> {
+  store.close();
+  await db.destroy();
 }
 
 const settingsOf = (config: Config): Deps['settings'] => ({
@@ -103,4 +119,6 @@ const settingsOf = (config: Config): Deps['settings'] => ({
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
+  writeSegments: config.WRITE_SEGMENTS,
+  youngMs: config.SEGMENT_YOUNG_MS,
 });

@@ -2,6 +2,7 @@ import { createCounter, createHistogram } from '@vision/shared/telemetry/instrum
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import type { Logger } from '@vision/shared/logger';
 import type { FrameConflict } from './domain/fold-events.ts';
+import type { SegmentPlace } from './domain/segments/segment-key.ts';
 import { metrics } from './metrics.ts';
 
 export type Signals = ReturnType<typeof createSignals>;
@@ -16,6 +17,7 @@ export function createSignals(logger: Logger) {
   const waits = createCounter(metrics.waits);
   const blocked = createCounter(metrics.blocked);
   return {
+    ...segmentSignals(logger),
     framesStored: (frames: number) => {
       if (frames > 0) stored.add(frames);
     },
@@ -49,6 +51,28 @@ export function createSignals(logger: Logger) {
     },
     retentionRan: (removed: { partitions: number; tasks: number }) => {
       if (removed.partitions + removed.tasks > 0) logger.info(removed, 'expired results were removed');
+    },
+  };
+}
+
+function segmentSignals(logger: Logger) {
+  const segmentsStored = createCounter(metrics.segmentsStored);
+  const segmentFrames = createCounter(metrics.segmentFrames);
+  const segmentBytes = createCounter(metrics.segmentBytes);
+  const unreadable = createCounter(metrics.unreadable);
+  return {
+    framesCompacted: ({ segments, frames, bytes }: { segments: number; frames: number; bytes: number }) => {
+      segmentsStored.add(segments);
+      segmentFrames.add(frames);
+      segmentBytes.add(bytes);
+    },
+    segmentUnreadable: (taskId: string, { day, objectKey }: SegmentPlace, error: unknown) => {
+      unreadable.add(1);
+      const facts = { task_id: taskId, day, object_key: objectKey, err: error };
+      logger.error(facts, 'a segment of frames cannot be read');
+    },
+    orphansRemoved: (orphans: number) => {
+      logger.info({ orphans }, 'objects that became no part of a segment were removed');
     },
   };
 }

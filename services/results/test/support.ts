@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CallingService } from '@vision/shared/contracts/allowed-calls';
@@ -16,8 +17,13 @@ import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
 import { readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
+import { decodeHeads } from '../src/domain/segments/head.ts';
+import { openBody } from '../src/domain/segments/segment.ts';
+import { toStored } from '../src/domain/stored-objects.ts';
 import { createService } from '../src/service.ts';
 import type { ResultsService } from '../src/service.ts';
 
@@ -29,7 +35,45 @@ export const testSettings = {
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
+  writeSegments: false,
+  youngMs: 600_000,
 };
+
+/** A frame as it is stored, in whatever form; undefined objects are in the object store. */
+export interface StoredForTest {
+  seq: number;
+  attempt: number;
+  objects: string | undefined;
+}
+
+/** The frames of a task that the database knows, in the order of their numbers; one that is there twice comes twice. */
+export async function storedFrames(db: Knex, taskId: string): Promise<StoredForTest[]> {
+  const rows = await db('frames').where({ task_id: taskId }).select<StoredForTest[]>('seq', 'attempt', 'objects');
+  const segments = await db('segments')
+    .where({ task_id: taskId })
+    .select<{ heads: Buffer; body: Buffer | null }[]>('heads', 'body');
+  const inSegments = segments.flatMap(({ heads: packed, body }) => {
+    const heads = decodeHeads(packed);
+    const opened = body && openBody(body, heads);
+    return heads.map(({ seq, attempt }, index) => {
+      const objects = opened?.objectsOf(index);
+      return { seq, attempt, objects: typeof objects === 'object' ? toStored(objects) : objects };
+    });
+  });
+  return [...rows, ...inSegments].sort((a, b) => a.seq - b.seq);
+}
+
+/** How many frames a task has as rows, in young segments and in the object store. */
+export async function formsOf(db: Knex, taskId: string): Promise<{ rows: number; young: number; old: number }> {
+  const { rows } = await db.raw<{ rows: [{ rows: number; young: number; old: number }] }>(
+    `select (select count(*) from frames where task_id = :taskId) as rows,
+            coalesce(sum(frames) filter (where body is not null), 0)::int as young,
+            coalesce(sum(frames) filter (where body is null), 0)::int as old
+       from segments where task_id = :taskId`,
+    { taskId },
+  );
+  return rows[0];
+}
 
 export const testResults = () => createTestDatabase(migrations, { poolMax: 10 });
 
@@ -148,6 +192,7 @@ async function startNeighbour(): Promise<Neighbour> {
 export interface TestResults {
   database: TestDatabase;
   kafka: TestKafka;
+  s3: TestS3;
   producer: EventProducer;
   service: ResultsService;
   tasks: Neighbour;
@@ -162,12 +207,22 @@ export interface TestResults {
   stop: () => Promise<void>;
 }
 
+export const settingsOfStore = ({ endpoint, region, bucket, accessKey, secretKey }: TestS3) => ({
+  S3_ENDPOINT: endpoint,
+  S3_REGION: region,
+  S3_BUCKET: bucket,
+  S3_ACCESS_KEY: accessKey,
+  S3_SECRET_KEY: secretKey,
+});
+
 /** The service as it is deployed, on a database, topics and ports of its own. */
 export async function startResults(settings: Record<string, string> = {}): Promise<TestResults> {
   const database = await testResults();
   const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results] });
   const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
+  const s3 = await testS3();
   const config = readConfig({
+    ...settingsOfStore(s3),
     HOST: '127.0.0.1',
     PORT: '0',
     HEALTH_PORT: '0',
@@ -193,6 +248,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
   return {
     database,
     kafka,
+    s3,
     producer,
     service,
     tasks,
@@ -224,7 +280,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
     stop: async () => {
       await producer.stop();
       for (const phase of service.stopPhases) await phase.stop();
-      await Promise.all([tasks.stop(), images.stop(), kafka.close()]);
+      await Promise.all([tasks.stop(), images.stop(), kafka.close(), s3.close()]);
       await database.drop();
     },
   };

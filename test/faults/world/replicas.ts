@@ -22,7 +22,7 @@ export const storesOf: Record<Service, readonly Store[]> = {
   gateway: ['postgres', 'redis'],
   tasks: ['postgres', 'kafka', 's3'],
   images: ['postgres', 'kafka', 's3'],
-  results: ['postgres', 'kafka'],
+  results: ['postgres', 'kafka', 's3'],
   quota: ['postgres', 'kafka'],
   inference: ['postgres', 'kafka', 's3'],
 };

@@ -1,6 +1,6 @@
 import { createConnection, exchange } from './exchange.ts';
 import type { Connection, ObjectStoreOptions } from './exchange.ts';
-import { getToFile, list, remove, stat } from './objects.ts';
+import { get, getToFile, list, remove, stat } from './objects.ts';
 import type { StoredObject } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
 import type { PutRequest } from './uploads.ts';
@@ -19,6 +19,8 @@ export interface ObjectStore {
   put(request: PutRequest): Promise<void>;
   /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */
   getToFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
+  /** The whole object, for those that are small; one larger than `maxBytes` is refused as if the store were away. */
+  get(key: string, maxBytes: number): Promise<Buffer>;
   /** Size and date, undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
   /** Removes objects; those that are not there count as removed. */
@@ -42,6 +44,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     bucket: connection.bucket,
     put: (request) => put(connection, request),
     getToFile: (key, path, signal) => getToFile(connection, { key, path, signal }),
+    get: (key, maxBytes) => get(connection, key, maxBytes),
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),
     list: (prefix, after) => list(connection, prefix, after),

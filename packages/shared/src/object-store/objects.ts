@@ -1,6 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { asAppError } from '../errors.ts';
+import { readBody } from '../http/read-body.ts';
 import { asStoreError, exchange } from './exchange.ts';
 import type { Connection } from './exchange.ts';
 
@@ -29,6 +30,13 @@ export async function getToFile(
   } finally {
     await file.close();
   }
+}
+
+/** The whole object. Throws as `ObjectStore` says. */
+export async function get(connection: Connection, key: string, maxBytes: number): Promise<Buffer> {
+  return exchange(connection, { operation: 'get' }, async (client) =>
+    readBody(await client.getObject(connection.bucket, key), maxBytes),
+  );
 }
 
 /** Size and date; undefined when there is no such object. Throws as `ObjectStore` says. */

@@ -34,7 +34,7 @@ export async function endedTasks(db: Knex, { from, to }: Window): Promise<string
 
 /**
  * Tasks of these that have ended and whose frames, stored or only published, have no end mark, are others than were
- * counted, or are not those that the end mark speaks of. Counting reads the frames of one task in one partition.
+ * counted, or are not those that the end mark speaks of. Counting reads the rows of a task and its index of segments.
  */
 export async function incomplete(db: Knex, tasks: { taskId: string; day: string }[]): Promise<EndedTask[]> {
   if (tasks.length === 0) return [];
@@ -48,10 +48,17 @@ export async function incomplete(db: Knex, tasks: { taskId: string; day: string 
        join task_views as v on v.task_id = asked."taskId" and v.ended_at is not null and v.status <> 'refunded'
        left join ingests as i on i.task_id = asked."taskId"
        cross join lateral (
-         select count(*) as frames, count(*) filter (where f.attempt = i.attempt) as count,
-                min(f.seq) filter (where f.attempt = i.attempt) as first,
-                max(f.seq) filter (where f.attempt = i.attempt) as last
-           from frames as f where f.task_id = asked."taskId" and f.day = asked.day) as counted
+         select coalesce(sum(part.frames), 0)::bigint as frames, coalesce(sum(part.count), 0)::bigint as count,
+                min(part.first) as first, max(part.last) as last
+           from (
+             select count(*) as frames, count(*) filter (where f.attempt = i.attempt) as count,
+                    min(f.seq) filter (where f.attempt = i.attempt) as first,
+                    max(f.seq) filter (where f.attempt = i.attempt) as last
+               from frames as f where f.task_id = asked."taskId" and f.day = asked.day
+             union all
+             select s.frames, (s.attempts -> i.attempt::text ->> 0)::bigint,
+                    (s.attempts -> i.attempt::text ->> 1)::int, (s.attempts -> i.attempt::text ->> 2)::int
+               from segments as s where s.task_id = asked."taskId" and s.day = asked.day) as part) as counted
        cross join lateral jsonb_to_record(coalesce(i.end_frames, '{}')) as mark (count int, first_seq int, last_seq int)
       where counted.frames <> coalesce(i.stored, 0)
          or (i.end_status is null and coalesce(v.frames_published, i.stored, 0) > 0)

@@ -59,8 +59,21 @@ export async function findOverdueEnds(
   return query;
 }
 
-/** An end mark that comes to wait now waits for `patienceMs`. */
-export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[], patienceMs: number): Promise<void> {
+interface SaveOptions {
+  /** How long an end mark waits that comes to wait now. */
+  patienceMs: number;
+  /** Tasks that have young frames now. */
+  young?: string[];
+  /** When those are looked at, unless they are already. */
+  youngMs?: number;
+}
+
+/** Writes the state of locked tasks. */
+export async function saveIngests(
+  tx: Knex.Transaction,
+  ingests: Ingest[],
+  { patienceMs, young = [], youngMs = 0 }: SaveOptions,
+): Promise<void> {
   await tx.raw(
     `update ingests as i
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
@@ -69,10 +82,12 @@ export async function saveIngests(tx: Knex.Transaction, ingests: Ingest[], patie
             attempt_first = n.attempt_first, attempt_last = n.attempt_last, pending_end = n.pending_end,
             pending_until = case when n.pending_end is null then null
                                  when i.attempt = n.attempt and i.pending_until is not null then i.pending_until
-                                 else now() + make_interval(secs => ?) end,
+                                 else now() + make_interval(secs => :patienceS) end,
+            compact_at = case when i.task_id = any(:young::uuid[])
+                              then coalesce(i.compact_at, now() + make_interval(secs => :youngS)) else i.compact_at end,
             ended_at = case when n.end_status is null then null else coalesce(i.ended_at, vision_now()) end
-       from json_populate_recordset(null::ingests, ?::json) as n
+       from json_populate_recordset(null::ingests, :changed::json) as n
       where i.task_id = n.task_id`,
-    [patienceMs / 1000, JSON.stringify(ingests)],
+    { patienceS: patienceMs / 1000, youngS: youngMs / 1000, young, changed: JSON.stringify(ingests) },
   );
 }

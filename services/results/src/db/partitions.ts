@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 
+/** Tables with a partition for each day. */
+export type DayTable = 'frames' | 'segments';
+
 /** Name of the partition of a day (`YYYY-MM-DD`). */
-const partitionOf = (day: string) => `frames_${day.replaceAll('-', '')}`;
+const partitionOf = (table: DayTable, day: string) => `${table}_${day.replaceAll('-', '')}`;
 
 /** Today in UTC by the clock that expiry goes by. */
 export async function today(db: Knex): Promise<string> {
@@ -12,36 +15,42 @@ export async function today(db: Knex): Promise<string> {
 }
 
 /** The days that have a partition, oldest first. */
-export async function partitionDays(db: Knex): Promise<string[]> {
+export async function partitionDays(db: Knex, table: DayTable): Promise<string[]> {
   const result = await db.raw<{ rows: { name: string }[] }>(
     `select c.relname as name from pg_inherits as i join pg_class as c on c.oid = i.inhrelid
-      where i.inhparent = 'frames'::regclass order by c.relname`,
+      where i.inhparent = ?::regclass order by c.relname`,
+    [table],
   );
-  return result.rows.map(({ name }) => name.replace(/^frames_(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'));
+  return result.rows.map(({ name }) => name.replace(/^[a-z]+_(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'));
+}
+
+/** Makes the partitions of a day where they are missing. */
+export async function addPartitions(tx: Knex.Transaction, day: string): Promise<void> {
+  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('frames-partitions', 0))`);
+  for (const table of ['frames', 'segments'] as const) await addPartition(tx, table, day);
 }
 
 /**
- * Makes the partition of a day; does nothing when it is there. The table is made first and attached then, which readers
+ * Makes one of them; does nothing when it is there. The table is made first and attached then, which readers
  * and writers of other days do not have to wait for (making it as a partition would lock them all out). The advisory
- * lock keeps replicas from making it twice.
+ * lock of the caller keeps replicas from making it twice.
  */
-export async function addPartition(tx: Knex.Transaction, day: string): Promise<void> {
-  const name = partitionOf(day);
-  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('frames-partitions', 0))`);
-  if ((await partitionDays(tx)).includes(day)) return;
+async function addPartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
+  const name = partitionOf(table, day);
+  if ((await partitionDays(tx, table)).includes(day)) return;
   // The target keeps a row whole inside its page up to 8 kB instead of moving its objects out at 2 kB.
-  await tx.raw('create table ?? (like frames including all) with (toast_tuple_target = 8160)', [name]);
+  await tx.raw('create table ?? (like ?? including all) with (toast_tuple_target = 8160)', [name, table]);
   await tx.raw(`alter table ?? add constraint ?? check (day = '${day}')`, [name, `${name}_day`]);
-  await tx.raw(`alter table frames attach partition ?? for values in ('${day}')`, [name]);
+  await tx.raw(`alter table ?? attach partition ?? for values in ('${day}')`, [table, name]);
 }
 
 /**
  * Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up
  * behind the wait.
  */
-export async function dropPartition(tx: Knex.Transaction, day: string): Promise<void> {
+export async function dropPartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
   await tx.raw(`set local lock_timeout = '1s'`);
-  await tx.raw('drop table if exists ??', [partitionOf(day)]);
+  await tx.raw('drop table if exists ??', [partitionOf(table, day)]);
 }
 
 /**

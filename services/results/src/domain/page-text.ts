@@ -1,9 +1,18 @@
-import { selectObjects } from './stored-objects.ts';
+/** A frame with the objects that are shown of it. */
+export interface ShownFrame {
+  seq: number;
+  frameTimeMs: number;
+  width: number;
+  height: number;
+  /** A JSON array. */
+  json: string;
+  /** Objects before the filter. */
+  total: number;
+}
 
 export interface PageInput {
   taskId: string;
-  frames: { seq: number; frame_time_ms: number; width: number; height: number; objects: string }[];
-  minScore: number;
+  frames: ShownFrame[];
   /** Whether the caller asked for a score, and so gets the number of objects before the filter. */
   withTotal: boolean;
   nextCursor: string;
@@ -20,9 +29,8 @@ export function pageText(page: PageInput): string {
   return `{"items":[${items}],${cursors}}`;
 }
 
-function itemText({ taskId, minScore, withTotal }: PageInput, frame: PageInput['frames'][number]): string {
-  const { json, total } = selectObjects(frame.objects, minScore);
+function itemText({ taskId, withTotal }: PageInput, frame: ShownFrame): string {
   const image = `{"width":${frame.width},"height":${frame.height}}`;
-  const count = withTotal ? `,"objects_total":${total}` : '';
-  return `{"frame_id":"${taskId}-${frame.seq}","frame_time_ms":${frame.frame_time_ms},"image":${image},"objects":${json}${count}}`;
+  const count = withTotal ? `,"objects_total":${frame.total}` : '';
+  return `{"frame_id":"${taskId}-${frame.seq}","frame_time_ms":${frame.frameTimeMs},"image":${image},"objects":${frame.json}${count}}`;
 }

@@ -1,7 +1,8 @@
+import type { TrackedObject } from '@vision/shared/contracts/detection';
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import { foldMessages } from './fold-events.ts';
 import type { FrameConflict, FrameMessage } from './fold-events.ts';
-import { toStored } from './stored-objects.ts';
+import { byScore } from './stored-objects.ts';
 
 /** How far the frames of a task are stored. */
 export interface Ingest {
@@ -41,8 +42,8 @@ export interface FrameRow {
   isLive: boolean;
   width: number;
   height: number;
-  /** As `stored-objects.ts` writes them. */
-  objects: string;
+  /** Highest score first. */
+  objects: TrackedObject[];
 }
 
 /** What became of a frame that may have been there already. */
@@ -56,6 +57,29 @@ export interface Doubtful {
   outcome: 'inserted' | 'adopted' | 'different';
   /** The attempt of the frame that is stored. */
   keptAttempt: number;
+}
+
+/** What of a stored frame tells whether another one of its number is the same. */
+export type PresentFrame = Pick<FrameRow, 'taskId' | 'seq' | 'attempt' | 'frameTimeMs' | 'width' | 'height'>;
+
+/** What becomes of frames some of which are there already; mere repeats are left out. */
+export function judgeDoubtful(frames: FrameRow[], present: PresentFrame[]): Doubtful[] {
+  const known = new Map(present.map((frame) => [`${frame.taskId}/${frame.seq}`, frame]));
+  return frames.flatMap((frame): Doubtful[] => {
+    const { taskId, seq, attempt } = frame;
+    const kept = known.get(`${taskId}/${seq}`);
+    if (!kept) return [{ taskId, seq, outcome: 'inserted', keptAttempt: attempt }];
+    const isSame = kept.frameTimeMs === frame.frameTimeMs && kept.width === frame.width && kept.height === frame.height;
+    if (!isSame) return [{ taskId, seq, outcome: 'different', keptAttempt: kept.attempt }];
+    return kept.attempt < attempt ? [{ taskId, seq, outcome: 'adopted', keptAttempt: kept.attempt }] : [];
+  });
+}
+
+/** Those of these frames that the outcomes say it of. */
+export function framesWith(frames: FrameRow[], outcomes: Doubtful[], wanted: Doubtful['outcome']): FrameRow[] {
+  const names = outcomes.filter(({ outcome }) => outcome === wanted).map(({ taskId, seq }) => `${taskId}/${seq}`);
+  const those = new Set(names);
+  return frames.filter(({ taskId, seq }) => those.has(`${taskId}/${seq}`));
 }
 
 /** What messages of one task mean for what is stored of it. */
@@ -88,7 +112,7 @@ export function planStoring(before: Ingest, day: string, messages: FrameMessage[
     isLive: frame.is_live === true,
     width: frame.image.width,
     height: frame.image.height,
-    objects: toStored(frame.objects),
+    objects: byScore(frame.objects),
   }));
   const known = fold.restarted ? { ...before, ...nothingOfAttempt } : before;
   return {
@@ -100,6 +124,12 @@ export function planStoring(before: Ingest, day: string, messages: FrameMessage[
     ignored: fold.ignored,
   };
 }
+
+/**
+ * Whether frames of this task may stand in segments. Late frames that an earlier release did not list are looked for
+ * among rows, so the frames of such a task stay rows.
+ */
+export const mayBeInSegments = ({ ingest }: StoringPlan): boolean => ingest.late_listed === ingest.late_position;
 
 const nothingOfAttempt = {
   attempt_stored: 0,

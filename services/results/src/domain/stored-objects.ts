@@ -4,12 +4,15 @@ import type { TrackedObject } from '@vision/shared/contracts/detection';
  * The objects of a frame as they are stored: one JSON object per line, in the form the API shows, highest score first.
  * A page then needs no parsing and sorting: it takes the first lines, found by looking at a few of them.
  */
-export function toStored(objects: TrackedObject[]): string {
-  return [...objects]
-    .sort((a, b) => b.score - a.score)
+export function toStored(objects: readonly TrackedObject[]): string {
+  return byScore(objects)
     .map((object) => JSON.stringify(object))
     .join('\n');
 }
+
+/** Highest score first, as objects are stored and shown. */
+export const byScore = (objects: readonly TrackedObject[]): TrackedObject[] =>
+  objects.toSorted((a, b) => b.score - a.score);
 
 /**
  * The stored objects at or above a score, as a JSON array, and how many there are in all. JSON has no raw line break
@@ -28,6 +31,38 @@ export function selectObjects(stored: string, minScore: number): { json: string;
   return { json: `[${lines.slice(0, low).join(',')}]`, total: lines.length };
 }
 
-function scoreOf(line: string): number {
-  return (JSON.parse(line) as TrackedObject).score;
+/**
+ * The objects of which `toStored` makes exactly this text; undefined when there are none, because an earlier release
+ * wrote it in another form.
+ */
+export function fromStored(stored: string): TrackedObject[] | undefined {
+  if (stored === '') return [];
+  const objects = stored.split('\n').map(parse);
+  return objects.every(isWhole) && objects.map(inOurForm).join('\n') === stored ? objects : undefined;
 }
+
+/** The scores of stored objects, in their order. */
+export const storedScores = (stored: string): number[] => (stored === '' ? [] : stored.split('\n').map(scoreOf));
+
+/** The labels of stored objects, in their order. */
+export function storedLabels(stored: string): string[] {
+  const lines = stored === '' ? [] : stored.split('\n');
+  return lines.map((line) => parse(line).label).filter((label) => typeof label === 'string');
+}
+
+function inOurForm({ label, score, bbox, track_id }: TrackedObject): string {
+  const { format, cx, cy, width, height } = bbox;
+  return JSON.stringify({ label, score, bbox: { format, cx, cy, width, height }, track_id });
+}
+
+/** Whether everything is there that a segment stores in columns. */
+const isWhole = ({ label, score, bbox, track_id: track }: Partial<TrackedObject>) =>
+  typeof label === 'string' &&
+  typeof track === 'string' &&
+  bbox?.format === 'cxcywh_normalized' &&
+  [score, bbox.cx, bbox.cy, bbox.width, bbox.height].every((value) => typeof value === 'number');
+
+// What is stored was an object when it was written.
+const parse = (line: string) => JSON.parse(line) as TrackedObject;
+
+const scoreOf = (line: string): number => parse(line).score;

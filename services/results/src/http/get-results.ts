@@ -66,7 +66,7 @@ const documented = z.object({
     .describe('Raised to the lower bound inference wrote with; the threshold of the task when absent'),
 });
 
-export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'taskOwners'>) =>
+export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>) =>
   route(
     {
       operation: 'getResults',

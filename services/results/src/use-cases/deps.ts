@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
+import type { SegmentStore } from '../clients/segment-store.ts';
 import type { TaskOwners } from '../clients/task-owners.ts';
 import type { CursorCodec } from '../domain/cursor.ts';
 import type { Signals } from '../signals.ts';
@@ -14,6 +15,8 @@ export interface Deps {
   /** Asks other services whose task an id names. */
   taskOwners: TaskOwners;
   partitions: PartitionKeeper;
+  /** The objects of older segments. */
+  store: SegmentStore;
   cursors: CursorCodec;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
@@ -36,4 +39,8 @@ interface Settings {
   framePatienceMs: number;
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
+  /** Frames are written as segments; they are read in both forms whatever this says. */
+  writeSegments: boolean;
+  /** How long frames stay in the database at least before they go to the object store. */
+  youngMs: number;
 }

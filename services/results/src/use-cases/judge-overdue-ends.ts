@@ -54,7 +54,7 @@ async function judge({ db, settings, signals }: JudgeDeps, taskId: string): Prom
     const end = current?.pending_end;
     if (!end || current.attempt !== counted.attempt) return undefined;
     const ended = withEnd(withCount(current, counted), end);
-    await saveIngests(tx, [ended], settings.framePatienceMs);
+    await saveIngests(tx, [ended], { patienceMs: settings.framePatienceMs });
     await announceEnd(tx, ended, end);
     return { ended, end };
   });

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { addPartition, partitionDays, today } from '../db/partitions.ts';
+import { addPartitions, partitionDays, today } from '../db/partitions.ts';
 import { addDays } from '../domain/task-day.ts';
 
 export interface PartitionKeeper {
@@ -32,7 +32,7 @@ export function createPartitionKeeper(db: Knex, retentionDays: number): Partitio
   };
   const make = async (day: string) => {
     if (ready.has(day)) return;
-    await inTransaction(db, (tx) => addPartition(tx, day));
+    await inTransaction(db, (tx) => addPartitions(tx, day));
     ready.add(day);
   };
   return {
@@ -50,7 +50,8 @@ export function createPartitionKeeper(db: Knex, retentionDays: number): Partitio
       const currently = await today(db);
       for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(currently, ahead));
       // Other replicas may drop partitions, so the list is read again from time to time.
-      const existing = new Set(await partitionDays(db));
+      const segments = new Set(await partitionDays(db, 'segments'));
+      const existing = new Set((await partitionDays(db, 'frames')).filter((day) => segments.has(day)));
       for (const day of ready) if (!existing.has(day)) ready.delete(day);
     },
   };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import {
   deleteExpiredViews,
@@ -9,6 +10,9 @@ import {
   partitionDays,
   today,
 } from '../db/partitions.ts';
+import type { DayTable } from '../db/partitions.ts';
+import { forgetObjectsOfDay, hasObjects } from '../db/segment-objects.ts';
+import { segmentsOfDay } from '../domain/segments/segment-key.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { isExpired } from './keep-partitions.ts';
@@ -22,20 +26,22 @@ interface Removed {
 
 const BATCH = 5_000;
 const TRIES = 5;
+const OBJECTS = 500;
 
 /** Makes the partitions ahead and removes what has expired. Every step may be repeated and cut off at any point. */
 export async function runRetention({
   db,
   partitions,
   signals,
+  store,
   settings: { retentionDays },
-}: Pick<Deps, 'db' | 'partitions' | 'settings' | 'signals'>): Promise<Removed> {
+}: Pick<Deps, 'db' | 'partitions' | 'settings' | 'signals' | 'store'>): Promise<Removed> {
   await partitions.prepareAhead();
   const now = await today(db);
   let dropped = 0;
-  for (const day of await partitionDays(db)) {
+  for (const day of await partitionDays(db, 'frames')) {
     if (!isExpired(day, now, retentionDays)) continue;
-    if (await tryToDrop(db, day)) dropped += 1;
+    if (await tryToDrop(db, 'frames', day)) dropped += 1;
     else signals.dropBlocked(day);
   }
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
@@ -43,17 +49,44 @@ export async function runRetention({
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
   signals.retentionRan(removed);
+  for (const day of await partitionDays(db, 'segments'))
+    if (isExpired(day, now, retentionDays)) await removeSegments({ db, store, signals }, day);
   return removed;
+}
+
+/**
+ * Removes what is in the object store first, then the index: cut short, it is repeated. Reads have hidden the day
+ * already. A day without a segment there needs no object store.
+ */
+async function removeSegments(
+  { db, store, signals }: Pick<Deps, 'db' | 'signals' | 'store'>,
+  day: string,
+): Promise<void> {
+  if (await hasObjects(db, day)) {
+    let keys: string[] = [];
+    const removeKeys = async () => {
+      await store.remove(keys);
+      keys = [];
+    };
+    for await (const key of store.list(segmentsOfDay(day))) {
+      keys.push(key);
+      if (keys.length === OBJECTS) await removeKeys();
+    }
+    await removeKeys();
+  }
+  await forgetObjectsOfDay(db, day);
+  crashPoint('results.expired_objects_removed');
+  if (!(await tryToDrop(db, 'segments', day))) signals.dropBlocked(day);
 }
 
 /**
  * The drop waits for readers at most a second, because everyone else waits behind it; then it gives way
  * and tries again.
  */
-async function tryToDrop(db: Knex, day: string): Promise<boolean> {
+async function tryToDrop(db: Knex, table: DayTable, day: string): Promise<boolean> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     try {
-      await inTransaction(db, (tx) => dropPartition(tx, day));
+      await inTransaction(db, (tx) => dropPartition(tx, table, day));
       return true;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;

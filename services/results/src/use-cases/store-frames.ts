@@ -1,23 +1,24 @@
 import type { Knex } from 'knex';
 import type { EffectTransaction } from '@vision/shared/messaging/progress';
-import { copyFrames, listLateFrames, storeDoubtfulFrames } from '../db/frames.ts';
+import { listLateFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
-import { afterStoring, planStoring } from '../domain/plan-storing.ts';
-import type { AfterStoring, Doubtful, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
+import { afterStoring, framesWith, mayBeInSegments, planStoring } from '../domain/plan-storing.ts';
+import type { AfterStoring, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
 import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
+import { appendFrames, settleDoubtful } from './append-frames.ts';
 import type { Deps } from './deps.ts';
 
 type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 /**
- * Stores a run of frames and end marks in one transaction, each frame once in effect: by its unique key,
- * whatever is repeated.
+ * Stores a run of frames and end marks in one transaction, each frame once in effect: by task and number, whatever is
+ * repeated.
  *
  * The row of a task in `ingests` is locked first, so writers of one task take turns and `position` grows in commit
- * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet and go
- * in by COPY; the others (repeats, or frames that come late) take the slower way that looks first.
+ * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet; the
+ * others (repeats, or frames that come late) take the slower way that looks first.
  *
  * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
  * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
@@ -30,7 +31,7 @@ export async function storeFrames(
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
   if (byTask.size === 0) return;
-  const stored = await transaction((tx) => store(tx, byTask, deps.settings.framePatienceMs));
+  const stored = await transaction((tx) => store(tx, byTask, deps.settings));
   if (stored.some(({ end }) => end)) deps.wakeRelay();
   for (const { plan, readable, ingest, end, conflicts } of stored) {
     for (const { isLive, frameTimeMs } of readable) if (isLive) deps.signals.frameReadable(frameTimeMs);
@@ -74,31 +75,32 @@ interface Stored extends AfterStoring {
   readable: FrameRow[];
 }
 
-async function store(tx: Knex.Transaction, byTask: Map<string, TaskMessages>, patienceMs: number): Promise<Stored[]> {
+async function store(
+  tx: Knex.Transaction,
+  byTask: Map<string, TaskMessages>,
+  { framePatienceMs: patienceMs, writeSegments, youngMs }: Deps['settings'],
+): Promise<Stored[]> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
   const plans = [...byTask].map(([taskId, { day, messages }]) => {
     const before = ingests.get(taskId);
     if (!before) throw new Error('the row of a locked task is missing');
     return planStoring(before, day, messages);
   });
-  const newFrames = plans.flatMap((plan) => plan.newFrames);
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
-  await copyFrames(tx, newFrames);
-  const outcomes = await storeDoubtfulFrames(tx, doubtfulFrames);
-  await listLateFrames(tx, insertedOf(doubtfulFrames, outcomes));
+  const outcomes = await settleDoubtful(tx, doubtfulFrames);
+  const late = framesWith(doubtfulFrames, outcomes, 'inserted');
+  const inSegments = writeSegments ? new Set(plans.filter(mayBeInSegments).map(({ ingest }) => ingest.task_id)) : none;
+  const young = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late], inSegments);
+  await listLateFrames(tx, late);
   const stored = plans.map((plan) => ({
     plan,
-    readable: [...plan.newFrames, ...insertedOf(plan.doubtfulFrames, outcomes)],
+    readable: [...plan.newFrames, ...framesWith(plan.doubtfulFrames, outcomes, 'inserted')],
     ...afterStoring(plan, outcomes),
   }));
   const changed = stored.map(({ ingest }) => ingest);
-  await saveIngests(tx, changed, patienceMs);
+  await saveIngests(tx, changed, { patienceMs, young, youngMs });
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return stored;
 }
 
-function insertedOf(frames: FrameRow[], outcomes: Doubtful[]): FrameRow[] {
-  const nameOf = ({ taskId, seq }: Pick<FrameRow, 'taskId' | 'seq'>) => `${taskId}/${seq}`;
-  const inserted = new Set(outcomes.filter(({ outcome }) => outcome === 'inserted').map(nameOf));
-  return frames.filter((frame) => inserted.has(nameOf(frame)));
-}
+const none: ReadonlySet<string> = new Set<string>();

@@ -11,6 +11,7 @@ import { framesPublished } from './0005-frames-published.ts';
 import { endFrames } from './0006-end-frames.ts';
 import { lateFramesTable } from './0007-late-frames.ts';
 import { askAboutTasks, askAboutTasksIndex } from './0007-ask-about-tasks.ts';
+import { segments, segmentsIndex } from './0009-segments.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -27,4 +28,6 @@ export const migrations: Migration[] = [
   askAboutTasks,
   askAboutTasksIndex,
   outboxKeyMigration,
+  segments,
+  segmentsIndex,
 ];

@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+
+/** Takes tasks whose young frames are due, each for the time of a lease, so that no other replica does the same. */
+export async function claimDueTasks(
+  db: Knex,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `update ingests set compact_at = now() + make_interval(secs => :leaseS)
+      where task_id in (
+        select task_id from ingests where compact_at <= now() order by compact_at limit :limit for update skip locked)
+      returning task_id as id`,
+    { leaseS: leaseMs / 1000, limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Sets when a task is looked at next, `ms` from now; undefined: when frames of it are stored again. */
+export async function setCompaction(tx: Knex.Transaction, taskId: string, ms: number | undefined): Promise<void> {
+  const at = ms === undefined ? null : tx.raw('now() + make_interval(secs => ?)', [ms / 1000]);
+  await tx('ingests').where({ task_id: taskId }).update({ compact_at: at });
+}
+
+/**
+ * Makes a task due whose frames are rows. Late frames that an earlier release did not list are looked for among rows,
+ * so those of such a task stay.
+ */
+export async function makeDue(db: Knex, taskId: string): Promise<void> {
+  await db('ingests')
+    .where({ task_id: taskId })
+    .whereNull('compact_at')
+    .whereRaw('late_listed = late_position')
+    .update({ compact_at: db.raw('now()') });
+}
+
+/** The next task after this one that has rows of this day. */
+export async function nextTaskWithRows(db: Knex, day: string, after: string): Promise<string | undefined> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select task_id as id from frames where day = :day and task_id > :after order by task_id limit 1`,
+    { day, after },
+  );
+  return rows[0]?.id;
+}

@@ -1,0 +1,141 @@
+import type { Knex } from 'knex';
+import { decodeHeads } from '../domain/segments/head.ts';
+import type { FrameHead } from '../domain/segments/head.ts';
+import { factsOf, MAX_SPAN } from '../domain/segments/segment.ts';
+import type { EncodedSegment, SegmentFacts } from '../domain/segments/segment.ts';
+
+/** A segment that is to be stored, with its objects here or in the object store. */
+export interface NewSegment {
+  day: string;
+  taskId: string;
+  facts: SegmentFacts;
+  heads: Buffer;
+  body: Buffer | undefined;
+  objectKey: string | undefined;
+  /** Size and checksum of what holds the objects. */
+  bytes: number;
+  checksum: number;
+}
+
+/** A segment as readers and writers find it. */
+export interface FoundSegment {
+  id: string;
+  taskId: string;
+  day: string;
+  firstSeq: number;
+  lastSeq: number;
+  frames: number;
+  revision: number;
+  bestScore: number | null;
+  body: Buffer | null;
+  objectKey: string | null;
+  bytes: number;
+  checksum: number;
+  heads: FrameHead[];
+}
+
+type SegmentRow = Omit<FoundSegment, 'heads'> & { packedHeads: Buffer };
+
+const FOUND = `s.id, s.task_id as "taskId", s.day::text, s.first_seq as "firstSeq", s.last_seq as "lastSeq", s.frames,
+  s.revision, s.best_score as "bestScore", s.object_key as "objectKey", s.bytes, s.checksum, s.heads as "packedHeads"`;
+
+const opened = (rows: SegmentRow[]): FoundSegment[] =>
+  rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
+
+/** Stores segments of any tasks in one statement. */
+export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[]): Promise<void> {
+  if (segments.length === 0) return;
+  const rows = segments.map(({ facts, heads, body, ...rest }) => ({
+    ...facts,
+    ...rest,
+    // PostgreSQL takes no character 0, so labels stand as JSON writes them.
+    labels: facts.labels?.map((label) => JSON.stringify(label).slice(1, -1)),
+    heads: heads.toString('base64'),
+    body: body?.toString('base64'),
+  }));
+  await tx.raw(
+    `insert into segments (day, task_id, first_seq, last_seq, first_position, last_position, first_time_ms, last_time_ms,
+            frames, attempts, labels, best_score, heads, body, object_key, bytes, checksum)
+     select day, "taskId", "firstSeq", "lastSeq", "firstPosition", "lastPosition", "firstTimeMs", "lastTimeMs",
+            frames, attempts, labels, "bestScore", decode(heads, 'base64'), decode(body, 'base64'), "objectKey", bytes,
+            checksum
+       from json_to_recordset(?::json) as row (day date, "taskId" uuid, "firstSeq" int, "lastSeq" int,
+            "firstPosition" bigint, "lastPosition" bigint, "firstTimeMs" bigint, "lastTimeMs" bigint, frames int,
+            attempts jsonb, labels text[], "bestScore" double precision, heads text, body text, "objectKey" text,
+            bytes int, checksum bigint)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+export interface SegmentRange {
+  day: string;
+  taskId: string;
+  /** Frames at later places were not there when the page began. */
+  upToPosition: number;
+}
+
+/** The first segments that reach beyond a number, in the order of their first numbers. */
+export async function segmentsAfter(
+  db: Knex,
+  { day, taskId, upToPosition }: SegmentRange,
+  { seq, limit }: { seq: number; limit: number },
+): Promise<FoundSegment[]> {
+  const { rows } = await db.raw<{ rows: SegmentRow[] }>(
+    `select ${FOUND}, s.body from segments as s
+      where s.day = :day and s.task_id = :taskId and s.first_seq > :seq - ${MAX_SPAN} and s.last_seq > :seq
+        and s.first_position <= :upToPosition
+      order by s.first_seq, s.id limit :limit`,
+    { day, taskId, upToPosition, seq, limit },
+  );
+  return opened(rows);
+}
+
+/** Numbers of one task. */
+export interface AskedNumbers {
+  day: string;
+  taskId: string;
+  seqs: number[];
+}
+
+/** Segments that may hold frames of these numbers. */
+export async function segmentsAround(
+  db: Knex,
+  asked: AskedNumbers[],
+  withBodies: 'with bodies' | 'heads only',
+): Promise<FoundSegment[]> {
+  if (asked.length === 0) return [];
+  const { rows } = await db.raw<{ rows: SegmentRow[] }>(
+    `with asked as (
+       select row.day, row."taskId", seq::int as seq from json_to_recordset(:asked::json) as row
+              (day date, "taskId" uuid, seqs json), json_array_elements_text(row.seqs) as seq),
+     around as (
+       select distinct s.day, s.task_id, s.first_seq, s.id from asked join segments as s
+           on s.day = asked.day and s.task_id = asked."taskId" and s.first_seq <= asked.seq
+              and s.first_seq > asked.seq - ${MAX_SPAN} and s.last_seq >= asked.seq)
+     select ${FOUND}, ${withBodies === 'with bodies' ? 's.body' : 'null as body'}
+       from around join segments as s using (day, task_id, first_seq, id)`,
+    { asked: JSON.stringify(asked) },
+  );
+  return opened(rows);
+}
+
+/** Writes the heads of a segment anew, whose frames a newer attempt has taken over; its task is locked. */
+export async function saveHeads(
+  tx: Knex.Transaction,
+  { id, day, taskId, firstSeq }: FoundSegment,
+  heads: Buffer,
+  changed: FrameHead[],
+): Promise<void> {
+  await tx.raw(
+    `update segments set heads = :heads, attempts = :attempts, revision = revision + 1
+      where day = :day and task_id = :taskId and first_seq = :firstSeq and id = :id`,
+    { heads, attempts: JSON.stringify(factsOf(changed).attempts), day, taskId, firstSeq, id },
+  );
+}
+
+/** A segment whose objects are stored beside its heads. */
+export const inlineSegment = (
+  { day, taskId }: { day: string; taskId: string },
+  { facts, heads, body }: EncodedSegment,
+  checksum: number,
+): NewSegment => ({ day, taskId, facts, heads, body, objectKey: undefined, bytes: body.length, checksum });

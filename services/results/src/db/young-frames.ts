@@ -1,0 +1,92 @@
+import type { Knex } from 'knex';
+import { decodeHeads } from '../domain/segments/head.ts';
+import type { FrameHead } from '../domain/segments/head.ts';
+import type { FrameRow } from '../domain/plan-storing.ts';
+
+/** A segment whose objects are still in the database. */
+export interface YoungSegment {
+  id: string;
+  firstSeq: number;
+  revision: number;
+  frames: number;
+  /** Milliseconds since it was stored. */
+  ageMs: number;
+  heads: FrameHead[];
+  body: Buffer;
+}
+
+/** The first young segments of a task that are old enough, together no larger than `maxBytes` unless it is one. */
+export async function youngSegments(
+  db: Knex,
+  { day, taskId, youngMs, maxBytes }: { day: string; taskId: string; youngMs: number; maxBytes: number },
+): Promise<YoungSegment[]> {
+  const { rows } = await db.raw<{ rows: (Omit<YoungSegment, 'heads'> & { packedHeads: Buffer })[] }>(
+    `select id, first_seq as "firstSeq", revision, frames, heads as "packedHeads", body,
+            (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs"
+       from (select id, first_seq, revision, frames, heads, body, created_at, bytes,
+                    sum(bytes) over (order by first_seq, id) as bytes_up_to
+               from (select id, first_seq, revision, frames, heads, body, created_at, bytes from segments
+                      where day = :day and task_id = :taskId and body is not null
+                        and created_at <= now() - make_interval(secs => :youngS)
+                      order by first_seq, id limit 600) as first) as summed
+      where bytes_up_to <= :maxBytes or bytes_up_to = bytes
+      order by first_seq, id`,
+    { day, taskId, youngS: youngMs / 1000, maxBytes },
+  );
+  return rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
+}
+
+/** The first frames of a task that are stored as rows. */
+export async function firstRows(
+  db: Knex,
+  { day, taskId, limit }: { day: string; taskId: string; limit: number },
+): Promise<(Omit<FrameRow, 'objects' | 'isLive' | 'day' | 'taskId'> & { objects: string })[]> {
+  return db('frames')
+    .where({ day, task_id: taskId })
+    .orderBy('seq')
+    .limit(limit)
+    .select('seq', 'attempt', 'position', 'frame_time_ms as frameTimeMs', 'width', 'height', 'objects');
+}
+
+/** Removes young segments as they were read; returns whether all of them were still like that. */
+export async function deleteSegments(
+  tx: Knex.Transaction,
+  { day, taskId }: { day: string; taskId: string },
+  segments: Pick<YoungSegment, 'id' | 'firstSeq' | 'revision'>[],
+): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `delete from segments as s using json_to_recordset(:segments::json) as row (id uuid, "firstSeq" int, revision int)
+      where s.day = :day and s.task_id = :taskId and s.first_seq = row."firstSeq" and s.id = row.id
+        and s.revision = row.revision`,
+    {
+      day,
+      taskId,
+      segments: JSON.stringify(segments.map(({ id, firstSeq, revision }) => ({ id, firstSeq, revision }))),
+    },
+  );
+  return rowCount === segments.length;
+}
+
+/** Removes rows as they were read; returns whether all of them were still like that. */
+export async function deleteRows(
+  tx: Knex.Transaction,
+  { day, taskId }: { day: string; taskId: string },
+  frames: { seq: number; attempt: number }[],
+): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `delete from frames as f using json_to_recordset(:frames::json) as row (seq int, attempt int)
+      where f.day = :day and f.task_id = :taskId and f.seq = row.seq and f.attempt = row.attempt`,
+    { day, taskId, frames: JSON.stringify(frames.map(({ seq, attempt }) => ({ seq, attempt }))) },
+  );
+  return rowCount === frames.length;
+}
+
+/** Whether a task has frames that are not in large segments. */
+export async function hasYoungFrames(db: Knex, day: string, taskId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: [{ found: boolean }] }>(
+    `select exists (select from segments where day = :day and task_id = :taskId and body is not null)
+         or exists (select from frames where day = :day and task_id = :taskId) as found`,
+    { day, taskId },
+  );
+  return rows[0].found;
+}

@@ -1,0 +1,59 @@
+import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { SegmentDamagedError } from './bytes.ts';
+
+const FORMAT = 1;
+const PLAIN = 0;
+const ZSTD = 1;
+const HEADER_BYTES = 10;
+
+/** Nothing is unpacked that says that it is larger: about twenty times what a segment of usual frames has. */
+export const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
+
+/**
+ * `fast` for what is written while frames arrive, `small` for what is kept: a third smaller at most, at ten times the
+ * time.
+ */
+const LEVELS = { fast: 1, small: 12 };
+export type Effort = keyof typeof LEVELS;
+
+/** Bytes with a header (format, length, checksum), compressed when that makes them smaller. */
+export function pack(content: Buffer, effort: Effort): Buffer {
+  if (content.length > MAX_UNPACKED_BYTES) throw new Error(`${content.length} bytes are too many for a segment`);
+  const header = Buffer.alloc(HEADER_BYTES);
+  const params = { [constants.ZSTD_c_compressionLevel]: LEVELS[effort] };
+  const compressed = content.length > 64 ? zstdCompressSync(content, { params }) : content;
+  const isSmaller = compressed.length < content.length;
+  header.writeUInt8(FORMAT, 0);
+  header.writeUInt8(isSmaller ? ZSTD : PLAIN, 1);
+  header.writeUInt32BE(content.length, 2);
+  header.writeUInt32BE(crc32(content), 6);
+  return Buffer.concat([header, isSmaller ? compressed : content]);
+}
+
+/**
+ * The bytes that were packed. Never takes more memory than the header says, nor than `MAX_UNPACKED_BYTES`.
+ * @throws SegmentDamagedError for anything that `pack` did not write.
+ */
+export function unpack(packed: Buffer): Buffer {
+  if (packed.length < HEADER_BYTES) throw new SegmentDamagedError('it ends too early');
+  const [format, form] = [packed.readUInt8(0), packed.readUInt8(1)];
+  const length = packed.readUInt32BE(2);
+  if (format !== FORMAT || form > ZSTD) throw new SegmentDamagedError(`its format is ${format}.${form}`);
+  if (length > MAX_UNPACKED_BYTES) throw new SegmentDamagedError(`it says that it has ${length} bytes`);
+  const payload = packed.subarray(HEADER_BYTES);
+  const content = form === PLAIN ? payload : decompress(payload, length);
+  if (content.length !== length || crc32(content) !== packed.readUInt32BE(6))
+    throw new SegmentDamagedError('its checksum is wrong');
+  return content;
+}
+
+/** The checksum in the header of packed bytes. */
+export const checksumOf = (packed: Buffer): number => packed.readUInt32BE(6);
+
+function decompress(payload: Buffer, length: number): Buffer {
+  try {
+    return zstdDecompressSync(payload, { maxOutputLength: Math.max(1, length) });
+  } catch (error) {
+    throw new SegmentDamagedError('it cannot be decompressed', { cause: error });
+  }
+}

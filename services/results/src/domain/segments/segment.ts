@@ -1,0 +1,140 @@
+import { storedLabels, storedScores } from '../stored-objects.ts';
+import { decodeBody } from './decode-body.ts';
+import type { SegmentBody } from './decode-body.ts';
+import { encodeBody } from './encode-body.ts';
+import type { FrameObjects } from './encode-body.ts';
+import { encodeHeads } from './head.ts';
+import type { FrameHead } from './head.ts';
+import type { Effort } from './pack.ts';
+
+/** A frame on its way into a segment, or out of one. */
+export interface SegmentFrame extends Omit<FrameHead, 'objects'> {
+  objects: FrameObjects;
+}
+
+/** Frames of one attempt in a segment: how many, and their smallest and largest number. */
+type AttemptFrames = [count: number, firstSeq: number, lastSeq: number];
+
+/** What is known of a segment without opening it. */
+export interface SegmentFacts {
+  firstSeq: number;
+  lastSeq: number;
+  firstPosition: number;
+  lastPosition: number;
+  firstTimeMs: number;
+  lastTimeMs: number;
+  frames: number;
+  attempts: Record<string, AttemptFrames>;
+  /** Undefined when there are more different ones than are worth listing. */
+  labels: string[] | undefined;
+  /** Undefined when no frame has an object. */
+  bestScore: number | undefined;
+}
+
+export interface EncodedSegment {
+  facts: SegmentFacts;
+  /** Everything of the frames but their objects. */
+  heads: Buffer;
+  /** The objects. */
+  body: Buffer;
+}
+
+/**
+ * Numbers of the frames of a segment lie closer together than this. A reader that goes on behind a number so finds
+ * every segment that reaches beyond it near that number.
+ */
+export const MAX_SPAN = 2_048;
+const MAX_FRAMES = 600;
+/** About the size of what is compressed: a segment of usual frames is far below. */
+const MAX_WEIGHT = 4 * 1024 * 1024;
+const MAX_LABELS = 32;
+
+/** Frames in the order of their numbers, cut into runs that fit into one segment each. */
+export function splitIntoSegments(frames: readonly SegmentFrame[]): SegmentFrame[][] {
+  const runs: SegmentFrame[][] = [];
+  let run: SegmentFrame[] = [];
+  let weight = 0;
+  for (const frame of frames) {
+    const own = weightOf(frame.objects);
+    const isFull = run.length === MAX_FRAMES || weight + own > MAX_WEIGHT;
+    const [first] = run;
+    if (first && (isFull || frame.seq - first.seq >= MAX_SPAN)) {
+      runs.push(run);
+      run = [];
+      weight = 0;
+    }
+    run.push(frame);
+    weight += own;
+  }
+  if (run.length > 0) runs.push(run);
+  return runs;
+}
+
+function weightOf(objects: FrameObjects): number {
+  if (typeof objects === 'string') return objects.length;
+  let weight = 0;
+  for (const { label, track_id: track } of objects) weight += 32 + label.length + track.length;
+  return weight;
+}
+
+/** A run of frames as bytes, and what an index says of it; `frames` holds one at least, in the order of numbers. */
+export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): EncodedSegment {
+  const heads = frames.map(headOf);
+  return {
+    facts: { ...factsOf(heads), ...objectFacts(frames) },
+    heads: encodeHeads(heads, effort),
+    body: encodeBody(
+      frames.map(({ objects }) => objects),
+      effort,
+    ),
+  };
+}
+
+/** Opens the body of a segment whose heads are known. @throws SegmentDamagedError */
+export const openBody = (body: Buffer, heads: readonly FrameHead[]): SegmentBody =>
+  decodeBody(
+    body,
+    heads.map(({ objects }) => objects),
+  );
+
+function headOf({ objects, ...head }: SegmentFrame): FrameHead {
+  return { ...head, objects: typeof objects === 'string' ? storedScores(objects).length : objects.length };
+}
+
+/** What of the facts follows from the heads; they change when a newer attempt takes frames over. */
+export function factsOf(heads: readonly FrameHead[]): Omit<SegmentFacts, 'labels' | 'bestScore'> {
+  const attempts: Record<string, AttemptFrames> = {};
+  for (const { attempt, seq } of heads) {
+    const known = attempts[attempt];
+    attempts[attempt] = known ? [known[0] + 1, Math.min(known[1], seq), Math.max(known[2], seq)] : [1, seq, seq];
+  }
+  const range = (column: 'seq' | 'position' | 'frameTimeMs') => {
+    const values = heads.map((head) => head[column]);
+    return [Math.min(...values), Math.max(...values)] as const;
+  };
+  const [firstSeq, lastSeq] = range('seq');
+  const [firstPosition, lastPosition] = range('position');
+  const [firstTimeMs, lastTimeMs] = range('frameTimeMs');
+  return {
+    firstSeq,
+    lastSeq,
+    firstPosition,
+    lastPosition,
+    firstTimeMs,
+    lastTimeMs,
+    frames: heads.length,
+    attempts,
+  };
+}
+
+function objectFacts(frames: readonly SegmentFrame[]): Pick<SegmentFacts, 'labels' | 'bestScore'> {
+  const labels = new Set<string>();
+  let best: number | undefined;
+  for (const { objects } of frames) {
+    const scores = typeof objects === 'string' ? storedScores(objects) : objects.map(({ score }) => score);
+    for (const score of scores) if (best === undefined || score > best) best = score;
+    const own = typeof objects === 'string' ? storedLabels(objects) : objects.map(({ label }) => label);
+    for (const label of own) if (labels.size <= MAX_LABELS) labels.add(label);
+  }
+  return { labels: labels.size > MAX_LABELS ? undefined : [...labels].sort(), bestScore: best };
+}

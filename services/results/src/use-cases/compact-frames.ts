@@ -1,0 +1,79 @@
+import { inTransaction } from '@vision/shared/db/transaction';
+import { claimDueTasks, makeDue, nextTaskWithRows, setCompaction } from '../db/compaction.ts';
+import { findIngest, lockIngests } from '../db/ingests.ts';
+import { partitionDays } from '../db/partitions.ts';
+import { hasYoungFrames } from '../db/young-frames.ts';
+import { dayOfTask } from '../domain/task-day.ts';
+import { compactTask } from './compact-task.ts';
+import type { Deps } from './deps.ts';
+
+type CompactDeps = Pick<Deps, 'db' | 'settings' | 'signals' | 'store'>;
+
+const TASKS = 4;
+/** Longer than the segments of a round take; a process that dies leaves its tasks to others after it. */
+const LEASE_MS = 300_000;
+/** Segments of one task in a round: others are not to wait for one with months of frames. */
+const SEGMENTS = 20;
+
+/** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
+export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
+  const taskIds = await claimDueTasks(deps.db, { limit: TASKS, leaseMs: LEASE_MS });
+  const failures: unknown[] = [];
+  for (const taskId of taskIds) {
+    try {
+      await compactDue(deps, taskId, signal);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  // The others did not have to wait for it; its task comes again when the lease is over.
+  if (failures.length > 0) throw failures[0];
+  return taskIds.length;
+}
+
+async function compactDue(deps: CompactDeps, taskId: string, signal: AbortSignal): Promise<void> {
+  const { db, settings } = deps;
+  const day = dayOfTask(taskId);
+  if (day === undefined) throw new Error(`${taskId} is no id of this system`);
+  const ingest = await findIngest(db, taskId);
+  const task = { day, taskId, hasEnded: ingest?.end_status != null };
+  let moved = 0;
+  for (let segments = 0; segments < SEGMENTS && !signal.aborted; segments += 1) {
+    moved = await compactTask(deps, task);
+    if (moved === 0) break;
+  }
+  await inTransaction(db, async (tx) => {
+    // Writers hold the same lock, so none adds young frames between the look and the answer.
+    await lockIngests(tx, [taskId]);
+    const isDone = !(await hasYoungFrames(tx, day, taskId));
+    await setCompaction(tx, taskId, isDone ? undefined : moved > 0 ? 0 : Math.max(settings.youngMs, MIN_PAUSE_MS));
+  });
+}
+
+/** Between two looks at a task of which nothing could be moved. */
+const MIN_PAUSE_MS = 1_000;
+
+/**
+ * Finds tasks whose frames are rows and makes them due, some of each day in a round. Returns 0: the next look has time.
+ */
+export function createRowFinder({ db }: Pick<Deps, 'db'>): (signal: AbortSignal) => Promise<number> {
+  /** The last task that was looked at, of days that have more. */
+  const places = new Map<string, string>();
+  return async (signal) => {
+    for (const day of await partitionDays(db, 'frames')) {
+      for (let found = 0; found < TASKS_A_DAY && !signal.aborted; found += 1) {
+        const taskId = await nextTaskWithRows(db, day, places.get(day) ?? NO_TASK);
+        if (taskId === undefined) {
+          places.delete(day);
+          break;
+        }
+        await makeDue(db, taskId);
+        places.set(day, taskId);
+      }
+    }
+    return 0;
+  };
+}
+
+const NO_TASK = '00000000-0000-0000-0000-000000000000';
+const TASKS_A_DAY = 50;

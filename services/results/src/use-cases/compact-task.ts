@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { crashPoint } from '@vision/shared/crash-point';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { noteObject, takeNoted } from '../db/segment-objects.ts';
+import { lockIngests } from '../db/ingests.ts';
+import { insertSegments } from '../db/segments.ts';
+import type { NewSegment } from '../db/segments.ts';
+import { deleteRows, deleteSegments, firstRows, youngSegments } from '../db/young-frames.ts';
+import type { YoungSegment } from '../db/young-frames.ts';
+import { decodeHeads } from '../domain/segments/head.ts';
+import { checksumOf } from '../domain/segments/pack.ts';
+import { encodeSegment, openBody, splitIntoSegments } from '../domain/segments/segment.ts';
+import type { EncodedSegment, SegmentFrame } from '../domain/segments/segment.ts';
+import { segmentKey } from '../domain/segments/segment-key.ts';
+import { fromStored, toStored } from '../domain/stored-objects.ts';
+import type { Deps } from './deps.ts';
+
+export interface CompactedTask {
+  day: string;
+  taskId: string;
+  /** No frame follows, so what is left is moved however little it is. */
+  hasEnded: boolean;
+}
+
+/** Frames of one task in the form that they have while they are young. */
+interface Young {
+  frames: SegmentFrame[];
+  /** They make a large segment, or have waited for long enough. */
+  isDue: boolean;
+  /** Removes them; false when one of them is not as it was read. */
+  remove: (tx: Knex.Transaction) => Promise<boolean>;
+}
+
+/** A large segment has about as many frames; a few more are better than a rest. */
+const FULL = 512;
+const MOST_BYTES = 8 * 1024 * 1024;
+/** Frames that do not fill a segment wait for others this many times as long as frames stay young at least. */
+const PATIENCE = 6;
+
+/**
+ * Moves the next young frames of a task to the object store: the object first, then in one transaction the index and
+ * the removal of the young form. Can end at any point and be repeated; readers see the young frames until the commit
+ * and the segment after it, never both and never none. Returns how many frames were moved.
+ */
+export async function compactTask(
+  deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'store'>,
+  task: CompactedTask,
+): Promise<number> {
+  const young = (await youngInSegments(deps, task)) ?? (await youngInRows(deps, task));
+  if (!young?.isDue) return 0;
+  const segments = splitIntoSegments(young.frames).map((frames) => encodeSegment(frames, 'small'));
+  assertSame(young.frames, segments);
+  const stored: NewSegment[] = [];
+  for (const segment of segments) stored.push(await putSegment(deps, task, segment));
+  const isMoved = await moveToIndex(deps.db, task, { young, stored });
+  crashPoint('results.segments_indexed');
+  // A newer attempt took frames over meanwhile: the next round reads them again.
+  if (!isMoved) return 0;
+  const bytes = stored.reduce((sum, one) => sum + one.bytes, 0);
+  deps.signals.framesCompacted({ segments: stored.length, frames: young.frames.length, bytes });
+  return young.frames.length;
+}
+
+async function putSegment(
+  { db, store }: Pick<Deps, 'db' | 'store'>,
+  { day, taskId }: CompactedTask,
+  { facts, heads, body }: EncodedSegment,
+): Promise<NewSegment> {
+  const objectKey = segmentKey({ day, taskId, firstSeq: facts.firstSeq }, randomUUID());
+  await noteObject(db, { objectKey, day });
+  crashPoint('results.object_noted');
+  await store.put(objectKey, body);
+  crashPoint('results.object_stored');
+  return { day, taskId, facts, heads, body: undefined, objectKey, bytes: body.length, checksum: checksumOf(body) };
+}
+
+/** Returns whether the frames were still as they had been read; when they were not, nothing changes. */
+async function moveToIndex(
+  db: Knex,
+  { taskId }: CompactedTask,
+  { young, stored }: { young: Young; stored: NewSegment[] },
+): Promise<boolean> {
+  try {
+    await inTransaction(db, async (tx) => {
+      await lockIngests(tx, [taskId]);
+      for (const { objectKey = '' } of stored) if (!(await takeNoted(tx, objectKey))) throw new Changed();
+      if (!(await young.remove(tx))) throw new Changed();
+      await insertSegments(tx, stored);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof Changed) return false;
+    throw error;
+  }
+}
+
+/** Ends the transaction without effect. */
+class Changed extends Error {}
+
+async function youngInSegments(
+  { db, settings }: Pick<Deps, 'db' | 'settings'>,
+  { day, taskId, hasEnded }: CompactedTask,
+): Promise<Young | undefined> {
+  const { youngMs } = settings;
+  const found = await youngSegments(db, { day, taskId, youngMs, maxBytes: MOST_BYTES });
+  const taken: YoungSegment[] = [];
+  let count = 0;
+  for (const segment of found) {
+    if (count >= FULL) break;
+    taken.push(segment);
+    count += segment.frames;
+  }
+  if (taken.length === 0) return undefined;
+  const isOld = taken.some(({ ageMs }) => ageMs >= PATIENCE * youngMs);
+  return {
+    frames: taken.flatMap(framesOf).sort((a, b) => a.seq - b.seq),
+    isDue: count >= FULL || taken.length < found.length || isOld || hasEnded,
+    remove: (tx) => deleteSegments(tx, { day, taskId }, taken),
+  };
+}
+
+function framesOf({ heads, body }: Pick<YoungSegment, 'heads' | 'body'>): SegmentFrame[] {
+  const opened = openBody(body, heads);
+  return heads.map((head, index) => ({ ...head, objects: opened.objectsOf(index) }));
+}
+
+/** Frames that were stored as rows, by an earlier release or while segments were not written. */
+async function youngInRows(
+  { db }: Pick<Deps, 'db'>,
+  { day, taskId, hasEnded }: CompactedTask,
+): Promise<Young | undefined> {
+  const rows = await firstRows(db, { day, taskId, limit: FULL });
+  if (rows.length === 0) return undefined;
+  return {
+    frames: rows.map((row) => ({ ...row, objects: fromStored(row.objects) ?? row.objects })),
+    isDue: rows.length === FULL || hasEnded,
+    remove: (tx) => deleteRows(tx, { day, taskId }, rows),
+  };
+}
+
+const storedText = (objects: SegmentFrame['objects']) => (typeof objects === 'string' ? objects : toStored(objects));
+
+/** The young form is about to be removed, so what takes its place is read back first. */
+function assertSame(frames: SegmentFrame[], segments: EncodedSegment[]): void {
+  const again = segments.flatMap(({ heads, body }) => framesOf({ heads: decodeHeads(heads), body }));
+  const textOf = ({ seq, attempt, position, frameTimeMs, width, height, objects }: SegmentFrame) =>
+    JSON.stringify([seq, attempt, position, frameTimeMs, width, height, storedText(objects)]);
+  const differs = frames.some((frame, index) => {
+    const other = again[index];
+    return !other || textOf(other) !== textOf(frame);
+  });
+  if (differs || again.length !== frames.length) throw new Error('a segment does not hold what was put into it');
+}

@@ -1,0 +1,129 @@
+import type { Knex } from 'knex';
+import { framesAfter, framesOfNumbers, lateFrames, listedLateFrames } from '../db/frames.ts';
+import type { StoredFrame } from '../db/frames.ts';
+import { segmentsAfter, segmentsAround } from '../db/segments.ts';
+import type { FoundSegment, SegmentRange } from '../db/segments.ts';
+import type { Progress } from '../domain/cursor.ts';
+import type { ReadableTask } from '../domain/task-view.ts';
+import { dayOfTask } from '../domain/task-day.ts';
+import type { Deps } from './deps.ts';
+
+/** A frame of a page, before its objects are looked at. */
+export interface PageFrame {
+  seq: number;
+  position: number;
+  frameTimeMs: number;
+  width: number;
+  height: number;
+  /** Its objects as a row has them, or where they stand in a segment. */
+  objects: string | { segment: FoundSegment; index: number };
+}
+
+export interface Page {
+  frames: PageFrame[];
+  progress: Progress;
+  hasMore: boolean;
+}
+
+/**
+ * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress
+ * says exactly what was seen. A mark that was there then had all its frames before it.
+ */
+export async function readPage(
+  { db }: Pick<Deps, 'db'>,
+  taskId: string,
+  { task, from, limit }: { task: ReadableTask; from: Progress; limit: number },
+): Promise<Page> {
+  const day = dayOfTask(taskId);
+  if (day === undefined || task.position === 0) return { frames: [], progress: from, hasMore: false };
+  const range = { day, taskId, upToPosition: task.position };
+  const mayBeLate = from.seq >= 0 && task.late_position > from.position;
+  const late = mayBeLate ? await findLate(db, range, { from, limit: limit + 1, isListed: task.is_late_listed }) : [];
+  if (late.length > limit) {
+    const frames = late.slice(0, limit);
+    return {
+      frames: bySeq(frames),
+      progress: { ...from, position: frames.at(-1)?.position ?? from.position },
+      hasMore: true,
+    };
+  }
+  const room = limit - late.length;
+  const next = await findNext(db, range, { seq: from.seq, limit: room + 1 });
+  const frames = next.slice(0, room);
+  const progress = { seq: frames.at(-1)?.seq ?? from.seq, position: Math.max(from.position, task.position) };
+  return { frames: [...bySeq(late), ...frames], progress, hasMore: next.length > room };
+}
+
+/**
+ * The frames with the next larger numbers, whatever form they are stored in. Rows are read first: a frame that is moved
+ * meanwhile, always from a row to a segment, is seen twice then and never missed.
+ */
+async function findNext(
+  db: Knex,
+  range: SegmentRange,
+  { seq, limit }: { seq: number; limit: number },
+): Promise<PageFrame[]> {
+  const rows = (await framesAfter(db, { ...range, limit }, seq)).map(ofRow);
+  return onceEach([...rows, ...(await findInSegments(db, range, { seq, limit }))]).slice(0, limit);
+}
+
+/** Segments asked for at first: two large ones hold a page. */
+const FIRST_LOOK = 3;
+const MOST_AT_ONCE = 512;
+
+async function findInSegments(
+  db: Knex,
+  range: SegmentRange,
+  { seq, limit }: { seq: number; limit: number },
+): Promise<PageFrame[]> {
+  const frames: PageFrame[] = [];
+  let seen = seq;
+  let look = FIRST_LOOK;
+  for (;;) {
+    const segments = await segmentsAfter(db, range, { seq: seen, limit: look });
+    const last = segments.at(-1);
+    const hasMore = segments.length === look;
+    // A segment that was not given begins with the last one or behind it, so only what is below is known to be whole.
+    const wholeUpTo = hasMore && last ? last.firstSeq - 1 : Infinity;
+    const found = segments.flatMap(framesOf).filter((one) => one.seq > seen && one.seq <= wholeUpTo);
+    frames.push(...found.filter(({ position }) => position <= range.upToPosition));
+    if (!hasMore || frames.length >= limit) return bySeq(frames);
+    seen = Math.max(seen, wholeUpTo);
+    const perSegment = Math.max(1, found.length / segments.length);
+    const needed = Math.ceil((limit - frames.length) / perSegment) + FIRST_LOOK;
+    look = found.length === 0 ? 2 * look : Math.min(needed, MOST_AT_ONCE);
+  }
+}
+
+interface LateSearch {
+  from: Progress;
+  limit: number;
+  isListed: boolean;
+}
+
+/** Frames up to the number of the reader that were stored after its place, in the order of storing. */
+async function findLate(db: Knex, range: SegmentRange, { from, limit, isListed }: LateSearch): Promise<PageFrame[]> {
+  if (!isListed) return (await lateFrames(db, { ...range, limit }, from)).map(ofRow);
+  const seqs = (await listedLateFrames(db, { ...range, limit }, from)).map(({ seq }) => seq);
+  const wanted = new Set(seqs);
+  const rows = (await framesOfNumbers(db, range, seqs)).map(ofRow);
+  const segments = await segmentsAround(db, [{ ...range, seqs }], 'with bodies');
+  const inSegments = segments.flatMap(framesOf).filter(({ seq }) => wanted.has(seq));
+  return onceEach([...rows, ...inSegments]).toSorted((a, b) => a.position - b.position);
+}
+
+const ofRow = ({ frame_time_ms: frameTimeMs, ...row }: StoredFrame): PageFrame => ({ frameTimeMs, ...row });
+
+const framesOf = (segment: FoundSegment): PageFrame[] =>
+  segment.heads.map(({ seq, position, frameTimeMs, width, height }, index) => ({
+    seq,
+    position,
+    frameTimeMs,
+    width,
+    height,
+    objects: { segment, index },
+  }));
+
+const bySeq = (frames: PageFrame[]) => frames.toSorted((a, b) => a.seq - b.seq);
+
+const onceEach = (frames: PageFrame[]) => bySeq([...new Map(frames.map((frame) => [frame.seq, frame])).values()]);

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { freePort } from '@vision/shared/testing/ports';
+import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
+import { startProcess } from '@vision/shared/testing/service-process';
+import { createSegmentStore } from '../src/clients/segment-store.ts';
+import { createSignals } from '../src/signals.ts';
+import { compactFrames } from '../src/use-cases/compact-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { runRetention } from '../src/use-cases/run-retention.ts';
+import {
+  formsOf,
+  frame,
+  logger,
+  mark,
+  newTaskId,
+  settingsOfStore,
+  snapshot,
+  startResults,
+  storedFrames,
+  testSettings,
+} from './support.ts';
+import type { TestResults } from './support.ts';
+
+/** Writes segments and moves none of them. */
+let results: TestResults;
+beforeAll(async () => {
+  results = await startResults({ WRITE_SEGMENTS: 'true', SEGMENT_INTERVAL_MS: '600000' });
+}, 60_000);
+afterAll(() => results.stop(), 60_000);
+
+const FRAMES = 700;
+const deps = () => ({
+  db: results.database.db,
+  // Whatever was stored today has expired, and is old enough to be moved.
+  settings: { ...testSettings, writeSegments: true, youngMs: 0, retentionDays: -1 },
+  signals: createSignals(logger),
+  store: createSegmentStore(results.s3),
+});
+
+async function startDying(crashAt: string, settings: Record<string, string> = {}): Promise<void> {
+  const process = startProcess('results', {
+    ...settingsOfStore(results.s3),
+    NODE_ENV: 'test',
+    CRASH_AT: crashAt,
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    HEALTH_PORT: String(await freePort()),
+    DATABASE_URL: results.database.url,
+    // It is to move what is stored, not to take part in storing.
+    KAFKA_BROKERS: '127.0.0.1:1',
+    SERVICE_KEY: testServiceKey('results'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
+    CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
+    TASKS_URL: results.tasks.url,
+    IMAGES_URL: results.images.url,
+    WRITE_SEGMENTS: 'true',
+    SEGMENT_YOUNG_MS: '0',
+    SEGMENT_INTERVAL_MS: '50',
+    ...settings,
+  });
+  await process.ended;
+  await process.stop();
+}
+
+const read = async (taskId: string): Promise<string> => {
+  const pages: string[] = [];
+  for (let cursor = ''; ;) {
+    const answer = await results.get(`/v1/vision/tasks/${taskId}/results?limit=500&min_score=0&cursor=${cursor}`);
+    const page = (await answer.json()) as { items: unknown[]; next_cursor: string };
+    pages.push(JSON.stringify(page.items));
+    cursor = page.next_cursor;
+    if (cursor === '') return pages.join('');
+  }
+};
+
+test.each(['results.object_noted', 'results.object_stored', 'results.segments_indexed'])(
+  'a process that dies at %s has lost and doubled nothing, and another one goes on where it was',
+  async (crashAt) => {
+    const { db } = results.database;
+    const task = newTaskId();
+    await results.tell(snapshot(task, 'subject-a'));
+    await results.deliver([...Array.from({ length: FRAMES }, (_, seq) => frame(task, seq)), mark(task)]);
+    const before = await read(task);
+    await db('ingests')
+      .where({ task_id: task })
+      .update({ compact_at: new Date(0) });
+    await startDying(crashAt);
+    expect(await read(task)).toBe(before);
+    const numbers = async () => (await storedFrames(db, task)).map(({ seq }) => seq);
+    const all = Array.from({ length: FRAMES }, (_, seq) => seq);
+    expect(await numbers()).toEqual(all);
+    // The lease of the dead process runs out.
+    await db('ingests')
+      .where({ task_id: task })
+      .update({ compact_at: new Date(0) });
+    while ((await compactFrames(deps(), new AbortController().signal)) > 0);
+    expect(await formsOf(db, task)).toEqual({ rows: 0, young: 0, old: FRAMES });
+    expect(await numbers()).toEqual(all);
+    expect(await read(task)).toBe(before);
+  },
+  120_000,
+);
+
+test('a process that dies between the objects and the index of an expired day is followed by one that finishes', async () => {
+  const { db } = results.database;
+  await startDying('results.expired_objects_removed', { CLOCK_OFFSET: '91 days', SEGMENT_INTERVAL_MS: '600000' });
+  expect((await results.s3.objects()).filter((key) => key.startsWith('segments/'))).toEqual([]);
+  expect(await db('segments').select('id')).not.toEqual([]);
+  await runRetention({ ...deps(), partitions: createPartitionKeeper(db, 90) });
+  expect(await db('segments').select('id')).toEqual([]);
+}, 120_000);

@@ -1,0 +1,282 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
+import { createSegmentStore } from '../src/clients/segment-store.ts';
+import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { saveTaskView } from '../src/db/task-views.ts';
+import { cursorCodec } from '../src/domain/cursor.ts';
+import { createSignals } from '../src/signals.ts';
+import { auditSegments } from '../src/use-cases/audit-segments.ts';
+import { compactFrames, createRowFinder } from '../src/use-cases/compact-frames.ts';
+import { getResults } from '../src/use-cases/get-results.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { runRetention } from '../src/use-cases/run-retention.ts';
+import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
+import {
+  formsOf,
+  frame,
+  logger,
+  mark,
+  newTaskId,
+  snapshot,
+  storedFrames,
+  testResults,
+  testSettings,
+} from './support.ts';
+
+const metrics = testMetrics();
+let database: TestDatabase;
+let s3: TestS3;
+let store: SegmentStore;
+beforeAll(async () => {
+  [database, s3] = await Promise.all([testResults(), testS3()]);
+  store = createSegmentStore(s3);
+});
+afterAll(async () => {
+  store.close();
+  await Promise.all([database.drop(), s3.close()]);
+});
+afterEach(async () => {
+  // Whatever a test left young is no business of the next one.
+  await database.db('ingests').update({ compact_at: null });
+});
+
+const settings = { ...testSettings, writeSegments: true, youngMs: 0 };
+const signals = createSignals(logger);
+const deps = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) => ({
+  db: database.db,
+  settings,
+  signals,
+  store,
+  ...changes,
+});
+const keep = (events: (FrameData | JobEndedData)[], writeSegments = true) =>
+  storeFrames(
+    {
+      partitions: createPartitionKeeper(database.db, 90),
+      settings: { ...settings, writeSegments },
+      signals,
+      wakeRelay: () => undefined,
+    },
+    events.map((data) => ('seq' in data ? { kind: 'frame', data } : { kind: 'end', data })),
+    (work) => inTransaction(database.db, work),
+  );
+const framesOf = (task: string, from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => frame(task, from + index));
+const compact = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) =>
+  compactFrames(deps(changes), new AbortController().signal);
+const seqsOf = async (task: string) => (await storedFrames(database.db, task)).map(({ seq }) => seq);
+const upTo = (count: number) => Array.from({ length: count }, (_, seq) => seq);
+const makeDue = (task: string) =>
+  database
+    .db('ingests')
+    .where({ task_id: task })
+    .update({ compact_at: new Date(0) });
+
+interface Page {
+  items: { frame_id: string; objects: unknown[]; objects_total?: number }[];
+  resume_cursor: string;
+}
+async function read(task: string, query: { minScore?: number; cursor?: string } = {}, from = store): Promise<Page> {
+  await saveTaskView(database.db, snapshot(task, 'subject-a'));
+  const text = await getResults(
+    {
+      ...deps({ store: from }),
+      cursors: cursorCodec(['cursor-key-cursor-key-cursor-key-cursor']),
+      taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
+    },
+    { subject: 'subject-a', taskId: task, query: { limit: 500, minScore: query.minScore, cursor: query.cursor } },
+  );
+  return JSON.parse(text) as Page;
+}
+
+test('many small writes become few segments, and pages stay the same to the last byte', async () => {
+  const task = newTaskId();
+  for (let from = 0; from < 600; from += 60) await keep(framesOf(task, from, 60));
+  const young = await read(task, { minScore: 0 });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 0, young: 600, old: 0 });
+  await compact();
+  expect(await formsOf(database.db, task)).toEqual({ rows: 0, young: 0, old: 600 });
+  expect(await database.db('segments').where({ task_id: task })).toHaveLength(2);
+  expect(await read(task, { minScore: 0 })).toEqual(young);
+});
+
+test('frames that are too young stay, and few ones wait for others until their task has ended', async () => {
+  const task = newTaskId();
+  const patient = { settings: { ...settings, youngMs: 3_600_000 } };
+  await keep([...framesOf(task, 0, 600), mark(task)]);
+  await makeDue(task);
+  await compact(patient);
+  expect(await formsOf(database.db, task)).toMatchObject({ young: 600, old: 0 });
+
+  const running = newTaskId();
+  await keep(framesOf(running, 0, 100));
+  const aged = { settings: { ...settings, youngMs: 1_000 } };
+  await database
+    .db('segments')
+    .where({ task_id: running })
+    .update({ created_at: new Date(Date.now() - 3_000) });
+  await makeDue(running);
+  await compact(aged);
+  expect(await formsOf(database.db, running)).toMatchObject({ young: 100, old: 0 });
+  await keep([mark(running)]);
+  await makeDue(running);
+  await compact(aged);
+  expect(await formsOf(database.db, running)).toMatchObject({ young: 0, old: 100 });
+});
+
+test('repeats of frames in the object store are stored once, newer attempts take them over, others are told of', async () => {
+  const task = newTaskId();
+  const before = Number(await metrics.sumOf('vision.results.frame_conflicts'));
+  await keep(framesOf(task, 0, 50));
+  await compact();
+  await keep(framesOf(task, 0, 60));
+  await keep([frame(task, 48, { attempt: 2 }), frame(task, 49, { attempt: 2 }), frame(task, 60, { attempt: 2 })]);
+  await keep([frame(task, 20, { attempt: 2, frame_time_ms: 77 })]);
+  expect(await seqsOf(task)).toEqual(upTo(61));
+  expect((await storedFrames(database.db, task)).filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([
+    48, 49, 60,
+  ]);
+  expect(await metrics.sumOf('vision.results.frame_conflicts')).toBe(before + 1);
+  await keep([mark(task, { attempt: 2, attempt_frames: { count: 3, first_seq: 48, last_seq: 60 } })]);
+  expect(await database.db('ingests').where({ task_id: task }).first('end_status')).toEqual({
+    end_status: 'succeeded',
+  });
+});
+
+test('frames that a newer attempt takes over while they are being moved are not lost, and move with the next round', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  const meddled: SegmentStore = {
+    ...store,
+    put: async (key, body) => {
+      await store.put(key, body);
+      await keep([frame(task, 300, { attempt: 2 }), frame(task, 600, { attempt: 2 })]);
+    },
+  };
+  await compact({ store: meddled });
+  expect(await formsOf(database.db, task)).toMatchObject({ young: 601, old: 0 });
+  await makeDue(task);
+  await compact();
+  expect(await formsOf(database.db, task)).toMatchObject({ young: 0, old: 601 });
+  const stored = await storedFrames(database.db, task);
+  expect(stored.map(({ seq }) => seq)).toEqual(upTo(601));
+  expect(stored.filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([300, 600]);
+});
+
+test('objects that became no part of a segment are removed, and none that did', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  const failing: SegmentStore = {
+    ...store,
+    put: async (key, body) => {
+      await store.put(key, body);
+      throw new Error('the process died here');
+    },
+  };
+  await expect(compact({ store: failing })).rejects.toThrow('died here');
+  await makeDue(task);
+  await compact();
+  const objects = async () => (await s3.objects()).filter((key) => key.includes(task));
+  expect(await objects()).toHaveLength(2);
+  await sweepSegmentObjects(deps());
+  expect(await objects()).toHaveLength(2);
+  await database.db('unindexed_objects').update({ noted_at: new Date(Date.now() - 3_700_000) });
+  expect(await sweepSegmentObjects(deps())).toBeGreaterThan(0);
+  expect(await objects()).toHaveLength(1);
+  expect((await read(task, { minScore: 0 }, createSegmentStore(s3))).items[0]?.objects).toHaveLength(3);
+});
+
+test('an object that was on its way for too long is not used, because the sweep may have it', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  const slow: SegmentStore = {
+    ...store,
+    put: async (key, body) => {
+      await store.put(key, body);
+      await database
+        .db('unindexed_objects')
+        .where({ object_key: key })
+        .update({ noted_at: new Date(Date.now() - 700_000) });
+    },
+  };
+  await compact({ store: slow });
+  expect(await formsOf(database.db, task)).toMatchObject({ young: 600, old: 0 });
+});
+
+test('rows of earlier releases are moved, also those that no release of ours wrote like that', async () => {
+  const [task, odd] = [newTaskId(), newTaskId()];
+  await keep([...framesOf(task, 0, 700), mark(task)], false);
+  await keep([frame(odd, 0), mark(odd)], false);
+  const objects = '{"label":"x","score":9e-1,"later":{"a":1},"bbox":null}\n{"score":0.5}';
+  await database.db('frames').where({ task_id: odd }).update({ objects });
+  const before = await read(task, { minScore: 0 });
+  const oddBefore = await read(odd, { minScore: 0.6 });
+  await createRowFinder(deps())(new AbortController().signal);
+  while ((await compact()) > 0);
+  for (const one of [task, odd]) expect(await formsOf(database.db, one)).toMatchObject({ rows: 0, young: 0 });
+  expect(await read(task, { minScore: 0 })).toEqual(before);
+  expect(await read(odd, { minScore: 0.6 })).toEqual(oddBefore);
+});
+
+test('a store that is away hides old pages, with a time to come back; young pages and ingest go on', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 500));
+  await compact();
+  const { resume_cursor: cursor } = await read(task);
+  await keep(framesOf(task, 500, 20));
+  const away = createSegmentStore({ ...s3, endpoint: 'http://127.0.0.1:1' });
+  await expect(read(task, {}, away)).rejects.toMatchObject({
+    code: 'OP-SYS-UNAVAILABLE',
+    reason: 'object_store_unavailable',
+    retryAfterS: 5,
+  });
+  expect((await read(task, { cursor }, away)).items).toHaveLength(20);
+  // No object of this segment reaches the score, so it is not needed.
+  expect(
+    (await read(task, { minScore: 0.95 }, away)).items.map(({ objects, objects_total: total }) => [objects, total]),
+  ).toEqual(upTo(500).map(() => [[], 3]));
+  await makeDue(task);
+  await expect(compact({ store: away })).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await seqsOf(task)).toEqual(upTo(520));
+});
+
+test('an object that is gone or damaged is an alarm and no empty page', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  await compact();
+  const alarms = () => metrics.sumOf('vision.results.segments_unreadable');
+  const before = Number(await alarms());
+  const [key = ''] = (await s3.objects()).filter((name) => name.includes(task));
+  const { size } = await s3.client.statObject(s3.bucket, key);
+  await s3.client.putObject(s3.bucket, key, Buffer.alloc(size, 1));
+  await expect(read(task, {}, createSegmentStore(s3))).rejects.toMatchObject({ reason: 'segment_unreadable' });
+  await s3.client.removeObject(s3.bucket, key);
+  await expect(read(task, {}, createSegmentStore(s3))).rejects.toMatchObject({ reason: 'segment_unreadable' });
+  expect(await alarms()).toBe(before + 2);
+  const audit = auditSegments({ db: database.db, store, settings: { ...settings, auditAgeMs: 0 } });
+  expect(await audit.confirm([key])).toMatchObject([{ id: key, details: { task_id: task } }]);
+  await delay(5);
+  await audit.find();
+  expect(await database.db('audit_differences').where({ kind: 'segment_missing' }).pluck<string[]>('id')).toContain(
+    key,
+  );
+});
+
+test('retention removes segments of a day with their objects, and nothing of others', async () => {
+  const [task, later] = [newTaskId(), newTaskId()];
+  await keep([...framesOf(task, 0, 600), ...framesOf(later, 0, 1)]);
+  while ((await compact()) > 0);
+  const kept = `segments/${new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)}/x`;
+  await store.put(kept, Buffer.from('x'));
+  const far = { ...settings, retentionDays: -3 };
+  const partitions = createPartitionKeeper(database.db, 90);
+  await runRetention({ ...deps({ settings: far }), partitions });
+  expect((await s3.objects()).filter((key) => key.startsWith('segments/'))).toEqual([kept]);
+});

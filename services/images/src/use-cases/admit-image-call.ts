@@ -15,6 +15,14 @@ export function assertAccepting({ inference }: Pick<Deps, 'inference'>, { mainte
   inference.assertAccepting('detect');
 }
 
+/** Whether a new call of this caller passes everything that is asked before its body is read. */
+export function isSurelyAdmitted(
+  { inference, headStarts }: Pick<Deps, 'inference' | 'headStarts'>,
+  { maintenance, subject }: Caller,
+): boolean {
+  return !maintenance && inference.breakerState('detect') === 'closed' && headStarts.hasUnitsToSpare(subject);
+}
+
 /**
  * Refuses early when the day is used up; quota is not asked while more is known to be left than a call can take.
  * Whether it covers all images the reservation decides.

@@ -9,8 +9,8 @@ import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall, findImages } from '../db/image-calls.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
 import { reservationId } from '../domain/image-call.ts';
-import type { ImageCall, ImageEntry, KeyId } from '../domain/image-call.ts';
-import { assertAccepting, assertUnitsLeft, unlessReplay } from './admit-image-call.ts';
+import type { ImageCall, ImageEntry, KeyHolder, KeyId } from '../domain/image-call.ts';
+import { assertAccepting, assertUnitsLeft, isSurelyAdmitted, unlessReplay } from './admit-image-call.ts';
 import type { Deps } from './deps.ts';
 import type { ReceivedImage } from './process-image.ts';
 import { runImageCall } from './run-image-call.ts';
@@ -48,8 +48,8 @@ export interface FinishedCall {
 export async function createImageDetection(deps: CreateDeps, input: CreateImageDetection): Promise<FinishedCall> {
   const { caller, idempotencyKey, signal } = input;
   const id = { subject: caller.subject, key: idempotencyKey.key };
-  let holder = await findKey(deps.db, id);
-  const upload = holder ? await input.readUpload() : await readNewUpload(deps, id, input);
+  const { upload, ...found } = await openCall(deps, id, input);
+  let holder = found.holder;
   const fingerprint = fingerprintOf(upload.sceneCode, upload.images);
   const dailyLimit = (caller.limits ?? defaultLimits).images_per_day;
   const uploadedAt = performance.now();
@@ -63,6 +63,26 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
     if (worked) return { ...worked, replayed: false };
     holder = await findKey(deps.db, id);
   }
+}
+
+/**
+ * Looks the key up, then reads the body: a new call may be refused before that. Where nothing could refuse it, both
+ * happen at once; the body of a repeat is read as well.
+ */
+async function openCall(
+  deps: CreateDeps,
+  id: KeyId,
+  input: CreateImageDetection,
+): Promise<{ holder: KeyHolder | undefined; upload: Upload }> {
+  const found = findKey(deps.db, id);
+  if (isSurelyAdmitted(deps, input.caller)) {
+    const lookupFailed = new AbortController();
+    found.catch((error: unknown) => lookupFailed.abort(error));
+    const upload = await input.readUpload(lookupFailed.signal);
+    return { holder: await found, upload };
+  }
+  const holder = await found;
+  return { holder, upload: holder ? await input.readUpload() : await readNewUpload(deps, id, input) };
 }
 
 /**

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
+import { RAW_SCORES } from '@vision/shared/contracts/calibration';
 import { ConfigError } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
@@ -91,7 +92,11 @@ test('the model gets a picture in the shape that its scene wants', async () => {
   const detector = personsBy(detectors);
   expect(detector.fit({ width: 768, height: 576 })).toEqual({ width: 416, height: 416 });
   // What the published weights give for the shape that they were trained with.
-  const found = await detector.detect(await streetAs(416, 416), { ...options, minScore: 0.75 });
+  const found = await detector.detect(await streetAs(416, 416), {
+    ...options,
+    calibration: RAW_SCORES,
+    minScore: 0.75,
+  });
   expect(found.map(({ score }) => Number(score.toFixed(2)))).toEqual([0.86, 0.85, 0.82, 0.79]);
 });
 

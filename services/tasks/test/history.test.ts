@@ -133,7 +133,7 @@ test('other services learn owner and thresholds of a task', async () => {
   const { body } = await tasks.create({ subject });
   const path = `/internal/v1/tasks/${body.task_id}`;
   const { body: internal } = await tasks.call('GET', path, { subject, issuer: 'results' });
-  expect(internal).toMatchObject({ subject, kind: 'stream', lower_bound: 0.35, default_min_score: 0.8 });
+  expect(internal).toMatchObject({ subject, kind: 'stream', lower_bound: 0.1145, default_min_score: 0.8 });
   expect((await tasks.call('GET', path, { subject: 'somebody else', issuer: 'results' })).status).toBe(404);
   expect((await tasks.call('GET', `/internal/v1/tasks/${randomUUID()}`, { issuer: 'results' })).status).toBe(404);
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { form, scene, system } from '../test/support/system.ts';
-import type { Caller } from '../test/support/system.ts';
 
 export interface Picture {
   bytes: Uint8Array<ArrayBuffer>;
@@ -19,10 +18,16 @@ export async function encodeForm(pictures: Picture[]): Promise<EncodedForm> {
   return { type: encoded.headers.get('content-type') ?? '', bytes: await encoded.arrayBuffer() };
 }
 
+interface Sender {
+  key: string;
+  /** The system that is asked; the one of the environment when left out. */
+  baseUrl?: string;
+}
+
 /** One image call; throws unless it succeeded. */
-export async function sendForm({ key }: Caller, { type, bytes }: EncodedForm): Promise<void> {
+export async function sendForm({ key, baseUrl = system.baseUrl }: Sender, { type, bytes }: EncodedForm): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': type, 'idempotency-key': randomUUID() };
-  const answer = await fetch(`${system.baseUrl}/v1/vision/image-detections`, { method: 'POST', headers, body: bytes });
+  const answer = await fetch(`${baseUrl}/v1/vision/image-detections`, { method: 'POST', headers, body: bytes });
   const text = await answer.text();
   if (answer.status !== 201) throw new Error(`image call: ${answer.status} ${text.slice(0, 300)}`);
 }

@@ -80,6 +80,17 @@ test('a scene may keep more than its default shows, down to the floor of its det
   expect(loadScenes(fileOf(content)).detectors['colour']?.calibration?.labels['smoke']?.curve).toEqual(curve);
 });
 
+test('video may have a calibration of its own, which is held to the same rules', () => {
+  const scale = { version: '1', floor: 0.3, labels: own };
+  const content = (lowerBound: number) =>
+    fileOf({
+      detectors: { colour: { ...detectors.colour, video_calibration: scale } },
+      scenes: [{ ...scene, lower_bound: lowerBound }],
+    });
+  expect(loadScenes(content(0.1)).detectors['colour']).toHaveProperty('video_calibration', scale);
+  expect(() => loadScenes(content(0.05))).toThrow('lower_bound 0.05 is below 0.1');
+});
+
 test.each([
   ['an unknown detector', { detectors, scenes: [{ ...scene, detector: 'other' }] }, 'unknown detector other'],
   [

@@ -123,6 +123,14 @@ test('pictures of different shapes at once are each answered in their own', asyn
   expect(await detector.detect(black, options)).toEqual([]);
 });
 
+test('frames of fire and smoke are looked at in the threads, those of other scenes are not', async () => {
+  const detectors = await start(join(model, '..'));
+  const observed = await detectors.find('fire_smoke')?.detector.observe?.(black, {});
+  expect(observed?.picture).toEqual({ width: 32, height: 32 });
+  expect(observed?.luma).toEqual(new Uint8Array(64));
+  expect(personsBy(detectors).observe).toBeUndefined();
+});
+
 test('whoever gives up before the turn of their picture gets their own reason', async () => {
   const detectors = await start(directoryWith((path) => copyFileSync(model, path)));
   const detector = personsBy(detectors);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ANY_LABEL, calibration, findCurve, lowestScoreOf } from './calibration.ts';
+import type { Calibration } from './calibration.ts';
 import { modelInput } from './model-input.ts';
 
 const share = z.number().min(0).max(1);
@@ -63,11 +64,12 @@ const kserveDetector = z.strictObject({
   ...tensorModel,
 });
 
-/** Fire and smoke by colour and texture; needs no trained model. */
+/** Fire and smoke by colour and texture, in video also by how they move; needs no trained model. */
 const chromaticDetector = z.strictObject({
   kind: z.literal('chromatic'),
   version: z.string(),
-  calibration: calibration.optional(),
+  calibration: calibration.optional().describe('What scores of pictures mean'),
+  video_calibration: calibration.optional().describe('What scores of video mean, where several frames are judged'),
 });
 
 const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
@@ -153,8 +155,14 @@ export const chromaticLabels = ['fire', 'smoke'] as const;
 /** Every word that a detector can say. */
 const wordsOf = (spec: DetectorSpec): readonly string[] => (spec.kind === 'chromatic' ? chromaticLabels : spec.classes);
 
+/** What the scores of a detector mean, in pictures and in video. */
+const scalesOf = (spec: DetectorSpec): Calibration[] =>
+  [spec.calibration, spec.kind === 'chromatic' ? spec.video_calibration : undefined].filter(
+    (scale) => scale !== undefined,
+  );
+
 function strangeCurve(spec: DetectorSpec): string | undefined {
-  const labels = Object.keys(spec.calibration?.labels ?? {});
+  const labels = scalesOf(spec).flatMap((scale) => Object.keys(scale.labels));
   return labels.find((label) => label !== ANY_LABEL && !wordsOf(spec).includes(label));
 }
 
@@ -167,7 +175,8 @@ function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): 
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;
   const strange = scene.labels.find((label) => !wordsOf(spec).includes(label));
   if (strange !== undefined) return `label ${strange} is no class of ${scene.detector}`;
-  return shapesProblemOf(scene, spec) ?? problemOfScores(scene, spec);
+  const unclear = scalesOf(spec).map((scale) => problemOfScores(scene, scale));
+  return shapesProblemOf(scene, spec) ?? unclear.find((problem) => problem !== undefined);
 }
 
 function shapesProblemOf({ input_shapes: wanted = [], detector: name }: SceneEntry, spec: DetectorSpec) {
@@ -177,8 +186,7 @@ function shapesProblemOf({ input_shapes: wanted = [], detector: name }: SceneEnt
 }
 
 /** A bound that no score can be below promises what is not kept; a label without a curve is on another scale. */
-function problemOfScores(scene: SceneEntry, { calibration: scale }: DetectorSpec): string | undefined {
-  if (scale === undefined) return undefined;
+function problemOfScores(scene: SceneEntry, scale: Calibration): string | undefined {
   const unknown = scene.labels.find((label) => findCurve(scale, label) === undefined);
   if (unknown !== undefined) return `label ${unknown} has no curve in the calibration, and there is none for "*"`;
   const lowest = Math.min(...scene.labels.map((label) => lowestScoreOf(scale, label)));

@@ -6,11 +6,12 @@ import type { OutputTensor } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
 import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
 import { inputFor } from '../domain/frame-fit.ts';
+import { observeFire } from '../domain/observe-fire.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
 import type { InputTensor } from '../domain/to-tensor.ts';
-import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
+import type { DetectRequest, ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
@@ -19,7 +20,7 @@ import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.
  */
 type Detect = (
   image: RgbImage,
-  options: Pick<ThreadRequest, 'minScore' | 'labels' | 'shape' | 'isAlone'>,
+  options: Pick<DetectRequest, 'minScore' | 'labels' | 'shape' | 'isAlone'>,
 ) => Promise<DetectedObject[]> | DetectedObject[];
 
 const setup = workerData as ThreadSetup;
@@ -38,6 +39,7 @@ port.postMessage({ ready: true } satisfies ThreadReply);
 
 async function answer(request: ThreadRequest): Promise<ThreadReply> {
   try {
+    if (request.kind === 'observe') return { id: request.id, observation: observeFire(request.picture) };
     const detect = detectors.get(request.detector);
     if (!detect) throw new Error(`there is no detector ${request.detector}`);
     return { id: request.id, objects: await detect(request.picture, request) };
@@ -46,7 +48,7 @@ async function answer(request: ThreadRequest): Promise<ThreadReply> {
   }
 }
 
-function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<ThreadRequest, 'minScore' | 'labels'>) {
+function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<DetectRequest, 'minScore' | 'labels'>) {
   return detectFireAndSmoke({ image, minScore, labels });
 }
 

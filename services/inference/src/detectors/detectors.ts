@@ -92,7 +92,9 @@ function createDetector(
   spec: DetectorSpec,
   { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },
 ): CalibratedDetector {
-  return createCalibratedDetector(createRawDetector(name, spec, { pool, shapes }), spec.calibration ?? RAW_SCORES);
+  const raw = createRawDetector(name, spec, { pool, shapes });
+  const ofVideo = spec.kind === 'chromatic' ? (spec.video_calibration ?? RAW_SCORES) : undefined;
+  return createCalibratedDetector(raw, spec.calibration ?? RAW_SCORES, ofVideo);
 }
 
 function createRawDetector(

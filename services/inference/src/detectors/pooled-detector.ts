@@ -19,6 +19,8 @@ export function createPooledDetector(
   shapes: readonly Shape[] = [],
 ): Detector {
   const fit: FrameFit = spec.kind === 'onnx' ? { kind: 'shapes', shapes, resize: spec.input.resize } : CHROMATIC_FIT;
+  const observe: Detector['observe'] = async (image, turn) =>
+    pool.observe({ picture: await scaleTo(image, fitTo(image, fit)) }, turn);
   return {
     model: `${name}:${spec.version}`,
     frameFit: fit,
@@ -28,5 +30,6 @@ export function createPooledDetector(
       const shape = fit.kind === 'shapes' ? shapeFor(image, fit.shapes) : undefined;
       return pool.detect({ detector: name, picture, shape, minScore, labels }, turn);
     },
+    observe: spec.kind === 'chromatic' ? observe : undefined,
   };
 }

@@ -1,5 +1,6 @@
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
+import type { FireObservation } from '../domain/observe-fire.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
 /** What a worker thread is started with. */
@@ -11,7 +12,9 @@ export interface ThreadSetup {
   detectors: Record<string, { spec: ChromaticSpec } | { spec: OnnxSpec; path: string }>;
 }
 
-export interface ThreadRequest {
+/** A picture to find objects in. */
+export interface DetectRequest {
+  kind: 'detect';
   id: number;
   detector: string;
   /** No other picture is in work or waits: this one may use the cores of all. */
@@ -23,4 +26,17 @@ export interface ThreadRequest {
   labels: readonly string[];
 }
 
-export type ThreadReply = { ready: true } | { id: number; objects: DetectedObject[] } | { id: number; error: string };
+/** A frame to be looked at for the watch of a job, which judges fire and smoke by several. */
+export interface ObserveRequest {
+  kind: 'observe';
+  id: number;
+  isAlone: boolean;
+  picture: RgbImage;
+}
+
+export type ThreadRequest = DetectRequest | ObserveRequest;
+
+/** What a thread found: the objects of a picture, or what a frame says to a watch. */
+export type ThreadResult = { objects: DetectedObject[] } | { observation: FireObservation };
+
+export type ThreadReply = { ready: true } | ({ id: number } & ThreadResult) | { id: number; error: string };

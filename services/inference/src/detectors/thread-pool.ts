@@ -5,10 +5,20 @@ import type { DetectedObject } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
 import './without-runtime-telemetry.ts';
-import type { ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
+import type { FireObservation } from '../domain/observe-fire.ts';
+import type {
+  DetectRequest,
+  ObserveRequest,
+  ThreadReply,
+  ThreadRequest,
+  ThreadResult,
+  ThreadSetup,
+} from './thread-messages.ts';
 
-/** A picture for a detector. */
-type Task = Omit<ThreadRequest, 'id' | 'isAlone'>;
+/** A picture for a detector, or a frame for a watch. */
+type DetectTask = Omit<DetectRequest, 'kind' | 'id' | 'isAlone'>;
+type ObserveTask = Omit<ObserveRequest, 'kind' | 'id' | 'isAlone'>;
+type Task = (DetectTask & { kind: 'detect' }) | (ObserveTask & { kind: 'observe' });
 
 /** What all threads are started with. */
 export type PoolSetup = Omit<ThreadSetup, 'aloneThreads'>;
@@ -22,7 +32,7 @@ export interface ThreadPoolOptions {
 interface Pending {
   task: Task;
   signal: AbortSignal | undefined;
-  resolve: (objects: DetectedObject[]) => void;
+  resolve: (result: ThreadResult) => void;
   reject: (error: unknown) => void;
 }
 
@@ -74,11 +84,19 @@ export class ThreadPool {
   }
 
   /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
-  detect(task: Task, turn: Turn = {}): Promise<DetectedObject[]> {
-    return this.#gate.run(() => this.#detectNow(task, turn.signal), turn);
+  async detect(task: DetectTask, turn: Turn = {}): Promise<DetectedObject[]> {
+    const result = await this.#gate.run(() => this.#runNow({ kind: 'detect', ...task }, turn.signal), turn);
+    return 'objects' in result ? result.objects : [];
   }
 
-  #detectNow(task: Task, signal: AbortSignal | undefined): Promise<DetectedObject[]> {
+  /** Looks at a frame for a watch, in the same turns. @throws as `detect` does */
+  async observe(task: ObserveTask, turn: Turn = {}): Promise<FireObservation> {
+    const result = await this.#gate.run(() => this.#runNow({ kind: 'observe', ...task }, turn.signal), turn);
+    if ('observation' in result) return result.observation;
+    throw fail.upstreamDown('detection_failed', new Error('a thread answered with objects'));
+  }
+
+  #runNow(task: Task, signal: AbortSignal | undefined): Promise<ThreadResult> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     return new Promise((resolve, reject) => {
       this.#queue.push({ task, signal, resolve, reject });
@@ -125,8 +143,8 @@ export class ThreadPool {
     const { current } = thread;
     if ('ready' in reply || current?.id !== reply.id) return;
     thread.current = undefined;
-    if ('objects' in reply) current.resolve(reply.objects);
-    else current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
+    if ('error' in reply) current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
+    else current.resolve(reply);
     thread.onIdle?.();
     this.#idle.push(thread);
     this.#pump();

@@ -23,13 +23,17 @@ const MIN_CHROMA_GAP = 40;
  */
 export function findFire(planes: ColourPlanes): ScoredRegion[] {
   const texture = differenceOf(planes.y, boxBlur(planes.y, planes, 3));
-  const total = planes.width * planes.height;
-  return connectedRegions(fireMask(planes), planes, 2)
-    .filter(({ pixels }) => pixels.length >= Math.max(12, MIN_AREA * total))
-    .map((region) => ({ region, score: scoreOf(region, planes, texture) }));
+  return flameRegions(planes, flameMask(planes)).map((region) => ({ region, score: scoreOf(region, planes, texture) }));
 }
 
-function fireMask({ y, cb, cr }: ColourPlanes): Uint8Array {
+/** Connected parts of a flame mask that are large enough to say anything, largest first. */
+export function flameRegions({ width, height }: ColourPlanes, mask: Uint8Array): Region[] {
+  const least = Math.max(12, MIN_AREA * width * height);
+  return connectedRegions(mask, { width, height }, 2).filter(({ pixels }) => pixels.length >= least);
+}
+
+/** Pixels in the colours of flames. */
+export function flameMask({ y, cb, cr }: ColourPlanes): Uint8Array {
   const minY = Math.min(meanOf(y), 140);
   const maxCb = Math.max(meanOf(cb), 100);
   const minCr = Math.min(meanOf(cr), 150);

@@ -1,14 +1,16 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import type { ServedScene } from '../detectors/detectors.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
+import { createFireWatch } from '../domain/watch-fire.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
 import { createTracker } from '../tracking/tracker.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import { judgeLook, lookAt } from './look-at-frame.ts';
+import type { Look } from './look-at-frame.ts';
 import { createFramePublisher } from './frame-publisher.ts';
 import type { Hold } from './hold.ts';
 import { inOrder } from './in-order.ts';
@@ -43,15 +45,17 @@ export async function runJob(
     },
   });
   const tracker = createTracker(`a${job.attempt}`);
+  const watch = createFireWatch();
   const frames = framesOf(deps, { job, served, signal: hold.reading });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
   const recordSparsely = createSparseTrace('detect a frame');
   const detecting = { job, served, signal: hold.reading };
-  const detected = inOrder(frames, atOnce, (frame) => recordSparsely(() => detect(deps, detecting, frame)));
+  const detected = inOrder(frames, atOnce, (frame) => recordSparsely(() => look(deps, detecting, frame)));
   try {
     for await (const result of detected) {
       if (result === undefined) break;
-      const { frame, objects } = result;
+      const { frame, found } = result;
+      const objects = judgeLook(found, { job, served, watch, timeMs: frame.timeMs });
       const { width, height } = frame.image;
       await publisher.add(toFrameData(job, frame, tracker.update(frame.timeMs, objects, width / height)));
     }
@@ -69,20 +73,18 @@ interface Detecting {
   signal: AbortSignal;
 }
 
-/** A frame and its objects; undefined when the signal aborted. A model that is away is waited for. */
-async function detect(
+/** A frame and what was seen in it; undefined when the signal aborted. A model that is away is waited for. */
+async function look(
   { signals }: RunJobDeps,
   { job, served, signal }: Detecting,
   frame: JobFrame,
-): Promise<{ frame: JobFrame; objects: DetectedObject[] } | undefined> {
-  const { lowerBound: minScore, calibration, jobId: owner } = job;
-  const options = { minScore, calibration, labels: served.scene.labels, owner, signal };
+): Promise<{ frame: JobFrame; found: Look } | undefined> {
   const started = performance.now();
   signals.frameSampled();
   try {
-    const objects = await retryUntil(() => served.detector.detect(frame.pixels, options), { signal });
+    const found = await retryUntil(() => lookAt(frame, { job, served, signal }), { signal });
     signals.frameDetected(job, performance.now() - started);
-    return { frame, objects };
+    return { frame, found };
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;

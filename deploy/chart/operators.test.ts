@@ -87,6 +87,7 @@ test('topics are as the chart declares them', () => {
   const declared = [...byName('KafkaTopic')].map(([name, { partitions, replicas, config }]) => ({
     name,
     partitions,
+    addPartitions: false,
     replicationFactor: replicas,
     retentionMs: (config as Record<string, unknown>)['retention.ms'],
     minInsyncReplicas: (config as Record<string, unknown>)['min.insync.replicas'],

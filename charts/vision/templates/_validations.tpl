@@ -101,7 +101,7 @@
 {{- range .facts.consumes -}}
 {{- $topics := $v.kafka.topics -}}
 {{- $own := index $topics .name | default dict -}}
-{{- $partitions := $own.partitions | default (index $topics "default" | default dict).partitions | default 6 | int -}}
+{{- $partitions := $own.partitions | default (index $topics "default" | default dict).partitions | default .partitions | int -}}
 {{- if gt $fewest $partitions -}}
 {{- fail (printf "components.%s has %d replicas at least, but its topic %s has %d partitions: the others would never get a record; raise kafka.topics.%s.partitions or have fewer." $name $fewest .topic $partitions .name) -}}
 {{- end -}}

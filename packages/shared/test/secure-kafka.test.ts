@@ -53,7 +53,7 @@ const mutual = (): Environment => ({
 /** Publishes one record and gives how many the topic has then. */
 async function publish(env: Environment): Promise<number> {
   const client = createKafka({ ...connectionOf(env), clientId: 'test', logger: createLogger('test', 'silent') });
-  await applyTopics(client, [{ name: 'things', partitions: 1, retentionMs: 3_600_000 }]);
+  await applyTopics(client, [{ name: 'things', partitions: 1, addPartitions: true, retentionMs: 3_600_000 }]);
   const producer = createProducer(client);
   await producer.publishRaw([{ topic: 'things', value: 'one' }]);
   await producer.stop();
@@ -156,10 +156,10 @@ test('settings that do not go together are refused before anything is asked', ()
   expect(() => connectionOf({ KAFKA_BROKERS: 'kafka' })).toThrow(/KAFKA_BROKERS: host:port/);
 });
 
-test('topics are created, grown and changed as declared, never shrunk, and a second time changes nothing', async () => {
+test('topics are created, grown and changed as declared, and else stay as they are', async () => {
   const logger = createLogger('test', 'silent');
   const client = createKafka({ ...connectionOf(login('plain')), clientId: 'test', logger, topicPrefix: 'apply.' });
-  const wanted = { name: 'things', partitions: 2, retentionMs: 3_600_000, replicationFactor: 1 };
+  const wanted = { name: 'things', partitions: 2, addPartitions: true, retentionMs: 3_600_000, replicationFactor: 1 };
   const first = await applyTopics(client, [wanted], { check: true });
   expect(first).toEqual({ changes: ['apply.things is created with 2 partitions'], differences: [] });
   await applyTopics(client, [wanted]);
@@ -170,6 +170,9 @@ test('topics are created, grown and changed as declared, never shrunk, and a sec
   expect((await applyTopics(client, [grown], { check: true })).changes).toEqual(changes);
   expect((await applyTopics(client, [grown])).changes).toEqual(changes);
   expect(await applyTopics(client, [grown])).toEqual({ changes: [], differences: [] });
+
+  const undeclared = { ...grown, partitions: 96, addPartitions: false };
+  expect(await applyTopics(client, [undeclared])).toEqual({ changes: [], differences: [] });
 
   const smaller = await applyTopics(client, [{ ...grown, partitions: 1, replicationFactor: 3 }]);
   expect(smaller.differences).toEqual([
@@ -190,7 +193,7 @@ test('topics are created, grown and changed as declared, never shrunk, and a sec
 test('a change of a topic leaves the settings of others on it', async () => {
   const logger = createLogger('test', 'silent');
   const client = createKafka({ ...connectionOf(login('plain')), clientId: 'test', logger, topicPrefix: 'keep.' });
-  const wanted = { name: 'things', partitions: 1, retentionMs: 3_600_000 };
+  const wanted = { name: 'things', partitions: 1, addPartitions: true, retentionMs: 3_600_000 };
   await applyTopics(client, [wanted]);
   const admin = client.kafka.admin();
   await admin.connect();

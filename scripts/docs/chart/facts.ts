@@ -1,20 +1,26 @@
 import type { z } from 'zod';
 import { allowedCalls, callees } from '@vision/shared/contracts/allowed-calls';
-import { topics } from '@vision/shared/contracts/topics';
+import { topicDefinitions, topics } from '@vision/shared/contracts/topics';
 import { defaultText } from '../environment.ts';
 import { importFrom, serviceNames } from '../services.ts';
 import { fixedStopMs } from '../stop-times.ts';
 import { WIRED } from './wired.ts';
 
-/** The consumer groups of a service and what they read; `name` is the topic's name in the values of the chart. */
+/**
+ * The consumer groups of a service and what they read: `name` is the topic's name in the values of the chart,
+ * `partitions` how many it has when they name none.
+ */
 interface Consumed {
   group: string;
   topic: string;
   name: keyof typeof topics;
+  partitions: number | undefined;
 }
 
+const partitionsOf = new Map(topicDefinitions.map(({ name, partitions }) => [name, partitions]));
+
 const consumed = (group: string, ...names: (keyof typeof topics)[]): Consumed[] =>
-  names.map((name) => ({ group, topic: topics[name], name }));
+  names.map((name) => ({ group, topic: topics[name], name, partitions: partitionsOf.get(topics[name]) }));
 
 /** Stands in `createConsumer` and `subscriptions` of each service. */
 const consumers: Record<string, Consumed[]> = {

@@ -121,7 +121,7 @@ test('a missing topic, and one with too few partitions, keep the process from be
   const make = (partitions: number) =>
     applyTopics(
       client,
-      all.map((name) => ({ name, partitions, retentionMs: 3_600_000 })),
+      all.map((name) => ({ name, partitions, addPartitions: true, retentionMs: 3_600_000 })),
     );
   await make(2);
   await until(async () =>

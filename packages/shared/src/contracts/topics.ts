@@ -1,6 +1,7 @@
 /**
- * Kafka topics. The key of every message is the task id, so everything about one task keeps its order.
- * Partition counts are fixed at creation: changing one moves keys to other partitions and breaks that order.
+ * Kafka topics. The key of every message is the task id, so everything about one task keeps its order. A job keeps the
+ * partition of its frames, so partitions of that topic can be added while jobs run; adding some to another topic moves
+ * keys and breaks their order for what is on its way.
  */
 export const topics = {
   /** Full snapshots of video tasks, from `submitting` on. */
@@ -31,9 +32,12 @@ export interface TopicDefinition {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Everything that has to exist before a service starts; dead letter topics carry the suffix `.dlq`. */
+/**
+ * Everything that has to exist before a service starts; dead letter topics carry the suffix `.dlq`. Frames are nearly
+ * all of the traffic, and the replicas that store them share their partitions.
+ */
 export const topicDefinitions: TopicDefinition[] = Object.values(topics).flatMap((name) => [
-  { name, partitions: 6, retentionMs: 7 * DAY_MS },
+  { name, partitions: name === topics.frames ? 96 : 6, retentionMs: 7 * DAY_MS },
   { name: dlqTopic(name), partitions: 1, retentionMs: 30 * DAY_MS },
 ]);
 

@@ -13,8 +13,8 @@ export interface TopicReport {
 
 /**
  * Creates topics and changes those that differ: more partitions, other retention, another number of replicas in sync.
- * Nothing is ever removed or made smaller, and settings that nobody declared stay as they are. Doing it again changes
- * nothing.
+ * Nothing is ever removed or made smaller, and what nobody declared stays as it is, the number of partitions included.
+ * Doing it again changes nothing.
  */
 export async function applyTopics(
   client: KafkaClient,
@@ -95,11 +95,11 @@ const isNotKnownYet = (error: unknown) =>
 
 async function applyPartitions(
   { admin, check, report }: Run,
-  { name, partitions }: WantedTopic,
+  { name, partitions, addPartitions }: WantedTopic,
   found: ITopicMetadata,
 ): Promise<void> {
   const present = found.partitions.length;
-  if (present === partitions) return;
+  if (present === partitions || !addPartitions) return;
   if (present > partitions) {
     report.differences.push(`${name} has ${present} partitions, not ${partitions}: Kafka can only add partitions`);
     return;

@@ -6,6 +6,8 @@ export interface OutgoingEvent {
   topic: string;
   /** Kafka key: the task id. Events of one key keep their order. */
   key: string;
+  /** Where it goes whatever the key says; the key chooses when it is left out. */
+  partition?: number | undefined;
   /** `ce_type`. */
   type: string;
   /** `ce_source`: the service. */
@@ -29,6 +31,7 @@ export interface EventHeaders {
 export function toMessage(event: OutgoingEvent, headers: Record<string, string> = {}): Message {
   return {
     key: event.key,
+    ...(event.partition === undefined ? {} : { partition: event.partition }),
     value: JSON.stringify(event.data),
     headers: {
       ...headers,

@@ -11,7 +11,8 @@ import { wantedTopics } from './topics-config.ts';
  */
 export function kafkaCheck(config: KafkaConfig, use: { consumes: string[]; publishes: string[] }): StartCheck {
   const { TOPICS: declared } = config;
-  const wanted = new Map(declared && wantedTopics(declared).map(({ name, partitions }) => [name, partitions]));
+  const compared = wantedTopics(declared).filter(({ addPartitions }) => addPartitions);
+  const wanted = new Map(compared.map(({ name, partitions }) => [name, partitions]));
   const names = [...use.consumes, ...use.consumes.map(dlqTopic), ...use.publishes];
   const topics = names.map((name) => ({ name, partitions: wanted.get(name) }));
   return { name: 'kafka', readyWhileAway: true, ask: () => checkKafka(kafkaConnection(config), topics) };

@@ -6,6 +6,7 @@ import { asUnavailable } from '../unavailable.ts';
 import { toMessage } from './cloud-event.ts';
 import type { OutgoingEvent } from './cloud-event.ts';
 import type { KafkaClient } from './kafka.ts';
+import { partitionOf } from './partition-of.ts';
 import { callUpstream } from '../upstream/call-upstream.ts';
 import { outcomeOf } from '../upstream/classify.ts';
 import { factsOf } from '../upstream/upstream-facts.ts';
@@ -34,6 +35,12 @@ export interface EventProducer {
   publishTraced: (events: TracedEvent[]) => Promise<void>;
   /** As `publish` for many small events of one source (frames): one span for the whole batch. */
   publishBatch: (events: OutgoingEvent[]) => Promise<void>;
+  /**
+   * The partition that the key chooses among those that the topic has now. Who keeps it and names it in every event
+   * of the key keeps their order when partitions are added.
+   * @throws AppError of kind `unavailable` while Kafka is away.
+   */
+  partitionOf: (topic: string, key: string) => Promise<number>;
   /** Passes records on as they are, headers included; topic names are prefixed. */
   publishRaw: (messages: RawMessage[]) => Promise<void>;
   stop: () => Promise<void>;
@@ -70,6 +77,7 @@ export function createProducer(client: KafkaClient): EventProducer {
         send.batch(events.map((event) => ({ topic: event.topic, ...toMessage(event, headers) }))),
       );
     },
+    partitionOf: (topic, key) => partitionOf(client, topic, key),
     publishRaw: (messages) => send.batch(messages),
     stop: send.stop,
   };

@@ -5,8 +5,15 @@ import { topicsSetting, wantedTopics } from './topics-config.ts';
 const of = (declared: object | undefined, name: string) =>
   wantedTopics(declared && topicsSetting.parse(JSON.stringify(declared))).find((topic) => topic.name === name);
 
-test('topics that nobody declared are as they have always been, with the replication of the broker', () => {
-  expect(of(undefined, topics.frames)).toEqual({ name: 'vision.frames.v1', partitions: 6, retentionMs: 604_800_000 });
+test('topics that nobody declared get their partitions when they are created, and no more later', () => {
+  const common = { retentionMs: 604_800_000, addPartitions: false };
+  expect(of(undefined, topics.frames)).toEqual({ name: 'vision.frames.v1', partitions: 96, ...common });
+  expect(of({ default: { replicationFactor: 3 } }, topics.tasks)).toEqual({
+    name: 'vision.tasks.v1',
+    partitions: 6,
+    replicationFactor: 3,
+    ...common,
+  });
 });
 
 test('what is declared for one topic wins over what is declared for all', () => {
@@ -14,7 +21,7 @@ test('what is declared for one topic wins over what is declared for all', () => 
     default: { partitions: 12, replicationFactor: 3 },
     frames: { partitions: 48, minInsyncReplicas: 2 },
   };
-  expect(of(declared, topics.tasks)).toMatchObject({ partitions: 12, replicationFactor: 3 });
+  expect(of(declared, topics.tasks)).toMatchObject({ partitions: 12, addPartitions: true, replicationFactor: 3 });
   expect(of(declared, topics.frames)).toMatchObject({ partitions: 48, replicationFactor: 3, minInsyncReplicas: 2 });
 });
 

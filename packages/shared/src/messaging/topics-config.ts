@@ -53,6 +53,8 @@ export interface WantedTopic {
   /** Without prefix. */
   name: string;
   partitions: number;
+  /** Whether a topic that has fewer gets more: only a count that somebody declared is worth moving keys. */
+  addPartitions: boolean;
   retentionMs: number;
   replicationFactor?: number | undefined;
   minInsyncReplicas?: number | undefined;
@@ -66,11 +68,12 @@ export function wantedTopics(declared: TopicDeclaration = {}): WantedTopic[] {
   const own = new Map(
     Object.entries(topics).map(([key, name]) => [name as string, declared[key as keyof typeof topics]]),
   );
-  return topicDefinitions.map((definition) =>
-    own.has(definition.name)
-      ? { ...definition, ...given(common), ...given(own.get(definition.name)) }
-      : { ...definition, ...given(safety), ...given(deadLetters) },
-  );
+  return topicDefinitions.map((definition) => {
+    const form = own.has(definition.name)
+      ? { ...given(common), ...given(own.get(definition.name)) }
+      : { ...given(safety), ...given(deadLetters) };
+    return { ...definition, ...form, addPartitions: form.partitions !== undefined };
+  });
 }
 
 /** Without what is undefined, which would hide what stands before it. */

@@ -52,20 +52,26 @@ export async function raiseCeiling(
 }
 
 /**
- * Records that the job runs, unless it is to stop, and that frame numbers below `ceiling` are this attempt's.
+ * Records that the job runs, unless it is to stop, that frame numbers below `ceiling` are this attempt's, and the
+ * partition of its messages, which the first attempt settles for all.
  *
- * @returns its status now; undefined when it does not belong to the attempt given
+ * @returns its status now and the partition; undefined when it does not belong to the attempt given
  */
-export async function markRunning(db: Knex, fence: Fence, ceiling: number): Promise<JobStatus | undefined> {
+export async function markRunning(
+  db: Knex,
+  fence: Fence,
+  { ceiling, framesPartition }: { ceiling: number; framesPartition: number },
+): Promise<{ status: JobStatus; framesPartition: number } | undefined> {
   const [changed] = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
     .update({
       status: db.raw(`case status when 'stopping' then 'stopping' else 'running' end`),
       reserved_seq: db.raw('greatest(reserved_seq, ?)', [ceiling]),
+      frames_partition: db.raw('coalesce(frames_partition, ?::int)', [framesPartition]),
       updated_at: db.fn.now(),
     })
-    .returning<{ status: JobStatus }[]>('status');
-  return changed?.status;
+    .returning<{ status: JobStatus; framesPartition: number }[]>(['status', 'frames_partition as framesPartition']);
+  return changed;
 }
 
 export async function recordProgress(db: Knex, fence: Fence, progress: JobProgress): Promise<void> {
@@ -81,14 +87,14 @@ export async function recordProgress(db: Knex, fence: Fence, progress: JobProgre
  * Stores how a job ends, with its counts, before anybody is told. From then on nobody works on it any more; whoever
  * has it only announces the ending.
  *
- * @returns false when the job does not belong to the attempt given
+ * @returns the partition of its messages; undefined when the job does not belong to the attempt given
  */
 export async function storeEnding(
   db: Knex,
   fence: Fence,
   { ending, progress }: { ending: StoredEnding; progress: JobProgress },
-): Promise<boolean> {
-  const changed = await fenced(db, fence)
+): Promise<{ framesPartition: number | null } | undefined> {
+  const [changed] = await fenced(db, fence)
     .whereIn('status', [...ACTIVE])
     .update({
       ending: JSON.stringify(ending),
@@ -96,8 +102,9 @@ export async function storeEnding(
       last_seq: progress.lastSeq,
       last_time_ms: progress.lastTimeMs,
       updated_at: db.fn.now(),
-    });
-  return changed === 1;
+    })
+    .returning<{ framesPartition: number | null }[]>('frames_partition as framesPartition');
+  return changed;
 }
 
 /** Ends a job whose end mark is published. The stream's address is not needed any more and goes. */

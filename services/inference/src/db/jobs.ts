@@ -22,6 +22,7 @@ interface JobRow {
   last_seq: number | string;
   last_time_ms: number | string | null;
   reserved_seq: number | string;
+  frames_partition: number | null;
   drops: Record<string, number>;
   ending: StoredEnding | null;
   error: string | null;
@@ -151,6 +152,7 @@ function toRecord(row: JobRow): JobRecord {
     lastSeq: Number(row.last_seq),
     lastTimeMs: row.last_time_ms === null ? undefined : Number(row.last_time_ms),
     reservedSeq: Number(row.reserved_seq),
+    framesPartition: row.frames_partition ?? undefined,
     framesDropped: Object.values(row.drops).reduce((sum, dropped) => sum + dropped, 0),
     ending: row.ending ?? undefined,
     error: row.error ?? undefined,

@@ -16,6 +16,7 @@ const job: JobRecord = {
   lastSeq: 39,
   lastTimeMs: 7800,
   reservedSeq: 100,
+  framesPartition: undefined,
   framesDropped: 0,
   ending: undefined,
   error: undefined,

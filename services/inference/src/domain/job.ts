@@ -44,6 +44,8 @@ export interface JobRecord {
   lastTimeMs: number | undefined;
   /** Live jobs: numbers below it may have been used. */
   reservedSeq: number;
+  /** Partition of the topic of frames that all messages of the job go to; undefined before the first frame. */
+  framesPartition: number | undefined;
   /** Frames of a live stream that were read and could not be published, by all attempts. */
   framesDropped: number;
   /** How the job ends, once that is decided: nothing but the end mark follows. */

@@ -1,6 +1,7 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
 import type { FrameData } from '@vision/shared/contracts/frame-events';
 import { frameProduced } from '@vision/shared/contracts/frame-events';
+import type { OutgoingEvent } from '@vision/shared/messaging/cloud-event';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
 import type { Hold } from './hold.ts';
@@ -16,6 +17,8 @@ export interface FramePublisher {
 
 export interface PublisherOptions {
   producer: Pick<EventProducer, 'publishBatch'>;
+  /** Where all messages of the job go. */
+  partition: number;
   /** Called with every batch Kafka acknowledged, in order. */
   onAcknowledged: (frames: FrameData[]) => Promise<void>;
   /** Gives up what is not acknowledged when nothing may be published any more. */
@@ -31,7 +34,7 @@ const MAX_WAITING = 200;
  * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
  * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
  */
-export function createFramePublisher({ producer, onAcknowledged, hold }: PublisherOptions): FramePublisher {
+export function createFramePublisher({ producer, partition, onAcknowledged, hold }: PublisherOptions): FramePublisher {
   const signal = hold.publishing;
   const queue: FrameData[] = [];
   let sent: FrameData[] = [];
@@ -39,7 +42,7 @@ export function createFramePublisher({ producer, onAcknowledged, hold }: Publish
   let hasFailed = false;
   const recordSparsely = createSparseTrace('publish frames');
 
-  const publish = async (events: ReturnType<typeof toEvent>[]) => {
+  const publish = async (events: OutgoingEvent[]) => {
     hold.check();
     signal.throwIfAborted();
     await producer.publishBatch(events);
@@ -47,7 +50,7 @@ export function createFramePublisher({ producer, onAcknowledged, hold }: Publish
   const sendAll = async () => {
     while (queue.length > 0) {
       sent = queue.splice(0, batchSize(queue));
-      const events = sent.map(toEvent);
+      const events = sent.map((frame) => toEvent(frame, partition));
       await recordSparsely(async () => {
         await retryUntil(() => publish(events), { signal });
         const acknowledged = sent;
@@ -87,7 +90,8 @@ function batchSize(frames: readonly FrameData[]): number {
   return end < 0 ? frames.length : end;
 }
 
-function toEvent(frame: FrameData) {
+function toEvent(frame: FrameData, partition: number): OutgoingEvent {
   const { type, topic } = frameProduced;
-  return { topic, type, key: frame.job_id, source: 'inference', id: `${frame.job_id}/${frame.seq}`, data: frame };
+  const id = `${frame.job_id}/${frame.seq}`;
+  return { topic, type, key: frame.job_id, partition, source: 'inference', id, data: frame };
 }

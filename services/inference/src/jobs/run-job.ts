@@ -17,6 +17,9 @@ import { inOrder } from './in-order.ts';
 import { dropFrames, framesOf } from './job-frames.ts';
 import type { FrameDeps, JobFrame } from './job-frames.ts';
 
+/** A job under way: where its messages go is settled. */
+export type RunningJob = JobRecord & { framesPartition: number };
+
 export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'producer'>;
 
 /**
@@ -28,7 +31,7 @@ export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'producer'>;
  */
 export async function runJob(
   deps: RunJobDeps,
-  job: JobRecord,
+  job: RunningJob,
   hold: Hold,
   saveProgress: (progress: JobProgress) => Promise<void>,
 ): Promise<void> {
@@ -37,6 +40,7 @@ export async function runJob(
   let progress = startOf(job);
   const publisher = createFramePublisher({
     producer: deps.producer,
+    partition: job.framesPartition,
     hold,
     onAcknowledged: async (frames) => {
       progress = acknowledge(progress, job.source.kind, frames);

@@ -1,5 +1,6 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
 import { jobEnded } from '@vision/shared/contracts/frame-events';
+import { topics } from '@vision/shared/contracts/topics';
 import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/shared/errors';
 import { asUnavailable } from '@vision/shared/unavailable';
@@ -21,16 +22,17 @@ export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger'>;
  */
 export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
   const end = job.ending
-    ? { ending: job.ending, framesPublished: job.framesPublished }
+    ? { ending: job.ending, framesPublished: job.framesPublished, framesPartition: job.framesPartition }
     : await workToEnd(deps, job, hold);
   if (end && (await announce(deps, job, hold, end))) return;
   await release(deps, job);
 }
 
-/** An ending that stands in the row, and the frames of all attempts. */
+/** An ending that stands in the row, the frames of all attempts, and where they went. */
 interface End {
   ending: StoredEnding;
   framesPublished: number;
+  framesPartition: number | undefined;
 }
 
 /** Works until the job ends, and stores how; undefined when it goes on elsewhere. */
@@ -42,9 +44,10 @@ async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<En
   });
   if (!outcome) return undefined;
   const ending = { ...outcome, attempt: job.attempt, frames: progress.ofAttempt };
-  const isStored = await whileHeld(hold, () => storeEnding(deps.db, job, { ending, progress }));
+  const stored = await whileHeld(hold, () => storeEnding(deps.db, job, { ending, progress }));
   crashPoint('inference.end.stored');
-  return isStored ? { ending, framesPublished: progress.framesPublished } : undefined;
+  if (!stored) return undefined;
+  return { ending, framesPublished: progress.framesPublished, framesPartition: stored.framesPartition ?? undefined };
 }
 
 /** How the job ended; undefined when it goes on elsewhere. */
@@ -55,12 +58,11 @@ async function run(
   saveProgress: (progress: JobProgress) => Promise<void>,
 ): Promise<JobEnding | undefined> {
   try {
-    const ceiling = job.reservedSeq + deps.settings.seqStep;
-    const status = await retryUntil(() => markRunning(deps.db, job, ceiling), { signal: hold.reading });
-    if (status === undefined) return undefined;
-    if (status === 'stopping') return { status: 'stopped' };
+    const begun = await retryUntil(() => begin(deps, job), { signal: hold.reading });
+    if (begun === undefined) return undefined;
+    if (begun.status === 'stopping') return { status: 'stopped' };
     deps.signals.jobStarted(job);
-    await runJob(deps, job, hold, saveProgress);
+    await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, saveProgress);
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
@@ -68,6 +70,13 @@ async function run(
     deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
+}
+
+/** The key settles the partition of a job once: its messages keep their order when partitions are added. */
+async function begin({ db, producer, settings }: WorkDeps, job: JobRecord) {
+  const ceiling = job.reservedSeq + settings.seqStep;
+  const framesPartition = job.framesPartition ?? (await producer.partitionOf(topics.frames, job.jobId));
+  return markRunning(db, job, { ceiling, framesPartition });
 }
 
 /** Publishes the end mark and ends the job; false when there was no time for it, or another attempt has the job. */
@@ -120,7 +129,7 @@ function reasonOf({ logger }: WorkDeps, { jobId }: JobRecord, error: unknown): s
   return 'internal';
 }
 
-function endEvent({ jobId }: JobRecord, { ending, framesPublished }: End) {
+function endEvent({ jobId }: JobRecord, { ending, framesPublished, framesPartition: partition }: End) {
   const { type, topic } = jobEnded;
   const { attempt, status, error, frames } = ending;
   const data = {
@@ -131,5 +140,5 @@ function endEvent({ jobId }: JobRecord, { ending, framesPublished }: End) {
     attempt_frames: { count: frames.count, first_seq: frames.firstSeq, last_seq: frames.lastSeq },
     ...(error === undefined ? {} : { error }),
   };
-  return { topic, type, key: jobId, source: 'inference', id: `${jobId}/end/${attempt}`, data };
+  return { topic, type, key: jobId, partition, source: 'inference', id: `${jobId}/end/${attempt}`, data };
 }

@@ -27,6 +27,7 @@ import { sandbox } from './sandbox.ts';
 export interface Received {
   type: string;
   key: string;
+  partition: number;
   data: {
     job_id: string;
     attempt: number;
@@ -53,10 +54,11 @@ export async function jobWorld() {
   await consumer.connect();
   await consumer.subscribe({ topics: [kafka.client.nameOf(topics.frames)], fromBeginning: true });
   await consumer.run({
-    eachMessage: async ({ message }) => {
+    eachMessage: async ({ message, partition }) => {
       received.push({
         type: message.headers?.['ce_type']?.toString() ?? '',
         key: message.key?.toString() ?? '',
+        partition,
         data: JSON.parse(message.value?.toString() ?? '') as Received['data'],
       });
     },

@@ -3,5 +3,6 @@ import type { Migration } from '@vision/shared/db/migrate';
 import { jobs, workers } from './0001-jobs.ts';
 import { endings } from './0003-endings.ts';
 import { calibration } from './0005-calibration.ts';
+import { framesPartition } from './0006-frames-partition.ts';
 
-export const migrations: Migration[] = [jobs, workers, endings, auditMigration, calibration];
+export const migrations: Migration[] = [jobs, workers, endings, auditMigration, calibration, framesPartition];

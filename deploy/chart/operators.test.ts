@@ -83,11 +83,18 @@ test('brokers listen where the chart looks for them, with certificates of client
 });
 
 test('topics are as the chart declares them', () => {
-  const wanted = wantedTopics(topicsSetting.parse(variable('tasks', 'TOPICS')));
+  const wanted = wantedTopics(topicsSetting.parse(variable('tasks', 'TOPICS'))).map(
+    ({ name, partitions, replicationFactor, retentionMs, minInsyncReplicas }) => ({
+      name,
+      partitions,
+      replicationFactor,
+      retentionMs,
+      minInsyncReplicas,
+    }),
+  );
   const declared = [...byName('KafkaTopic')].map(([name, { partitions, replicas, config }]) => ({
     name,
     partitions,
-    addPartitions: false,
     replicationFactor: replicas,
     retentionMs: (config as Record<string, unknown>)['retention.ms'],
     minInsyncReplicas: (config as Record<string, unknown>)['min.insync.replicas'],

@@ -9,10 +9,7 @@ const HEADER_BYTES = 10;
 /** Nothing is unpacked that says that it is larger: about twenty times what a segment of usual frames has. */
 export const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 
-/**
- * `fast` for what is written while frames arrive, `small` for what is kept: a third smaller at most, at ten times the
- * time.
- */
+/** `fast` for what is written while frames arrive, `small` for what is kept. */
 const LEVELS = { fast: 1, small: 12 };
 export type Effort = keyof typeof LEVELS;
 

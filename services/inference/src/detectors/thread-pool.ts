@@ -48,6 +48,11 @@ interface Thread {
 const RESTART_MS = 1000;
 /** More threads than this take hardly less time for one picture. */
 const MOST_FOR_ONE = 4;
+/**
+ * A picture counts as alone when there was no second one for this long. Between two pictures of a busy service there is
+ * a moment in which the next one is the only one: with all cores for it, those that follow at once would wait.
+ */
+const CALM_MS = 500;
 // Sources run in development and in tests, compiled files in production; the extension of this module tells which.
 const script = new URL(
   import.meta.url.endsWith('.ts') ? './detection-thread.ts' : './detection-thread.js',
@@ -64,6 +69,8 @@ export class ThreadPool {
   /** Those that found no thread because it was lost. */
   readonly #queue: Pending[] = [];
   #lastId = 0;
+  /** When there was last more than one picture here, by `performance.now()`. */
+  #crowdedAt = -Infinity;
   #stopped = false;
   #starting: Promise<void> = Promise.resolve();
 
@@ -98,6 +105,7 @@ export class ThreadPool {
 
   #runNow(task: Task, signal: AbortSignal | undefined): Promise<ThreadResult> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
+    if (this.#gate.load() > 1) this.#crowdedAt = performance.now();
     return new Promise((resolve, reject) => {
       this.#queue.push({ task, signal, resolve, reject });
       this.#pump();
@@ -125,7 +133,7 @@ export class ThreadPool {
         pending.reject(pending.signal.reason);
         continue;
       }
-      const isAlone = this.#idle.length === this.alive && this.#gate.load() === 1;
+      const isAlone = this.#gate.load() === 1 && performance.now() - this.#crowdedAt > CALM_MS;
       const thread = this.#takeIdle(isAlone);
       this.#lastId += 1;
       thread.current = { ...pending, id: this.#lastId };

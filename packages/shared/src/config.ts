@@ -121,7 +121,7 @@ export const retentionConfig = {
 
 /** Settings of every service that compares its state with that of others. */
 export const auditConfig = {
-  AUDIT_INTERVAL_MS: millis(10_000).describe('Pause between two rounds of the audits'),
+  AUDIT_INTERVAL_MS: millis(60_000).describe('Pause between two rounds of the audits'),
   AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
 };
 

@@ -190,3 +190,11 @@ test('jobs are read in one request with the token, and stopped by id', async () 
   expect(await client.stopJob('a')).toMatchObject({ job: { status: 'stopped' }, wasLive: false });
   expect(seen).toEqual(['GET /v1/jobs?ids=a,b Bearer secret', 'POST /v1/jobs/a/stop Bearer secret']);
 });
+
+test('a backend that does not know the question for its capacity tells none; nonsense is no answer', async () => {
+  const capacity = { free: { stream: 1, object: 2 }, places: { stream: 3, object: 13 } };
+  expect(await (await clientTo(json(200, capacity))).readCapacity()).toEqual(capacity);
+  expect(await (await clientTo(json(404, { reason: 'unknown_path' }))).readCapacity()).toBeUndefined();
+  const strange = await clientTo(json(200, { free: 'all' }));
+  await expect(strange.readCapacity()).rejects.toMatchObject({ kind: 'unavailable' });
+});

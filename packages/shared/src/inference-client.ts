@@ -4,6 +4,7 @@ import { httpUrl, millis, tokens } from './config.ts';
 import { listBackendDifferences } from './contracts/audit.ts';
 import type { Difference } from './contracts/audit.ts';
 import {
+  capacityReply,
   detection,
   healthReply,
   job,
@@ -12,7 +13,7 @@ import {
   processorTimeHeader,
   processorTimesOf,
 } from './contracts/inference.ts';
-import type { Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
+import type { CapacityReply, Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
 import { fail } from './errors.ts';
 import type { AppError } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
@@ -59,6 +60,8 @@ export type DetectOutcome = { processorMs: number } & (
 
 export interface InferenceClient {
   submitJob: (job: NewJob) => Promise<SubmitOutcome>;
+  /** Jobs that could begin now; undefined for a backend that does not tell. @throws AppError of kind `unavailable`. */
+  readCapacity: () => Promise<CapacityReply | undefined>;
   /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
   readJobs: (ids: readonly string[]) => Promise<Job[]>;
   /**
@@ -124,6 +127,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       const submitOnce = () => through(breakers.submit, { ...request, timeoutMs: submitTimeoutMs });
       return submit(breakers.submit, newJob, submitOnce);
     },
+    readCapacity: async () => toCapacity(await unavailableOn(ask(breakers.read, capacityRequest))),
     async readJobs(ids) {
       if (ids.length === 0) return [];
       const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
@@ -166,6 +170,12 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
 }
 
 type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher'> & { path: string };
+
+/** A create waits for this answer, and goes on without it. */
+const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capacity', timeoutMs: 1_000 } as const;
+
+const toCapacity = (reply: CallReply): CapacityReply | undefined =>
+  reply.status === 404 ? undefined : expectBody(capacityReply, reply);
 
 /** Who a call is for that acts for nobody in particular. */
 const NOBODY = { subject: 'service' };

@@ -3,6 +3,7 @@ import { ConfigError, readStopSettings } from './config.ts';
 import { databaseConnection, readMigrateConfig } from './db/database-config.ts';
 import { migrateOnce } from './db/migrate.ts';
 import type { Migration } from './db/migrate.ts';
+import { letHeapGrow } from './heap-growth.ts';
 import { createLogger } from './logger.ts';
 import type { Logger } from './logger.ts';
 import { FaultError } from './start/fault.ts';
@@ -66,7 +67,9 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
 
 async function runMigrations<C>({ name, migrations }: ServiceDefinition<C>, logger: Logger): Promise<void> {
   const config = readMigrateConfig();
-  await migrateOnce(databaseConnection(config), name, migrations);
+  const { url, sessionUrl = url, tls } = databaseConnection(config);
+  // Its statements may take long, and its lock belongs to a session: nothing of it goes by a pooler.
+  await migrateOnce({ url: sessionUrl, tls }, name, migrations);
   logger.info('database is up to date');
 }
 
@@ -95,6 +98,7 @@ async function serve<C>(definition: ServiceDefinition<C>, config: C, logger: Log
   };
   process.on('uncaughtException', onFatal);
   process.on('unhandledRejection', onFatal);
+  letHeapGrow();
   running.service = await definition.createService(config, { logger, onFatal });
   await running.service.start();
   logger.info('started');

@@ -152,6 +152,11 @@ test.each([
     },
     'detectors.colour.calibration.labels.*.curve: has to rise',
   ],
+  [
+    'still frames where a detector judges by what changes',
+    { detectors, scenes: [{ ...scene, still: {} }] },
+    'scene smoke_only: still: colour judges by what changes, in every frame',
+  ],
   ['an unknown property', { detectors, scenes: [{ ...scene, colour: 'red' }] }, 'colour'],
   ['text that is no JSON', 'scenes:', 'cannot be read as JSON'],
 ])('a registry with %s is refused', (_case, content, words) => {

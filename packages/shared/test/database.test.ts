@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { loadConfig } from '../src/config.ts';
 import { clockMigration, databaseNow } from '../src/db/clock.ts';
+import { databaseConfig, databaseConnection } from '../src/db/database-config.ts';
 import { createDb } from '../src/db/knex.ts';
 import { leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
+import { openSession } from '../src/db/session.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { asUnavailable } from '../src/unavailable.ts';
 import type { Migration } from '../src/db/migrate.ts';
@@ -172,4 +176,25 @@ test('leases are taken over while signs of life come, and after a gap in them no
   // The clock of the database was stepped back, or another server took its place.
   await signWasLeft(-3600);
   expect(await leaveSign(db, 60_000)).toBe(true);
+});
+
+test('what needs a session goes its own way past a pooler, with the same password', async () => {
+  const [pooled, direct] = await Promise.all([createTestDatabase([]), createTestDatabase([])]);
+  const password = decodeURIComponent(new URL(direct.url).password);
+  const without = new URL(direct.url);
+  without.password = '';
+  const env = { DATABASE_URL: pooled.url, DATABASE_SESSION_URL: without.href, DATABASE_PASSWORD: password };
+  const connection = databaseConnection(loadConfig(z.object(databaseConfig), env));
+  const db = createDb({ ...connection, applicationName: 'test' });
+  const session = await openSession(db);
+  try {
+    const nameOf = (url: string) => new URL(url).pathname.slice(1);
+    const ask = 'select current_database() as name';
+    expect(await session.query(ask)).toEqual([{ name: nameOf(direct.url) }]);
+    expect((await db.raw<{ rows: unknown[] }>(ask)).rows).toEqual([{ name: nameOf(pooled.url) }]);
+  } finally {
+    await session.close();
+    await db.destroy();
+    await Promise.all([pooled.drop(), direct.drop()]);
+  }
 });

@@ -113,6 +113,36 @@ test('of two relays one publishes, and the other takes over when the first goes'
   await db.destroy();
 });
 
+test('an event of a process whose relay stands by is published at once, by the other', async () => {
+  const { producer, published } = recorder();
+  const one = start({ producer, intervalMs: 3_600_000 });
+  await until(() => one.isActive());
+  const db = createDb({ url: database.url, applicationName: 'other-process' });
+  const two = start({ db, producer: recorder().producer, intervalMs: 3_600_000 });
+  for (let version = 1; version <= 5; version += 1) {
+    await append('a', version);
+    two.wake();
+    await until(() => published.includes(`a${version}`));
+  }
+  await two.stop();
+  await db.destroy();
+});
+
+test('an event that nobody announces is found, and so are those behind it, soon', async () => {
+  const { producer, published } = recorder();
+  const relay = start({ producer, intervalMs: 4_000 });
+  await until(() => relay.isActive());
+  await append('a', 1);
+  await database.db('outbox').update({ created_at: database.db.raw(`created_at - interval '5 seconds'`) });
+  await until(() => published.includes('a1'));
+  const begun = performance.now();
+  for (let version = 2; version <= 6; version += 1) {
+    await append('a', version);
+    await until(() => published.includes(`a${version}`));
+  }
+  expect(performance.now() - begun).toBeLessThan(4_000);
+});
+
 test('a relay whose connection was killed takes the lock again and goes on', async () => {
   const { producer, published } = recorder();
   const relay = start({ producer });

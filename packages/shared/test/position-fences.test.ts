@@ -48,6 +48,7 @@ function member(who: string, first: number, { former = false } = {}) {
   const control = {
     seek: (_topic: string, _partition: number, offset: bigint) => void sought.push(offset),
     commit: () => (former ? Promise.reject(refusal) : Promise.resolve()),
+    commitSoon: () => undefined,
   };
   const signals = consumerSignals('members');
   const deps = { db: database.db, kafka: kafka.client, groupId: 'members', places, control, signals };
@@ -146,7 +147,7 @@ test('a transaction cannot be begun twice in one delivery', async () => {
   const places = createPlaces();
   const at = { topic: kafka.client.nameOf(topic), partition: 0 };
   places.batchBegins({ ...at, batchSize: 1, firstOffset: '0', lastOffset: '0' });
-  const control = { seek: () => undefined, commit: () => Promise.resolve() };
+  const control = { seek: () => undefined, commit: () => Promise.resolve(), commitSoon: () => undefined };
   const signals = consumerSignals('members');
   const passing = await passRecords(
     { db: database.db, kafka: kafka.client, groupId: 'members', places, control, signals },

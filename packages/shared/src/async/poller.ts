@@ -9,8 +9,8 @@ import type { Bell } from './bell.ts';
 export interface PollerOptions {
   /** For the log. */
   name: string;
-  /** Pause after a round that found nothing to do. */
-  intervalMs: number;
+  /** Pause after a round that found nothing to do; a function is asked after each. */
+  intervalMs: number | (() => number);
   /**
    * One round; returns how many things it did. More than zero starts the next round at once. It is called outside any
    * trace: what a round does for one task continues that task's trace with `withStoredTrace`.
@@ -63,9 +63,11 @@ async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Pr
     // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
     if (failures > 0)
       await delay(backoff(failures, options.maxBackoffMs ?? 10_000), undefined, { signal }).catch(() => undefined);
-    else if (did === 0) await bell.wait(options.intervalMs);
+    else if (did === 0) await bell.wait(pauseOf(options));
   }
 }
+
+const pauseOf = ({ intervalMs }: PollerOptions) => (typeof intervalMs === 'number' ? intervalMs : intervalMs());
 
 function report({ logger, name }: PollerOptions, error: unknown, failures: number): void {
   const unavailable = asUnavailable(error);

@@ -4,7 +4,7 @@ import type { Poller } from '../async/poller.ts';
 import type { Logger } from '../logger.ts';
 import { observe } from '../telemetry/instruments.ts';
 import { auditMetrics } from '../telemetry/shared-metrics.ts';
-import { claimUntold, countDifferences, dueDifferences, settleDifferences } from './differences.ts';
+import { claimUntold, dueDifferences, settleDifferences, sumUpDifferences } from './differences.ts';
 import type { Found } from './differences.ts';
 
 /** Compares two things that must agree, by what changed since the last look. */
@@ -35,6 +35,8 @@ export interface AuditorOptions {
 export function createAuditor({ db, logger, audits, config }: AuditorOptions): Poller {
   const { AUDIT_INTERVAL_MS: intervalMs, AUDIT_AGE_MS: ageMs } = config;
   let counts = new Map<string, number>();
+  // Others may have found something before this process began.
+  let known = new Set(audits.map(({ kind }) => kind));
   observe(auditMetrics.differences, (tell) => {
     for (const { kind } of audits) tell(counts.get(kind) ?? 0, { kind });
   });
@@ -45,10 +47,13 @@ export function createAuditor({ db, logger, audits, config }: AuditorOptions): P
     maxBackoffMs: 60_000,
     run: async () => {
       // One that fails, because a neighbour is away, keeps no other from its turn.
-      const rounds = await Promise.allSettled(audits.map((audit) => runAudit(db, audit)));
-      for (const { kind, ...difference } of await claimUntold(db, ageMs))
-        logger.error({ kind, ...difference, ...taskOf(difference) }, 'an audit found a difference');
-      counts = await countDifferences(db, ageMs);
+      const rounds = await Promise.allSettled(audits.map((audit) => runAudit(db, audit, known.has(audit.kind))));
+      const sums = await sumUpDifferences(db, ageMs);
+      if (sums.some(({ isUntold }) => isUntold))
+        for (const { kind, ...difference } of await claimUntold(db, ageMs))
+          logger.error({ kind, ...difference, ...taskOf(difference) }, 'an audit found a difference');
+      known = new Set(sums.map(({ kind }) => kind));
+      counts = new Map(sums.map(({ kind, counting }) => [kind, counting]));
       const failed = rounds.find((round) => round.status === 'rejected');
       if (failed) throw failed.reason;
       return rounds.filter((round) => round.status === 'fulfilled' && round.value).length;
@@ -58,8 +63,8 @@ export function createAuditor({ db, logger, audits, config }: AuditorOptions): P
 
 const PAGE = 200;
 
-async function runAudit(db: Knex, { kind, find, confirm }: Audit): Promise<boolean> {
-  const due = await dueDifferences(db, kind, PAGE);
+async function runAudit(db: Knex, { kind, find, confirm }: Audit, hasKnown: boolean): Promise<boolean> {
+  const due = hasKnown ? await dueDifferences(db, kind, PAGE) : [];
   if (due.length > 0) await settleDifferences(db, kind, due, await confirm(due));
   return find();
 }

@@ -50,14 +50,24 @@ export async function claimUntold(db: Knex, ageMs: number): Promise<(Found & { k
   return rows;
 }
 
-/** How many count, by kind. */
-export async function countDifferences(db: Knex, ageMs: number): Promise<Map<string, number>> {
-  const { rows } = await db.raw<{ rows: { kind: string; count: number }[] }>(
-    `select kind, count(*)::int as count from audit_differences
-      where first_seen <= now() - make_interval(secs => :ageS) group by kind`,
+export interface DifferencesOfKind {
+  kind: string;
+  /** How many are old enough to count. */
+  counting: number;
+  /** Whether some of these were told by nobody yet. */
+  isUntold: boolean;
+}
+
+/** Of each kind of which a difference is known, however young. */
+export async function sumUpDifferences(db: Knex, ageMs: number): Promise<DifferencesOfKind[]> {
+  const { rows } = await db.raw<{ rows: DifferencesOfKind[] }>(
+    `select kind, count(*) filter (where is_old)::int as counting, bool_or(is_old and not told) as "isUntold"
+       from (select kind, told, first_seen <= now() - make_interval(secs => :ageS) as is_old
+               from audit_differences) as known
+      group by kind`,
     { ageS: ageMs / 1000 },
   );
-  return new Map(rows.map(({ kind, count }) => [kind, count]));
+  return rows;
 }
 
 /** Those that count, oldest first. */

@@ -89,7 +89,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
     images: callsOfChargers,
   },
   inference: {
-    tasks: ['submitJob', 'listJobs', 'stopJob', 'listJobDifferences', 'getBackendStatus'],
+    tasks: ['submitJob', 'listJobs', 'stopJob', 'getCapacity', 'listJobDifferences', 'getBackendStatus'],
     images: ['detectImage'],
   },
 };

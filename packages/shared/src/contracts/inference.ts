@@ -66,10 +66,25 @@ export const job = z
       .min(0)
       .optional()
       .describe('Frames of a live stream that were read and could not be published; left out when there are none'),
+    behind_since: z
+      .string()
+      .optional()
+      .describe('Since when a live stream gets fewer frames than its rate; left out while it gets them all'),
     error: z.string().optional(),
   })
   .meta({ id: 'Job' });
 export const jobList = z.object({ jobs: z.array(job) }).meta({ id: 'JobList' });
+
+const jobsByKind = z.object({
+  stream: z.int().min(0).describe('Live streams'),
+  object: z.int().min(0).describe('Uploaded videos'),
+});
+export const capacityReply = z
+  .object({
+    free: jobsByKind.describe('Jobs that could begin now; those of one kind take room from the other'),
+    places: jobsByKind.describe('Jobs that can be at work together'),
+  })
+  .meta({ id: 'BackendCapacity' });
 
 export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
 
@@ -97,6 +112,7 @@ export function processorTimesOf(header: string | string[] | undefined): number[
 /** The body that says for sure that nothing was created. */
 export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });
 
+export type CapacityReply = z.infer<typeof capacityReply>;
 export type HealthReply = z.infer<typeof healthReply>;
 export type JobSource = z.infer<typeof jobSource>;
 export type NewJob = z.infer<typeof newJob>;

@@ -114,6 +114,22 @@ export const sceneView = z
   .meta({ id: 'Scene', description: 'What the service looks for' });
 export const sceneList = z.object({ scenes: z.array(sceneView) }).meta({ id: 'SceneList' });
 
+/** When frames of a video repeat the objects of an earlier one instead of being detected. */
+const stillSettings = z.strictObject({
+  least_change: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(6)
+    .describe('Levels of 255 by which the mean of a square of 8 × 8 pixels has to move to count as a change'),
+  longest_ms: z
+    .int()
+    .min(200)
+    .max(60_000)
+    .default(5_000)
+    .describe('However still a scene is, it is detected this often'),
+});
+
 const sceneEntry = z.strictObject({
   ...sceneView.shape,
   detector: z.string().optional().describe('Name of an entry of `detectors`; an enabled scene must have one'),
@@ -122,6 +138,12 @@ const sceneEntry = z.strictObject({
     .min(1)
     .optional()
     .describe('Shapes of its detector that this scene uses; all of them when absent'),
+  still: stillSettings
+    .optional()
+    .describe(
+      'Frames of videos in which nothing moves repeat the objects of the frame before; absent looks at them all. ' +
+        'Refused with a `chromatic` detector, which judges videos by what changes in them',
+    ),
 });
 
 /** The file of `SCENES_FILE`: the one place that defines scenes, their labels, thresholds and detectors. */
@@ -143,6 +165,7 @@ export const sceneRegistry = z
 
 export type SceneView = z.infer<typeof sceneView>;
 export type SceneEntry = z.infer<typeof sceneEntry>;
+export type StillSettings = z.infer<typeof stillSettings>;
 export type DetectorSpec = z.infer<typeof detector>;
 export type OnnxSpec = z.infer<typeof onnxDetector>;
 export type KserveSpec = z.infer<typeof kserveDetector>;
@@ -173,6 +196,8 @@ function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): 
   if (scene.detector === undefined) return scene.enabled ? 'is enabled but names no detector' : undefined;
   const spec = detectors[scene.detector];
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;
+  if (spec.kind === 'chromatic' && scene.still)
+    return `still: ${scene.detector} judges by what changes, in every frame`;
   const strange = scene.labels.find((label) => !wordsOf(spec).includes(label));
   if (strange !== undefined) return `label ${strange} is no class of ${scene.detector}`;
   const unclear = scalesOf(spec).map((scale) => problemOfScores(scene, scale));

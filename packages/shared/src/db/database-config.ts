@@ -14,6 +14,14 @@ export const databaseConfig = {
     .string()
     .refine(isAddress, NOT_A_URL)
     .describe('PostgreSQL address of the own database; sslmode=verify-full or DATABASE_TLS for TLS'),
+  DATABASE_SESSION_URL: z
+    .string()
+    .refine(isAddress, NOT_A_URL)
+    .optional()
+    .describe(
+      'The same database past a pooler that DATABASE_URL leads to and that hands out connections for one transaction; ' +
+        'for what needs a session: the relay of the outbox and migrations',
+    ),
   DATABASE_PASSWORD: z
     .string()
     .optional()
@@ -39,17 +47,29 @@ export function readMigrateConfig(env: Record<string, string | undefined> = proc
  */
 export function databaseConnection(config: DatabaseConfig): DatabaseConnection {
   const url = new URL(config.DATABASE_URL);
-  if (config.DATABASE_PASSWORD !== undefined) url.password = encodeURIComponent(config.DATABASE_PASSWORD);
+  const sessionUrl = config.DATABASE_SESSION_URL === undefined ? undefined : new URL(config.DATABASE_SESSION_URL);
+  if (config.DATABASE_PASSWORD !== undefined) {
+    url.password = encodeURIComponent(config.DATABASE_PASSWORD);
+    if (sessionUrl) sessionUrl.password = url.password;
+  }
   const mode = take(url, 'sslmode');
   const caFile = config.DATABASE_CA_FILE ?? take(url, 'sslrootcert');
   url.searchParams.delete('sslrootcert');
+  // Both ways are spoken alike.
+  sessionUrl?.searchParams.delete('sslmode');
+  sessionUrl?.searchParams.delete('sslrootcert');
   if (mode !== undefined && !MODES.has(mode))
     throw new ConfigError(`DATABASE_URL: sslmode=${mode} is not known; one of ${[...MODES.keys()].join(', ')}`);
   const wantsTls = config.DATABASE_TLS || caFile !== undefined || MODES.get(mode ?? 'disable') === true;
   if (wantsTls && mode === 'disable')
     throw new ConfigError('DATABASE_URL says sslmode=disable, and DATABASE_TLS or DATABASE_CA_FILE asks for TLS');
   if (caFile !== undefined && caFile !== config.DATABASE_CA_FILE) assertReadable(caFile);
-  return { url: url.href, poolMax: config.DATABASE_POOL, tls: wantsTls ? tlsFromFiles({ ca: caFile }) : undefined };
+  return {
+    url: url.href,
+    sessionUrl: sessionUrl?.href,
+    poolMax: config.DATABASE_POOL,
+    tls: wantsTls ? tlsFromFiles({ ca: caFile }) : undefined,
+  };
 }
 
 /** Whether a mode of libpq speaks TLS. `allow` and `prefer` would go on in the clear when it fails: refused. */

@@ -7,11 +7,10 @@ import { watchPool } from './pool-signals.ts';
 
 /** How to reach a database. */
 export interface DatabaseConnection {
-  /**
-   * `postgres://user:password@host:port/database`; must be a session connection (advisory locks),
-   * no transaction pooling.
-   */
+  /** `postgres://user:password@host:port/database`; may lead to a pooler that hands out connections by transaction. */
   url: string;
+  /** The way past such a pooler, for what belongs to a session. */
+  sessionUrl?: string | undefined;
   /** Connections of this process at most. */
   poolMax?: number;
   /** TLS with these authorities; no TLS when absent. */
@@ -61,6 +60,7 @@ export function createDb(options: DbOptions): Knex {
   });
   // Set afterwards: knex copies its settings, and a copy would not read renewed certificates.
   (db.client as { connectionSettings: { ssl?: ConnectionOptions | undefined } }).connectionSettings.ssl = options.tls;
+  if (options.sessionUrl !== undefined) Object.assign(db.client as object, { sessionUrl: options.sessionUrl });
   watchPool(db);
   return db;
 }

@@ -44,7 +44,8 @@ export interface LeaseWatchOptions {
 
 /** Leaves the signs of life of this process. Without it leases are taken over by nobody. */
 export function createLeaseWatch({ db, logger, leaseMs }: LeaseWatchOptions): Poller {
-  const intervalMs = leaseMs / 10;
+  // Two signs within the longest gap that does not count: one that is late is no outage.
+  const intervalMs = leaseMs / 6;
   return createPoller({
     name: 'lease-watch',
     intervalMs,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { DatabaseError } from 'pg';
-import type { Client } from 'pg';
+import { Client, DatabaseError } from 'pg';
+import type { ClientConfig } from 'pg';
 
 /** A connection outside the pool, for what belongs to a session: advisory locks and the work done under them. */
 export interface DbSession {
@@ -10,15 +10,19 @@ export interface DbSession {
   close: () => Promise<void>;
 }
 
-/** Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies. */
-export async function openSession(db: Knex): Promise<DbSession> {
-  const connection = await (db.client as { acquireRawConnection: () => Promise<Client> }).acquireRawConnection();
+/**
+ * Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies.
+ * @param onNotice called for every notice on a channel that the session listens to
+ */
+export async function openSession(db: Knex, onNotice?: () => void): Promise<DbSession> {
+  const connection = await connect(db.client as KnexClient);
   let open = true;
   const closed = () => {
     open = false;
   };
   connection.on('error', closed);
   connection.on('end', closed);
+  if (onNotice) connection.on('notification', onNotice);
   return {
     query: async <R>(sql: string, values: unknown[] = []) => {
       try {
@@ -39,6 +43,20 @@ export async function openSession(db: Knex): Promise<DbSession> {
       await connection.end().catch(() => undefined);
     },
   };
+}
+
+/** The client of knex, and the address that `createDb` gives it for sessions where these have one of their own. */
+interface KnexClient {
+  acquireRawConnection: () => Promise<Client>;
+  connectionSettings: ClientConfig;
+  sessionUrl?: string;
+}
+
+async function connect(client: KnexClient): Promise<Client> {
+  if (client.sessionUrl === undefined) return client.acquireRawConnection();
+  const connection = new Client({ ...client.connectionSettings, connectionString: client.sessionUrl });
+  await connection.connect();
+  return connection;
 }
 
 /** Takes the session-wide advisory lock of this name, without waiting. */

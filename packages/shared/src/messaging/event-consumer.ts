@@ -62,7 +62,7 @@ export interface ConsumerTools {
 
 /** A supervised member of a consumer group around the way in which events are worked on. */
 export function createEventConsumer(
-  { db, kafka, groupId, topics, onFatal, compareMs = 5_000 }: EventConsumerOptions,
+  { db, kafka, groupId, topics, onFatal, compareMs = 15_000 }: EventConsumerOptions,
   workWith: (tools: ConsumerTools) => ConsumerRunConfig,
 ): EventConsumer {
   const stopping = new AbortController();

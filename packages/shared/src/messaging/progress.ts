@@ -1,4 +1,3 @@
-import { isNativeError } from 'node:util/types';
 import type { Knex } from 'knex';
 import { inTransaction } from '../db/transaction.ts';
 import { fail } from '../errors.ts';
@@ -24,6 +23,8 @@ export interface ConsumerControl {
   seek: (topic: string, partition: number, offset: bigint) => void;
   /** @throws KafkaJSError also when this process is no member of the group any more. */
   commit: (topic: string, partition: number, offset: bigint) => Promise<void>;
+  /** Commits it soon, with those of other partitions; losing it costs repeats. */
+  commitSoon: (topic: string, partition: number, offset: bigint) => void;
 }
 
 export interface ProgressDeps {
@@ -87,7 +88,7 @@ async function passBusily(
     if ((await judgeRow(deps, records, span, displaced.row)) === 'sought') return 'sought';
   }
   passTo(place, records.next);
-  await commitForTools(deps, records);
+  deps.control.commitSoon(records.topic, records.partition, records.next);
   return 'passed';
 }
 
@@ -175,16 +176,6 @@ function send({ control }: ProgressDeps, place: Place, offset: bigint): 'sought'
   control.seek(place.topic, place.partition, offset);
   sendTo(place, offset);
   return 'sought';
-}
-
-/** Losing it costs nothing; but a refusal may say that this process is no member any more, so it joins anew. */
-async function commitForTools({ control, kafka }: ProgressDeps, records: Records): Promise<void> {
-  try {
-    await control.commit(records.topic, records.partition, records.next);
-  } catch (error) {
-    if (isNativeError(error) && 'type' in error) throw error;
-    kafka.logger.debug({ err: error, ...records, next: String(records.next) }, 'an offset could not be committed');
-  }
 }
 
 const positionOf = ({ kafka, groupId }: ProgressDeps, { topic, partition }: Partition): Position => ({

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
+import { createBell } from '../async/bell.ts';
 import { createPoller } from '../async/poller.ts';
-import { openSession, tryLock } from '../db/session.ts';
 import type { DbSession } from '../db/session.ts';
 import type { Logger } from '../logger.ts';
 import type { OutboxRow } from './outbox.ts';
 import type { EventProducer, TracedEvent } from './producer.ts';
+import { createLeadership } from './relay-leadership.ts';
 import { observe } from '../telemetry/instruments.ts';
 import { outboxMetrics } from '../telemetry/shared-metrics.ts';
 import { storedContext } from '../telemetry/trace-context.ts';
@@ -13,7 +14,7 @@ export interface RelayOptions {
   db: Knex;
   producer: EventProducer;
   logger: Logger;
-  /** Pause between looks at an empty outbox, and between tries to become the active relay. */
+  /** Longest pause between looks at an empty outbox; who appends wakes the relay, in whatever process. */
   intervalMs?: number;
   /** After a wake it waits so long for more events, so that many that come one by one are published together. */
   gatherMs?: number;
@@ -41,18 +42,29 @@ export interface Relay {
  * the very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes
  * the unpublished rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After
  * a fail-over events may be repeated or overtake each other; consumers go by id and version.
+ *
+ * A process that appends wakes its own relay; one that stands by tells the active one by a notice of the database. An
+ * event that waited for longer was announced by nobody, as by a process that died or by an older release beside this
+ * one: for a while after it the relay looks often by itself.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = 200, gatherMs = 0, batchSize = 200 } = options;
+  const { db, producer, logger, intervalMs = 5_000, gatherMs = 0, batchSize = 200 } = options;
   const { keepPublishedMs = 7 * DAY_MS } = options;
-  const lead = createLeadership(db, logger);
+  const bell = createBell();
+  const lead = createLeadership({ db, logger, wake: bell.ring });
   const gauges = watchOutbox();
   let nextCleanUp = 0;
+  let oftenUntil = 0;
+  const pauseMs = () => {
+    if (!lead.isHeld()) return Math.min(STANDBY_MS, intervalMs);
+    return performance.now() < oftenUntil ? Math.min(OFTEN_MS, intervalMs) : intervalMs;
+  };
   const poller = createPoller({
     name: 'outbox-relay',
-    intervalMs,
+    intervalMs: pauseMs,
     logger,
     maxBackoffMs: 5_000,
+    bell,
     run: async () => {
       const session = await lead.session();
       if (!session) {
@@ -61,6 +73,7 @@ export function createRelay(options: RelayOptions): Relay {
       }
       const rows = await unpublished(session, batchSize);
       gauges.set(rows);
+      if ((rows[0]?.waited_ms ?? 0) > UNANNOUNCED_MS) oftenUntil = performance.now() + OFTEN_FOR_MS;
       await producer.publishTraced(rows.map(toTraced));
       await markPublished(session, rows);
       if (performance.now() >= nextCleanUp) {
@@ -73,53 +86,22 @@ export function createRelay(options: RelayOptions): Relay {
     },
   });
   let gathering: NodeJS.Timeout | undefined;
+  const wake = () => (lead.isHeld() ? poller.wake() : lead.tellLeader());
   const wakeLater = () => {
     gathering ??= setTimeout(() => {
       gathering = undefined;
-      poller.wake();
+      wake();
     }, gatherMs);
   };
   return {
     start: poller.start,
-    wake: gatherMs === 0 ? poller.wake : wakeLater,
+    wake: gatherMs === 0 ? wake : wakeLater,
     isActive: lead.isHeld,
     stop: async () => {
       clearTimeout(gathering);
       await poller.stop();
       gauges.stop();
       await lead.release();
-    },
-  };
-}
-
-interface Leadership {
-  /** The session that holds the lock; undefined while another relay does. */
-  session: () => Promise<DbSession | undefined>;
-  isHeld: () => boolean;
-  release: () => Promise<void>;
-}
-
-function createLeadership(db: Knex, logger: Logger): Leadership {
-  let session: DbSession | undefined;
-  let held = false;
-  return {
-    session: async () => {
-      if (!session?.isOpen()) {
-        held = false;
-        session = await openSession(db);
-        // A mark that is lost with the server means that an event is published again, as after any failure.
-        await session.query('set synchronous_commit = off');
-      }
-      if (!held) {
-        held = await tryLock(session, 'outbox-relay');
-        if (held) logger.info('this process publishes the outbox');
-      }
-      return held ? session : undefined;
-    },
-    isHeld: () => held && session?.isOpen() === true,
-    release: async () => {
-      held = false;
-      await session?.close();
     },
   };
 }
@@ -158,6 +140,12 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<numb
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Between two tries of a relay that stands by; a relay that stops gives way at once. */
+const STANDBY_MS = 1_000;
+/** An event that waited for longer was not announced; then the relay looks often for so long. */
+const UNANNOUNCED_MS = 1_000;
+const OFTEN_MS = 200;
+const OFTEN_FOR_MS = 60_000;
 /** New events wait for as long as this takes: some milliseconds. */
 const REMOVED_AT_ONCE = 1_000;
 

@@ -6,6 +6,8 @@ import { backoff } from '../async/backoff.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
 import type { Assignment, Places } from './places.ts';
+import { gatherCommits } from './offset-commits.ts';
+import type { OffsetCommits } from './offset-commits.ts';
 import type { ConsumerControl } from './progress.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 
@@ -59,6 +61,7 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     if (!isOutage(error)) state.crashes += 1;
     return state.crashes < (options.maxCrashes ?? 5);
   });
+  const commits = gatherCommits(consumer, kafka.logger);
   const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
   consumer.on('consumer.group_join', ({ payload }) => {
     state.joined = true;
@@ -91,17 +94,13 @@ export function createSupervisor(options: SuperviseOptions): Supervisor {
     progressed: () => {
       state.crashes = 0;
     },
-    control: controlOf(consumer),
+    control: controlOf(consumer, commits),
     stop: async (timeoutMs = 20_000) => {
       stop.abort();
       clearInterval(watchdog);
       // While it still waits for a broker there is nothing to leave; the library's own retries end by themselves.
       const patienceMs = state.started ? timeoutMs : Math.min(timeoutMs, 1_000);
-      // Leaving while a join is under way makes the library hang, so the join is awaited first.
-      const left = started.then(async (running) => {
-        if (running && state.alive) await atMost(5_000, joined);
-        await consumer.disconnect();
-      });
+      const left = started.then((running) => leave(consumer, commits, running && state.alive ? joined : undefined));
       if (!(await atMost(patienceMs, left)) && state.started) {
         kafka.logger.warn({ group: groupId, timeout_ms: timeoutMs }, 'the consumer did not leave its group in time');
       }
@@ -129,6 +128,13 @@ function createConsumer(
   });
 }
 
+/** Leaving while a join is under way makes the library hang, so the join is awaited first. */
+async function leave(consumer: Consumer, commits: OffsetCommits, joined: Promise<void> | undefined): Promise<void> {
+  if (joined) await atMost(5_000, joined);
+  await commits.finish();
+  await consumer.disconnect();
+}
+
 /** The name of a topic as the code knows it. */
 function ownName({ kafka, topics }: SuperviseOptions, name: string): string {
   return topics.find((topic) => kafka.nameOf(topic) === name) ?? name;
@@ -138,7 +144,7 @@ function withoutPrefix(options: SuperviseOptions, assignment: Assignment): Assig
   return Object.fromEntries(Object.entries(assignment).map(([name, held]) => [ownName(options, name), held]));
 }
 
-function controlOf(consumer: Consumer): ConsumerControl {
+function controlOf(consumer: Consumer, commits: OffsetCommits): ConsumerControl {
   return {
     seek: (topic, partition, offset) => consumer.seek({ topic, partition, offset: String(offset) }),
     commit: async (topic, partition, offset) => {
@@ -149,6 +155,7 @@ function controlOf(consumer: Consumer): ConsumerControl {
         throw isNativeError(error) && isNativeError(error.cause) ? error.cause : error;
       }
     },
+    commitSoon: commits.note,
   };
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newJob, processorTimeHeader } from '../contracts/inference.ts';
 import { readBody } from '../http/read-body.ts';
-import type { Job, NewJob } from '../contracts/inference.ts';
+import type { CapacityReply, Job, NewJob } from '../contracts/inference.ts';
 
 /** What happens to a submit. Everything but `accept` is a fault that a real backend shows only by accident. */
 export type SubmitMode =
@@ -28,6 +28,8 @@ export interface ScriptedJob extends Job {
 export interface ScriptedBackend {
   url: string;
   port: number;
+  /** What it says about its places; undefined for a backend that does not tell. */
+  capacity: (() => CapacityReply) | undefined;
   /** Decides per submit; the default accepts. */
   onSubmit: (job: NewJob) => SubmitMode;
   onDetect: () => DetectMode;
@@ -40,6 +42,8 @@ export interface ScriptedBackend {
   onStarted: (job: ScriptedJob) => void;
   lateMs: number;
   readonly jobs: Map<string, ScriptedJob>;
+  /** Requests that asked about jobs. */
+  questions: number;
   /** Every submit that arrived, in order, whatever became of it. */
   readonly submits: { jobId: string; mode: SubmitMode }[];
   /** Ends a job the way the backend would by itself. */
@@ -63,6 +67,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
   const backend: ScriptedBackend = {
     url: `http://127.0.0.1:${bound}`,
     port: bound,
+    capacity: undefined,
     onSubmit: () => 'accept',
     onDetect: () => 'ok',
     onStop: () => 'answer',
@@ -71,6 +76,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
     onStarted: () => undefined,
     lateMs: 60_000,
     jobs: new Map(),
+    questions: 0,
     submits: [],
     end: (jobId, status, error) => {
       const job = backend.jobs.get(jobId);
@@ -91,10 +97,13 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   const body = await readBody(req, Infinity);
   const [, , , jobId = '', action] = url.pathname.split('/');
   if (url.pathname === '/v1/health') json(res, backend.isWell ? 200 : 503, { status: 'ok', scenes: [] });
+  else if (url.pathname === '/v1/capacity') json(res, backend.capacity ? 200 : 404, backend.capacity?.() ?? {});
   else if (url.pathname === '/v1/detect') detect(backend, res);
   else if (url.pathname === '/v1/jobs' && req.method === 'POST') submit(backend, body, res);
-  else if (url.pathname === '/v1/jobs') json(res, 200, { jobs: known(backend, url.searchParams.get('ids') ?? '') });
-  else if (action === 'stop') stop(backend, jobId, res);
+  else if (url.pathname === '/v1/jobs') {
+    backend.questions += 1;
+    json(res, 200, { jobs: known(backend, url.searchParams.get('ids') ?? '') });
+  } else if (action === 'stop') stop(backend, jobId, res);
   else {
     const job = backend.jobs.get(jobId);
     json(res, job ? 200 : 404, job ? shown(backend, job) : {});

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DetectedPicture } from '@vision/shared/calibration/fit-calibration';
 import type { LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
 import { curveOf, rawScoreOf, RAW_SCORES } from '@vision/shared/contracts/calibration';
@@ -20,6 +21,8 @@ export interface Backend {
 
 const TIMEOUT_MS = 30_000;
 const TRIES = 5;
+/** Before the second try; longer before each later one. */
+const PAUSE_MS = 200;
 
 /** @throws UsageError when the service cannot be the one whose scores the registry explains. */
 export async function requireSameScores(backend: Backend): Promise<void> {
@@ -41,12 +44,18 @@ export async function detectIn(backend: Backend, directory: string, truth: Label
   const bytes = await readPicture(join(directory, truth.file));
   const path = `/v1/detect?${new URLSearchParams({ scene_code: backend.scene, min_score: '0' }).toString()}`;
   for (let number = 1; ; number += 1) {
-    const answer = await send(backend, { operation: 'detect', method: 'POST', path, bytes });
-    const found = bodyAs(detection, answer);
-    if (answer.status === 200 && found) return { truth, found: found.objects.map(toRawBox(backend, truth)) };
-    if (answer.status === 503 && number < TRIES) continue;
-    const reason = bodyAs(refusal, answer)?.reason ?? 'no reason given';
-    throw new Error(`${truth.file} was not detected: ${answer.status} ${reason}.`);
+    // A connection that broke is tried anew, as a refusal of a busy service is: one of many pictures ends no run.
+    const answer = await send(backend, { operation: 'detect', method: 'POST', path, bytes }).catch((error: unknown) => {
+      if (number >= TRIES) throw error;
+      return undefined;
+    });
+    const found = answer && bodyAs(detection, answer);
+    if (answer?.status === 200 && found) return { truth, found: found.objects.map(toRawBox(backend, truth)) };
+    if (answer && (answer.status !== 503 || number >= TRIES)) {
+      const reason = bodyAs(refusal, answer)?.reason ?? 'no reason given';
+      throw new Error(`${truth.file} was not detected: ${answer.status} ${reason}.`);
+    }
+    await delay(PAUSE_MS * number);
   }
 }
 

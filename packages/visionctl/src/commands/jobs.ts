@@ -13,6 +13,7 @@ const COLUMNS = [
   'attempt',
   'frames_published',
   'frames_dropped',
+  'behind_since',
   'error',
 ];
 

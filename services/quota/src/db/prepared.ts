@@ -9,12 +9,14 @@ export interface PreparedStatement {
 }
 
 interface Connection {
-  query: (statement: PreparedStatement) => Promise<{ rows: unknown[] }>;
+  query: (statement: Omit<PreparedStatement, 'name'> & { name?: string }) => Promise<{ rows: unknown[] }>;
 }
 
 interface Client extends Pick<MeasuredClient, 'measured'> {
   acquireConnection: () => Promise<Connection>;
   releaseConnection: (connection: Connection) => Promise<void>;
+  /** Given when a pooler hands out connections for one transaction: the next one prepared nothing. */
+  sessionUrl?: string;
 }
 
 /**
@@ -23,9 +25,11 @@ interface Client extends Pick<MeasuredClient, 'measured'> {
  */
 export async function queryPrepared<R>(db: Knex, statement: PreparedStatement): Promise<R[]> {
   const client = db.client as Client;
+  const { text, values } = statement;
+  const sent = client.sessionUrl === undefined ? statement : { text, values };
   const connection = await client.acquireConnection();
   try {
-    return (await client.measured(statement.text, () => connection.query(statement))).rows as R[];
+    return (await client.measured(statement.text, () => connection.query(sent))).rows as R[];
   } finally {
     await client.releaseConnection(connection);
   }

@@ -44,9 +44,9 @@ export const configSchema = z.object({
   ...objectStoreConfig,
   S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
   S3_IDLE_MS: millis(5_000).describe('Longest wait for the object store'),
-  WRITE_SEGMENTS: flag(false).describe(
-    'Frames are stored as segments, older ones in the object store. Needs S3_ENDPOINT, and every replica on a release ' +
-      'that has this setting; segments are read whatever it says',
+  WRITE_SEGMENTS: flag(true).describe(
+    'Frames are stored as segments, older ones in the object store; needs S3_ENDPOINT. false as long as a replica of ' +
+      '0.2 runs, which does not read them; segments are read whatever it says',
   ),
   SEGMENT_YOUNG_MS: millis(600_000).describe(
     'How long frames stay in the database at least before they go to the object store',
@@ -58,7 +58,7 @@ export const configSchema = z.object({
     'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so. Shorter ' +
       'than RESULTS_GRACE_MS of tasks, so that this alarm is the only one for a hole',
   ),
-  END_CHECK_MS: millis(1_000).describe('Pause between two looks for end marks whose frames are overdue'),
+  END_CHECK_MS: millis(5_000).describe('Pause between two looks for end marks whose frames are overdue'),
   END_PATIENCE_MS: millis(900_000).describe(
     'Time after the end of a task when a missing end mark is waited for no more',
   ),
@@ -69,7 +69,7 @@ export type Config = z.output<typeof configSchema>;
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   const config = loadConfig(configSchema, env);
   if (config.WRITE_SEGMENTS && config.S3_ENDPOINT === undefined)
-    throw new ConfigError('WRITE_SEGMENTS needs S3_ENDPOINT');
+    throw new ConfigError('S3_ENDPOINT is not set: frames are stored as segments, unless WRITE_SEGMENTS is false');
   return config;
 }
 

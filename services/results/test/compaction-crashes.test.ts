@@ -6,6 +6,9 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';
 import { compactFrames } from '../src/use-cases/compact-frames.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { noteObject } from '../src/db/segment-objects.ts';
+import { segmentKey } from '../src/domain/segments/segment-key.ts';
+import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
 import { runRetention } from '../src/use-cases/run-retention.ts';
 import {
   formsOf,
@@ -24,7 +27,7 @@ import type { TestResults } from './support.ts';
 /** Writes segments and moves none of them. */
 let results: TestResults;
 beforeAll(async () => {
-  results = await startResults({ WRITE_SEGMENTS: 'true', SEGMENT_INTERVAL_MS: '600000' });
+  results = await startResults({ SEGMENT_INTERVAL_MS: '600000' });
 }, 60_000);
 afterAll(() => results.stop(), 60_000);
 
@@ -53,7 +56,6 @@ async function startDying(crashAt: string, settings: Record<string, string> = {}
     CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
     TASKS_URL: results.tasks.url,
     IMAGES_URL: results.images.url,
-    WRITE_SEGMENTS: 'true',
     SEGMENT_YOUNG_MS: '0',
     SEGMENT_INTERVAL_MS: '50',
     ...settings,
@@ -109,3 +111,18 @@ test('a process that dies between the objects and the index of an expired day is
   await runRetention({ ...deps(), partitions: createPartitionKeeper(db, 90) });
   expect(await db('segments').select('id')).toEqual([]);
 }, 120_000);
+
+test('an object that is still on its way while its day is removed is found and removed later', async () => {
+  const { db } = results.database;
+  const task = newTaskId();
+  const day = new Date().toISOString().slice(0, 10);
+  await results.deliver([frame(task, 0)]);
+  const { store } = deps();
+  const objectKey = segmentKey({ day, taskId: task, firstSeq: 0 }, 'late');
+  await noteObject(db, { objectKey, day });
+  await runRetention({ ...deps(), partitions: createPartitionKeeper(db, 90) });
+  await store.put(objectKey, Buffer.from('late'));
+  await db('unindexed_objects').update({ noted_at: new Date(Date.now() - 3_700_000) });
+  await sweepSegmentObjects(deps());
+  expect(await results.s3.objects()).not.toContain(objectKey);
+}, 60_000);

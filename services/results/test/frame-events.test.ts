@@ -15,7 +15,7 @@ import { until } from '@vision/shared/testing/until';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { frame, logger, mark, newTaskId, startResults, testSettings } from './support.ts';
+import { frame, logger, mark, newTaskId, startResults, storedFrames, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let results: TestResults;
@@ -39,14 +39,8 @@ afterAll(async () => {
   await results.stop();
 }, 60_000);
 
-const storedSeqs = async (taskId: string): Promise<number[]> => {
-  const rows = await results.database
-    .db('frames')
-    .where({ task_id: taskId })
-    .orderBy('seq')
-    .select<{ seq: number }[]>('seq');
-  return rows.map(({ seq }) => seq);
-};
+const storedSeqs = async (taskId: string): Promise<number[]> =>
+  (await storedFrames(results.database.db, taskId)).map(({ seq }) => seq);
 const settled = (id: string) => results.service.consumers.frames.settled(id);
 
 test('when the mark is stored, the end of the results is told once', async () => {
@@ -143,7 +137,7 @@ test('frames and end marks that the database lost with its last commits are read
   const task = newTaskId();
   const { db } = results.database;
   await results.deliver([frame(task, 0), frame(task, 1)]);
-  const failOver = await rememberTables(db, ['frames', 'ingests', 'outbox', 'consumer_positions']);
+  const failOver = await rememberTables(db, ['frames', 'segments', 'ingests', 'outbox', 'consumer_positions']);
   await results.deliver([frame(task, 2), frame(task, 3), mark(task, { frames_published: 4 })]);
   await until(() => completed.some(({ task_id: id }) => id === task));
   await failOver();
@@ -165,6 +159,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
   const { db } = results.database;
   const content = async (): Promise<unknown> => ({
     frames: await db('frames').select('*').orderBy(['task_id', 'seq']),
+    segments: await db('segments').select('*').orderBy(['task_id', 'first_seq', 'id']),
     ingests: await db('ingests').select('task_id', 'attempt', 'stored', 'max_seq', 'end_status').orderBy('task_id'),
     events: await db('outbox').count(),
   });

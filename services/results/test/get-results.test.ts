@@ -29,11 +29,11 @@ interface Page {
 }
 
 const forms = [
-  { form: 'rows', settings: {} },
-  { form: 'young segments', settings: { WRITE_SEGMENTS: 'true' } },
+  { form: 'rows', settings: { WRITE_SEGMENTS: 'false' } },
+  { form: 'young segments', settings: {} },
   {
     form: 'segments in the object store',
-    settings: { WRITE_SEGMENTS: 'true', SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' },
+    settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' },
   },
 ];
 

@@ -4,7 +4,7 @@ import { freePort } from '@vision/shared/testing/ports';
 import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
-import { frame, newTaskId, startResults } from './support.ts';
+import { frame, newTaskId, settingsOfStore, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let results: TestResults;
@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => results.stop(), 60_000);
 
 const settings = async () => ({
+  ...settingsOfStore(results.s3),
   HOST: '127.0.0.1',
   PORT: String(await freePort()),
   HEALTH_PORT: String(await freePort()),

@@ -35,7 +35,7 @@ export const testSettings = {
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
-  writeSegments: false,
+  writeSegments: true,
   youngMs: 600_000,
 };
 

@@ -46,11 +46,6 @@ export async function hasObjects(db: Knex, day: string): Promise<boolean> {
   return rows[0].found;
 }
 
-/** Forgets what was on its way for tasks of a day that is removed. */
-export async function forgetObjectsOfDay(db: Knex, day: string): Promise<void> {
-  await db('unindexed_objects').where({ day }).delete();
-}
-
 /** A segment whose objects are in the object store. */
 export interface StoredObject {
   taskId: string;

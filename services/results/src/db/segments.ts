@@ -42,28 +42,42 @@ const FOUND = `s.id, s.task_id as "taskId", s.day::text, s.first_seq as "firstSe
 const opened = (rows: SegmentRow[]): FoundSegment[] =>
   rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
 
-/** Stores segments of any tasks in one statement. */
+/**
+ * Stores segments of any tasks in one statement. Their bytes are one parameter, which is sent as it is, of which each
+ * row takes its parts.
+ */
 export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[]): Promise<void> {
   if (segments.length === 0) return;
+  const parts: Buffer[] = [];
+  let length = 0;
+  const add = (bytes: Buffer) => {
+    // PostgreSQL counts from 1.
+    const at = length + 1;
+    parts.push(bytes);
+    length += bytes.length;
+    return { at, length: bytes.length };
+  };
   const rows = segments.map(({ facts, heads, body, ...rest }) => ({
     ...facts,
     ...rest,
     // PostgreSQL takes no character 0, so labels stand as JSON writes them.
     labels: facts.labels?.map((label) => JSON.stringify(label).slice(1, -1)),
-    heads: heads.toString('base64'),
-    body: body?.toString('base64'),
+    heads: add(heads),
+    body: body && add(body),
   }));
   await tx.raw(
     `insert into segments (day, task_id, first_seq, last_seq, first_position, last_position, first_time_ms, last_time_ms,
             frames, attempts, labels, best_score, heads, body, object_key, bytes, checksum)
      select day, "taskId", "firstSeq", "lastSeq", "firstPosition", "lastPosition", "firstTimeMs", "lastTimeMs",
-            frames, attempts, labels, "bestScore", decode(heads, 'base64'), decode(body, 'base64'), "objectKey", bytes,
-            checksum
-       from json_to_recordset(?::json) as row (day date, "taskId" uuid, "firstSeq" int, "lastSeq" int,
+            frames, attempts, labels, "bestScore",
+            substring(parts from (heads ->> 'at')::int for (heads ->> 'length')::int),
+            substring(parts from (body ->> 'at')::int for (body ->> 'length')::int), "objectKey", bytes, checksum
+       from (select :parts::bytea as parts) as sent,
+            json_to_recordset(:rows::json) as row (day date, "taskId" uuid, "firstSeq" int, "lastSeq" int,
             "firstPosition" bigint, "lastPosition" bigint, "firstTimeMs" bigint, "lastTimeMs" bigint, frames int,
-            attempts jsonb, labels text[], "bestScore" double precision, heads text, body text, "objectKey" text,
+            attempts jsonb, labels text[], "bestScore" double precision, heads json, body json, "objectKey" text,
             bytes int, checksum bigint)`,
-    [JSON.stringify(rows)],
+    { parts: Buffer.concat(parts, length), rows: JSON.stringify(rows) },
   );
 }
 

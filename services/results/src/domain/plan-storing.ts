@@ -43,7 +43,7 @@ export interface FrameRow {
   width: number;
   height: number;
   /** Highest score first. */
-  objects: TrackedObject[];
+  objects: readonly TrackedObject[];
 }
 
 /** What became of a frame that may have been there already. */

@@ -10,9 +10,20 @@ export function toStored(objects: readonly TrackedObject[]): string {
     .join('\n');
 }
 
-/** Highest score first, as objects are stored and shown. */
-export const byScore = (objects: readonly TrackedObject[]): TrackedObject[] =>
-  objects.toSorted((a, b) => b.score - a.score);
+/** Highest score first, as objects are stored and shown. Those of our own backend come in that order. */
+export const byScore = (objects: readonly TrackedObject[]): readonly TrackedObject[] =>
+  isInOrder(objects) ? objects : objects.toSorted(highestFirst);
+
+const highestFirst = (a: TrackedObject, b: TrackedObject) => b.score - a.score;
+
+function isInOrder(objects: readonly TrackedObject[]): boolean {
+  let before = Infinity;
+  for (const { score } of objects) {
+    if (score > before) return false;
+    before = score;
+  }
+  return true;
+}
 
 /**
  * The stored objects at or above a score, as a JSON array, and how many there are in all. JSON has no raw line break

@@ -11,7 +11,7 @@ import {
   today,
 } from '../db/partitions.ts';
 import type { DayTable } from '../db/partitions.ts';
-import { forgetObjectsOfDay, hasObjects } from '../db/segment-objects.ts';
+import { hasObjects } from '../db/segment-objects.ts';
 import { segmentsOfDay } from '../domain/segments/segment-key.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
@@ -56,7 +56,8 @@ export async function runRetention({
 
 /**
  * Removes what is in the object store first, then the index: cut short, it is repeated. Reads have hidden the day
- * already. A day without a segment there needs no object store.
+ * already. A day without a segment there needs no object store. What is on its way meanwhile stays in the list of
+ * objects without a segment, so the sweep removes it.
  */
 async function removeSegments(
   { db, store, signals }: Pick<Deps, 'db' | 'signals' | 'store'>,
@@ -74,7 +75,6 @@ async function removeSegments(
     }
     await removeKeys();
   }
-  await forgetObjectsOfDay(db, day);
   crashPoint('results.expired_objects_removed');
   if (!(await tryToDrop(db, 'segments', day))) signals.dropBlocked(day);
 }

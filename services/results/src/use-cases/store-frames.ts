@@ -53,11 +53,14 @@ async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: F
   const byTask = new Map<string, TaskMessages>();
   for (const message of messages) {
     const taskId = message.data.job_id.toLowerCase();
+    const group = byTask.get(taskId);
+    if (group) {
+      group.messages.push(message);
+      continue;
+    }
     const day = dayOfTask(taskId);
     if (day === undefined) throw new Error(`the job id ${taskId} is no UUIDv7, so no task of this system`);
-    const group = byTask.get(taskId);
-    if (group) group.messages.push(message);
-    else byTask.set(taskId, { day, messages: [message] });
+    byTask.set(taskId, { day, messages: [message] });
   }
   const expiredDays = await partitions.ensure([...byTask.values()].map(({ day }) => day));
   let expired = 0;

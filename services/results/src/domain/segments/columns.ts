@@ -11,7 +11,9 @@ export class NumberColumn {
   add(value: number): void {
     const folded = value < 0 ? -2 * value - 1 : 2 * value;
     this.#low.byte(folded & 0xff);
-    this.#high.unsigned(Math.floor(folded / 256));
+    const high = Math.floor(folded / 256);
+    if (high < 128) this.#high.byte(high);
+    else this.#high.unsigned(high);
   }
 
   writeTo(out: ByteWriter): void {
@@ -20,15 +22,21 @@ export class NumberColumn {
   }
 }
 
-/** Reads a column of exactly `count` numbers. */
-export function readNumbers(reader: ByteReader, count: number): () => number {
-  const low = new ByteReader(reader.block());
-  const high = new ByteReader(reader.block());
-  if (low.left() !== count) throw new SegmentDamagedError('a column has another length');
-  return () => {
-    const folded = low.byte() + 256 * high.unsigned();
-    return folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
-  };
+/** Reads a column of exactly `count` numbers, each of which fits 32 bits. */
+export function readNumbers(reader: ByteReader, count: number): Int32Array {
+  const low = reader.block();
+  const high = reader.block();
+  if (low.length !== count) throw new SegmentDamagedError('a column has another length');
+  const numbers = new Int32Array(count);
+  const rest = new ByteReader(high);
+  // Nearly every number has one byte above.
+  const isShort = high.length === count && high.every((byte) => byte < 128);
+  for (let at = 0; at < count; at += 1) {
+    const above = isShort ? (high[at] ?? 0) : rest.unsigned();
+    const folded = (low[at] ?? 0) + 256 * above;
+    numbers[at] = folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+  }
+  return numbers;
 }
 
 /** What stands once in a segment and is named by its number: labels, tracks. */

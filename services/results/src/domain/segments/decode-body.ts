@@ -64,12 +64,16 @@ function readColumns(reader: ByteReader, counts: readonly number[], words: Words
   const [places, newTracks, labelCodes] = [1, 2, 3].map(() => new ByteReader(reader.block()));
   if (!places || !newTracks || !labelCodes || places.left() < total)
     throw new SegmentDamagedError('a column has another length');
-  const numbers = [1, 2, 3, 4, 5].map(() => readNumbers(reader, total));
-  const [nextScore = none, nextA = none, nextB = none, nextC = none, nextD = none] = numbers;
-  const column = () => new Int32Array(total);
-  const columns = { labels: column(), tracks: column(), scores: column() };
-  const [a, b, c, d] = [column(), column(), column(), column()];
-  const states = new Map<number, TrackState>();
+  const columns: Columns = {
+    labels: new Int32Array(total),
+    tracks: new Int32Array(total),
+    scores: readNumbers(reader, total),
+    a: readNumbers(reader, total),
+    b: readNumbers(reader, total),
+    c: readNumbers(reader, total),
+    d: readNumbers(reader, total),
+  };
+  const states: TrackState[] = [];
   let at = 0;
   let before: number[] = [];
   for (const count of counts) {
@@ -79,27 +83,30 @@ function readColumns(reader: ByteReader, counts: readonly number[], words: Words
       const code = places.unsigned();
       const track = code === 0 ? newTracks.unsigned() : before[place + unfold(code - 1)];
       if (track === undefined || track >= words.tracks.length) throw new SegmentDamagedError('a track is unknown');
-      const state = states.get(track) ?? unseenTrack();
-      states.set(track, state);
+      const state = (states[track] ??= unseenTrack());
       const labelCode = labelCodes.unsigned();
       if (labelCode > 0) state.label = labelCode - 1;
       if (state.label < 0 || state.label >= words.labels.length) throw new SegmentDamagedError('a label is unknown');
-      score += nextScore();
       columns.tracks[at] = track;
       columns.labels[at] = state.label;
+      score += columns.scores[at] ?? 0;
       columns.scores[at] = score;
-      a[at] = state.a += nextA();
-      b[at] = state.b += nextB();
-      c[at] = state.c += nextC();
-      d[at] = state.d += nextD();
+      addDifferences(columns, at, state);
       seen.push(track);
     }
     before = seen;
   }
-  return { ...columns, a, b, c, d };
+  return columns;
 }
 
-const none = () => 0;
+/** Makes what changed since the last object of the track the numbers themselves. */
+function addDifferences({ a, b, c, d }: Columns, at: number, state: TrackState): void {
+  a[at] = state.a += a[at] ?? 0;
+  b[at] = state.b += b[at] ?? 0;
+  c[at] = state.c += c[at] ?? 0;
+  d[at] = state.d += d[at] ?? 0;
+}
+
 const unfold = (value: number) => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
 
 interface Parts {
@@ -128,12 +135,13 @@ class ColumnBody implements SegmentBody {
     const text = texts.get(index);
     if (text !== undefined) return selectObjects(text, minScore);
     const [start, end] = this.#span(index);
-    let json = '';
+    let json = '[';
     for (let at = start; at < end; at += 1) {
       if (form.scoreOf(columns.scores[at] ?? 0) < minScore) break;
-      json += at === start ? this.#objectText(at) : `,${this.#objectText(at)}`;
+      if (at > start) json += ',';
+      json += this.#objectText(at);
     }
-    return { json: `[${json}]`, total: end - start };
+    return { json: `${json}]`, total: end - start };
   }
 
   objectsOf(index: number): FrameObjects {
@@ -158,7 +166,7 @@ class ColumnBody implements SegmentBody {
     const { form, columns } = this.#parts;
     const { labels, tracks, scores, a, b, c, d } = columns;
     const box = form.boxText(a[at] ?? 0, b[at] ?? 0, c[at] ?? 0, d[at] ?? 0);
-    const score = form.scoreOf(scores[at] ?? 0);
+    const score = form.scoreText(scores[at] ?? 0);
     return `${this.#beginnings[labels[at] ?? 0]}${score},"bbox":{"format":"cxcywh_normalized",${box}${this.#ends[tracks[at] ?? 0]}`;
   }
 }

@@ -2,8 +2,8 @@ import type { TrackedObject } from '@vision/shared/contracts/detection';
 import { ByteWriter } from './bytes.ts';
 import { Dictionary, NumberColumn, unseenTrack } from './columns.ts';
 import type { TrackState } from './columns.ts';
-import { fixedPoints } from './fixed-point.ts';
-import type { Integers } from './fixed-point.ts';
+import { fixedPoints, NUMBERS } from './fixed-point.ts';
+import type { FixedPoint } from './fixed-point.ts';
 import { pack } from './pack.ts';
 import type { Effort } from './pack.ts';
 
@@ -27,42 +27,59 @@ export interface Words {
  */
 export function encodeBody(frames: readonly FrameObjects[], effort: Effort): Buffer {
   const form = formOf(frames);
-  const writer = new BodyWriter();
-  frames.forEach((objects, index) => writer.add(objects, form.integers[index], index));
+  const writer = new BodyWriter(form.integers);
+  frames.forEach((objects, frame) => {
+    const start = form.starts[frame] ?? -1;
+    if (typeof objects === 'string') writer.addText(objects, frame);
+    else if (start < 0) writer.addText(textOf(objects), frame);
+    else writer.addObjects(objects, start, frame);
+  });
   return pack(writer.written(form.number), effort);
 }
 
 interface Form {
   number: number;
-  /** Of each frame, undefined for those that are kept as text. */
-  integers: (Integers[] | undefined)[];
+  /** Those of all objects, `NUMBERS` for each. */
+  integers: Int32Array;
+  /** Where the numbers of each frame begin; -1 for those that are kept as text. */
+  starts: number[];
 }
 
 /** The first form that all frames fit; else the last, with those kept as text that do not fit even that one. */
 function formOf(frames: readonly FrameObjects[]): Form {
-  let form: Form = { number: 0, integers: [] };
+  let count = 0;
+  for (const objects of frames) if (typeof objects !== 'string') count += objects.length;
+  const integers = new Int32Array(count * NUMBERS);
+  let form: Form = { number: 0, integers, starts: [] };
   for (const [number, { toIntegers }] of fixedPoints.entries()) {
-    form = { number, integers: frames.map((objects) => integersOf(objects, toIntegers)) };
-    if (form.integers.every((integers, index) => integers !== undefined || typeof frames[index] === 'string')) break;
+    form = { number, integers, starts: startsIn(integers, frames, toIntegers) };
+    if (form.starts.every((start, frame) => start >= 0 || typeof frames[frame] === 'string')) break;
   }
   return form;
 }
 
-function integersOf(
-  objects: FrameObjects,
-  toIntegers: (object: TrackedObject) => Integers | undefined,
-): Integers[] | undefined {
-  if (typeof objects === 'string') return undefined;
-  const all: Integers[] = [];
-  for (const object of objects) {
-    const integers = toIntegers(object);
-    if (!integers) return undefined;
-    all.push(integers);
-  }
-  return all;
+function startsIn(
+  integers: Int32Array,
+  frames: readonly FrameObjects[],
+  toIntegers: FixedPoint['toIntegers'],
+): number[] {
+  let next = 0;
+  return frames.map((objects) => {
+    if (typeof objects === 'string') return -1;
+    const start = next;
+    for (const object of objects) {
+      if (!toIntegers(object, integers, next)) {
+        next = start;
+        return -1;
+      }
+      next += NUMBERS;
+    }
+    return start;
+  });
 }
 
 class BodyWriter {
+  readonly #integers: Int32Array;
   readonly #labels = new Dictionary();
   readonly #tracks = new Dictionary();
   readonly #states: TrackState[] = [];
@@ -70,27 +87,34 @@ class BodyWriter {
   readonly #places = new ByteWriter();
   readonly #newTracks = new ByteWriter();
   readonly #labelCodes = new ByteWriter();
-  readonly #numbers = Array.from({ length: 5 }, () => new NumberColumn());
+  readonly #scores = new NumberColumn();
+  readonly #a = new NumberColumn();
+  readonly #b = new NumberColumn();
+  readonly #c = new NumberColumn();
+  readonly #d = new NumberColumn();
 
-  add(objects: FrameObjects, integers: Integers[] | undefined, frame: number): void {
-    if (typeof objects === 'string' || integers === undefined) {
-      this.#texts.push([frame, typeof objects === 'string' ? objects : textOf(objects)]);
-      return;
-    }
-    let scoreBefore = 0;
-    objects.forEach((object, place) => {
-      const numbers = integers[place];
-      if (!numbers) throw new Error('an object has no numbers');
-      this.#addObject(object, numbers, { frame, place, scoreBefore });
-      scoreBefore = numbers[0];
-    });
+  constructor(integers: Int32Array) {
+    this.#integers = integers;
   }
 
-  #addObject(
-    { label, track_id: trackId }: TrackedObject,
-    [score, a, b, c, d]: Integers,
-    { frame, place, scoreBefore }: { frame: number; place: number; scoreBefore: number },
-  ): void {
+  addText(text: string, frame: number): void {
+    this.#texts.push([frame, text]);
+  }
+
+  /** The numbers of the objects begin at `start`. */
+  addObjects(objects: readonly TrackedObject[], start: number, frame: number): void {
+    let scoreBefore = 0;
+    for (let place = 0; place < objects.length; place += 1) {
+      const object = objects[place];
+      if (!object) continue;
+      const state = this.#stateOf(object, frame, place);
+      this.#addNumbers(state, start + place * NUMBERS, scoreBefore);
+      scoreBefore = this.#integers[start + place * NUMBERS] ?? 0;
+    }
+  }
+
+  /** Writes of which track and label an object is. */
+  #stateOf({ label, track_id: trackId }: TrackedObject, frame: number, place: number): TrackState {
     const track = this.#tracks.numberOf(trackId);
     const state = (this.#states[track] ??= unseenTrack());
     if (state.frame >= 0 && state.frame === frame - 1) this.#places.unsigned(1 + fold(state.place - place));
@@ -100,13 +124,27 @@ class BodyWriter {
     }
     const labelNumber = this.#labels.numberOf(label);
     this.#labelCodes.unsigned(state.label === labelNumber ? 0 : 1 + labelNumber);
-    const [scores, as, bs, cs, ds] = this.#numbers;
-    scores?.add(score - scoreBefore);
-    as?.add(a - state.a);
-    bs?.add(b - state.b);
-    cs?.add(c - state.c);
-    ds?.add(d - state.d);
-    Object.assign(state, { label: labelNumber, frame, place, a, b, c, d });
+    state.label = labelNumber;
+    state.frame = frame;
+    state.place = place;
+    return state;
+  }
+
+  #addNumbers(state: TrackState, at: number, scoreBefore: number): void {
+    const integers = this.#integers;
+    const a = integers[at + 1] ?? 0;
+    const b = integers[at + 2] ?? 0;
+    const c = integers[at + 3] ?? 0;
+    const d = integers[at + 4] ?? 0;
+    this.#scores.add((integers[at] ?? 0) - scoreBefore);
+    this.#a.add(a - state.a);
+    this.#b.add(b - state.b);
+    this.#c.add(c - state.c);
+    this.#d.add(d - state.d);
+    state.a = a;
+    state.b = b;
+    state.c = c;
+    state.d = d;
   }
 
   written(form: number): Buffer {
@@ -115,7 +153,7 @@ class BodyWriter {
     const words: Words = { labels: this.#labels.texts, tracks: this.#tracks.texts, texts: this.#texts };
     out.block(Buffer.from(JSON.stringify(words)));
     for (const column of [this.#places, this.#newTracks, this.#labelCodes]) out.block(column.written());
-    for (const column of this.#numbers) column.writeTo(out);
+    for (const column of [this.#scores, this.#a, this.#b, this.#c, this.#d]) column.writeTo(out);
     return out.written();
   }
 }

@@ -25,13 +25,25 @@ export function encodeHeads(heads: readonly FrameHead[], effort: Effort): Buffer
   const out = new ByteWriter();
   out.unsigned(heads.length);
   for (const column of COLUMNS) {
-    const values = heads.map((head) => head[column]);
-    const differences = values.map((value, index) => value - (values[index - 1] ?? 0));
-    const areExact = differences.every(Number.isSafeInteger);
+    const areExact = haveDifferences(heads, column);
     out.byte(areExact ? DIFFERENCES : VALUES);
-    for (const value of areExact ? differences : values) out.signed(value);
+    let before = 0;
+    for (const { [column]: value } of heads) {
+      out.signed(value - before);
+      if (areExact) before = value;
+    }
   }
   return pack(out.written(), effort);
+}
+
+/** Whether every number differs from the one before by a number that is exact. */
+function haveDifferences(heads: readonly FrameHead[], column: keyof FrameHead): boolean {
+  let before = 0;
+  for (const { [column]: value } of heads) {
+    if (!Number.isSafeInteger(value - before)) return false;
+    before = value;
+  }
+  return true;
 }
 
 /** @throws SegmentDamagedError for anything that `encodeHeads` did not write. */

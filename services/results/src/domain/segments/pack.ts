@@ -10,15 +10,20 @@ const HEADER_BYTES = 10;
 export const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 
 /** `fast` for what is written while frames arrive, `small` for what is kept. */
-const LEVELS = { fast: 1, small: 12 };
-export type Effort = keyof typeof LEVELS;
+const EFFORTS = {
+  // Beginning to compress costs as much as a kilobyte that is stored for some minutes.
+  fast: { level: 1, fromBytes: 1_024 },
+  small: { level: 12, fromBytes: 64 },
+};
+export type Effort = keyof typeof EFFORTS;
 
 /** Bytes with a header (format, length, checksum), compressed when that makes them smaller. */
 export function pack(content: Buffer, effort: Effort): Buffer {
   if (content.length > MAX_UNPACKED_BYTES) throw new Error(`${content.length} bytes are too many for a segment`);
+  const { level, fromBytes } = EFFORTS[effort];
   const header = Buffer.alloc(HEADER_BYTES);
-  const params = { [constants.ZSTD_c_compressionLevel]: LEVELS[effort] };
-  const compressed = content.length > 64 ? zstdCompressSync(content, { params }) : content;
+  const params = { [constants.ZSTD_c_compressionLevel]: level };
+  const compressed = content.length > fromBytes ? zstdCompressSync(content, { params }) : content;
   const isSmaller = compressed.length < content.length;
   header.writeUInt8(FORMAT, 0);
   header.writeUInt8(isSmaller ? ZSTD : PLAIN, 1);

@@ -97,8 +97,9 @@ export const openBody = (body: Buffer, heads: readonly FrameHead[]): SegmentBody
     heads.map(({ objects }) => objects),
   );
 
-function headOf({ objects, ...head }: SegmentFrame): FrameHead {
-  return { ...head, objects: typeof objects === 'string' ? storedScores(objects).length : objects.length };
+function headOf({ seq, position, attempt, frameTimeMs, width, height, objects }: SegmentFrame): FrameHead {
+  const count = typeof objects === 'string' ? storedScores(objects).length : objects.length;
+  return { seq, position, attempt, frameTimeMs, width, height, objects: count };
 }
 
 /** What of the facts follows from the heads; they change when a newer attempt takes frames over. */
@@ -109,8 +110,12 @@ export function factsOf(heads: readonly FrameHead[]): Omit<SegmentFacts, 'labels
     attempts[attempt] = known ? [known[0] + 1, Math.min(known[1], seq), Math.max(known[2], seq)] : [1, seq, seq];
   }
   const range = (column: 'seq' | 'position' | 'frameTimeMs') => {
-    const values = heads.map((head) => head[column]);
-    return [Math.min(...values), Math.max(...values)] as const;
+    let [least, most] = [Infinity, -Infinity];
+    for (const head of heads) {
+      least = Math.min(least, head[column]);
+      most = Math.max(most, head[column]);
+    }
+    return [least, most] as const;
   };
   const [firstSeq, lastSeq] = range('seq');
   const [firstPosition, lastPosition] = range('position');
@@ -131,10 +136,15 @@ function objectFacts(frames: readonly SegmentFrame[]): Pick<SegmentFacts, 'label
   const labels = new Set<string>();
   let best: number | undefined;
   for (const { objects } of frames) {
-    const scores = typeof objects === 'string' ? storedScores(objects) : objects.map(({ score }) => score);
-    for (const score of scores) if (best === undefined || score > best) best = score;
-    const own = typeof objects === 'string' ? storedLabels(objects) : objects.map(({ label }) => label);
-    for (const label of own) if (labels.size <= MAX_LABELS) labels.add(label);
+    if (typeof objects === 'string') {
+      for (const score of storedScores(objects)) if (best === undefined || score > best) best = score;
+      for (const label of storedLabels(objects)) if (labels.size <= MAX_LABELS) labels.add(label);
+      continue;
+    }
+    for (const { score, label } of objects) {
+      if (best === undefined || score > best) best = score;
+      if (labels.size <= MAX_LABELS) labels.add(label);
+    }
   }
   return { labels: labels.size > MAX_LABELS ? undefined : [...labels].sort(), bestScore: best };
 }

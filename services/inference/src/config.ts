@@ -44,6 +44,14 @@ const videoConfig = {
   ...streamCertificatesConfig,
   ...auditConfig,
   JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
+  LIVE_JOBS_PER_WORKER: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Live streams among them; 0 is as many as this worker can compute at SAMPLE_FPS, by what they cost as measured',
+    ),
   JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
   JOB_LEASE_MARGIN_MS: millis(2_000).describe(
     'Time before the end of a lease that could not be renewed when its worker puts the job down',

@@ -1,5 +1,6 @@
 import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
+import { videoCodecs, videoSizes } from './domain/decode-costs.ts';
 
 const scene = 'its code; one of the scenes that are served';
 
@@ -34,6 +35,20 @@ export const pictureMetrics = {
 export const jobMetrics = {
   atWork: gauge('vision.jobs.at_work', { meaning: 'Video jobs that this replica runs' }),
   places: gauge('vision.jobs.places', { meaning: 'Video jobs that this replica runs at most' }),
+  live: gauge('vision.jobs.live', {
+    meaning: 'Live streams of this replica by the frames they get: all of them, or fewer because it is too slow',
+    labels: { rate: ['full', 'behind'] },
+  }),
+  livePlaces: gauge('vision.jobs.live_places', {
+    meaning: 'Live streams that this replica takes at most, as set or as measured',
+  }),
+  liveCost: gauge('vision.jobs.live_cost', {
+    meaning: 'Cores that decoding and detecting a live stream takes in this replica, as measured',
+  }),
+  decodeCost: gauge('vision.jobs.decode_cost', {
+    meaning: 'Cores that decoding a live stream takes in this replica, as measured, for the sources that were there',
+    labels: { size: videoSizes, codec: videoCodecs },
+  }),
   unowned: gauge('vision.jobs.unowned', {
     meaning: 'Jobs that no worker holds. Every replica tells the same: use `max`',
   }),
@@ -69,6 +84,10 @@ export const frameMetrics = {
     labels: { kind: ['live', 'file'] },
   }),
   sampled: counter('vision.frames.sampled', { meaning: 'Frames handed to a model' }),
+  repeated: counter('vision.frames.repeated', {
+    meaning: 'Frames in which nothing moved, and which repeat the objects of the one before (`still` of a scene)',
+    labels: { scene },
+  }),
   published: counter('vision.frames.published', { meaning: 'Frames that Kafka acknowledged', labels: { scene } }),
   dropped: counter('vision.frames.dropped', {
     meaning: 'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost',

@@ -1,5 +1,6 @@
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createGauge, createHistogram, observe } from '@vision/shared/telemetry/instruments';
+import type { DecodeCosts } from './domain/decode-costs.ts';
 import type { JobEnding, JobRecord } from './domain/job.ts';
 import { frameMetrics, jobMetrics, pictureMetrics } from './metrics.ts';
 import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
@@ -22,6 +23,15 @@ export function createSignals(logger: Logger) {
 
 type JobFacts = Pick<JobRecord, 'jobId' | 'sceneCode' | 'attempt'>;
 
+interface LiveFacts {
+  costs: {
+    rates: () => { full: number; behind: number };
+    costOfOne: () => number;
+    decoding: DecodeCosts['measured'];
+  };
+  places: () => number;
+}
+
 /** What an autoscaler goes by: work that is there, and the places for it. */
 function placeSignals() {
   return {
@@ -32,6 +42,18 @@ function placeSignals() {
     jobsWatched: (countOf: () => number, most: number) => {
       observe(jobMetrics.atWork, (tell) => tell(countOf()));
       observe(jobMetrics.places, (tell) => tell(most));
+    },
+    liveJobsWatched: ({ costs, places }: LiveFacts) => {
+      observe(jobMetrics.live, (tell) => {
+        const { full, behind } = costs.rates();
+        tell(full, { rate: 'full' });
+        tell(behind, { rate: 'behind' });
+      });
+      observe(jobMetrics.livePlaces, (tell) => tell(places()));
+      observe(jobMetrics.liveCost, (tell) => tell(costs.costOfOne()));
+      observe(jobMetrics.decodeCost, (tell) => {
+        for (const { size, codec, cores } of costs.decoding()) tell(cores, { size, codec });
+      });
     },
     jobsUnowned: unownedJobs(),
   };
@@ -106,6 +128,14 @@ function jobSignals(logger: Logger) {
       const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };
       logger.warn(facts, 'a live source was lost and is tried again');
     },
+    liveRateChanged: ({ jobId, sceneCode: scene }: JobFacts, isBehind: boolean) => {
+      const facts = { task_id: jobId, scene_code: scene };
+      if (isBehind) logger.warn(facts, 'a live stream gets fewer frames than its rate: this worker is too slow');
+      else logger.info(facts, 'a live stream gets all its frames again');
+    },
+    rateNotStored: ({ jobId }: JobFacts, error: unknown) => {
+      logger.warn({ task_id: jobId, err: error }, 'that a live stream is behind, or no longer, could not be stored');
+    },
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
       logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
@@ -121,12 +151,14 @@ function jobSignals(logger: Logger) {
 function frameSignals(logger: Logger) {
   const read = createCounter(frameMetrics.read);
   const sampled = createCounter(frameMetrics.sampled);
+  const repeated = createCounter(frameMetrics.repeated);
   const published = createCounter(frameMetrics.published);
   const dropped = createCounter(frameMetrics.dropped);
   const detecting = createHistogram(frameMetrics.detecting);
   return {
     framesRead: (kind: 'live' | 'file', frames: number) => read.add(frames, { kind }),
     frameSampled: () => sampled.add(1),
+    frameRepeated: ({ sceneCode: scene }: JobFacts) => repeated.add(1, { scene }),
     frameDetected: ({ sceneCode: scene }: JobFacts, durationMs: number) => {
       detecting.record(durationMs / 1000, { scene });
     },

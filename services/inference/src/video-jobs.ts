@@ -1,6 +1,8 @@
 import { topics } from '@vision/shared/contracts/topics';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createBell } from '@vision/shared/async/bell';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
@@ -16,6 +18,7 @@ import { objectStoreOptions } from '@vision/shared/object-store/object-store-con
 import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createCensus } from '@vision/shared/telemetry/census';
 import { createSecretBox } from '@vision/shared/secret-box';
+import { usableCores } from '@vision/shared/usable-cores';
 import { createVideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
 import { countUnowned } from './db/jobs.ts';
@@ -25,11 +28,15 @@ import { createSourceAddresses } from './inputs/source-addresses.ts';
 import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
 import { createWorker } from './jobs/worker.ts';
+import { processorTimeByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
 import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
+import { createProgressNotes } from './use-cases/progress-notes.ts';
+import { createLiveCosts } from './use-cases/live-costs.ts';
 
 // Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
 const FRAMES_IN_RESERVE = 1;
+const COSTS_EVERY_MS = 5_000;
 
 /** The part of the service that runs video jobs. */
 export interface VideoJobs {
@@ -45,7 +52,7 @@ export interface VideoJobs {
 
 /** Stores, sources and the worker of video jobs, beside what detects in pictures. */
 export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, threads: number): VideoJobs {
-  const { logger } = pictures;
+  const { logger, signals } = pictures;
   const database = databaseConnection(config);
   const db = createDb({ ...database, applicationName: 'inference' });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'inference', logger });
@@ -67,7 +74,9 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     box: createSecretBox(config.STREAM_URL_KEY),
     addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
+    liveCosts: liveCostsOf(config, pictures.detectors),
     drops: createDropCounts(db),
+    progress: createProgressNotes(),
     wakeWorker: () => {
       bells.looks.ring();
       bells.renewals.ring();
@@ -76,9 +85,9 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);
-  const show = pictures.signals.jobsUnowned;
-  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show, logger });
+  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
+  const background = [auditor, census, costsPoller(deps)];
   return {
     deps,
     checks: [
@@ -90,18 +99,34 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     start: async () => {
       await files.start();
       worker.start();
-      auditor.start();
-      census.start();
+      background.forEach((part) => part.start());
     },
     stopWorker: () => worker.stop(),
     stopClients: async () => {
-      await Promise.all([auditor.stop(), census.stop()]);
+      await Promise.all(background.map((part) => part.stop()));
       await producer.stop();
       await files.stop();
       store.close();
       await db.destroy();
     },
   };
+}
+
+function liveCostsOf(config: VideoConfig, detectors: Deps['detectors']): Deps['liveCosts'] {
+  return createLiveCosts({
+    cores: usableCores(),
+    fps: config.SAMPLE_FPS,
+    decoderTimes: processorTimeByGroup,
+    expectedDetectMs: () => detectors.expectedMs(),
+  });
+}
+
+function costsPoller({ liveCosts, logger }: Pick<Deps, 'liveCosts' | 'logger'>): Poller {
+  const run = async () => {
+    liveCosts.measure();
+    return 0;
+  };
+  return createPoller({ name: 'live-costs', intervalMs: COSTS_EVERY_MS, run, logger });
 }
 
 /** The settings of video jobs by their names in the code. */
@@ -122,6 +147,7 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
     decodeMaxSide: config.DECODE_MAX_SIDE,
     framesAtOnce: detectionThreads + FRAMES_IN_RESERVE,
     jobsPerWorker: config.JOBS_PER_WORKER,
+    liveJobsPerWorker: config.LIVE_JOBS_PER_WORKER,
     leaseMs: config.JOB_LEASE_MS,
     leaseMarginMs: config.JOB_LEASE_MARGIN_MS,
     seqStep: config.JOB_SEQ_STEP,

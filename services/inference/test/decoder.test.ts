@@ -37,6 +37,14 @@ test('a decoder whose last pictures nobody reads is over when its reader goes', 
   await videos.remove();
 });
 
+test('a decoder hands out nothing of what it read ahead once it was stopped', async () => {
+  const decoder = decode(street);
+  const frames = decoder.frames();
+  expect((await frames.next()).done).toBe(false);
+  await decoder.stop();
+  expect(await frames.next()).toEqual({ done: true, value: undefined });
+});
+
 test('a decoder whose reader leaves in the middle ends as well', async () => {
   const decoder = decode(street);
   for await (const _frame of decoder.frames()) break;

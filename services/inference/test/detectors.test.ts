@@ -100,6 +100,23 @@ test('the model gets a picture in the shape that its scene wants', async () => {
   expect(found.map(({ score }) => Number(score.toFixed(2)))).toEqual([0.86, 0.85, 0.82, 0.79]);
 });
 
+test('the model of eight bits finds the same people', async () => {
+  const detector = scenes.detectors['nanodet-416'];
+  if (detector?.kind !== 'onnx') throw new Error('the embedded model is missing');
+  const eightBits = { ...detector, file: 'nanodet-416-int8.onnx' };
+  const registry = { ...scenes, detectors: { ...scenes.detectors, 'nanodet-416': eightBits } };
+  const [plain, other] = [await start(join(model, '..')), await start(join(model, '..'), registry)];
+  const picture = await streetAs(544, 416);
+  const sure = { ...options, calibration: RAW_SCORES, minScore: 0.75 };
+  const [expected, found] = [
+    await personsBy(plain).detect(picture, sure),
+    await personsBy(other).detect(picture, sure),
+  ];
+  await plain.stop();
+  expect(found.map(({ bbox }) => bbox.cx.toFixed(1))).toEqual(expected.map(({ bbox }) => bbox.cx.toFixed(1)));
+  expect(found.map(({ score }) => score.toFixed(1))).toEqual(expected.map(({ score }) => score.toFixed(1)));
+});
+
 test.each([
   [768, 576],
   [1280, 720],
@@ -110,6 +127,20 @@ test.each([
   const found = await detector.detect(await streetAs(width, height), options);
   const nearest = found.find(({ bbox }) => Math.hypot(bbox.cx - 0.9, bbox.cy - 0.545) < 0.03);
   expect(nearest?.label).toBe('person');
+});
+
+test('the pixels that a caller gives away are moved to the thread, those that it keeps are not', async () => {
+  const detector = personsBy(await start(join(model, '..')));
+  const { data, ...size } = await streetAs(544, 416);
+  const own = () => ({ ...size, data: Uint8Array.from(data) });
+  const [kept, given] = [own(), own()];
+  const found = await detector.detect(kept, options);
+  expect(found.length).toBeGreaterThan(0);
+  expect(await detector.detect(given, { ...options, givesPixels: true })).toEqual(found);
+  expect([kept.data.byteLength, given.data.byteLength]).toEqual([544 * 416 * 3, 0]);
+  // Memory of the library that decoded it, and of a larger picture that has to be scaled.
+  expect(await detector.detect({ ...size, data }, { ...options, givesPixels: true })).toEqual(found);
+  expect(await detector.detect(await streetAs(768, 576), { ...options, givesPixels: true })).not.toEqual([]);
 });
 
 test('pictures of different shapes at once are each answered in their own', async () => {

@@ -9,6 +9,7 @@ import type { JobRecord } from '../src/domain/job.ts';
 import { createHold } from '../src/jobs/hold.ts';
 import { workOnJob } from '../src/jobs/work-on-job.ts';
 import type { Deps } from '../src/use-cases/deps.ts';
+import { getJob } from '../src/use-cases/get-job.ts';
 import { submitJob } from '../src/use-cases/submit-job.ts';
 import { jobWorld } from './support/job-service.ts';
 import type { JobWorld } from './support/job-service.ts';
@@ -38,7 +39,7 @@ const typesOf = (jobId: string) => world.messages(jobId).map(({ type }) => type)
 /** A job of this stream, taken by a worker. */
 async function takeJob(url: string): Promise<JobRecord> {
   const { deps } = running;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 10 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10 });
   const source = { kind: 'stream' as const, url, pinned_address: '127.0.0.1' };
   const jobId = randomUUID();
   const input = { job_id: jobId, scene_code: 'person_vehicle', lower_bound: 0.3, source };
@@ -98,4 +99,28 @@ test('a source that fails for good is told after the frames that it gave', async
   const end = world.messages(job.jobId).at(-1)?.data;
   expect(end).toMatchObject({ status: 'failed', error: 'auth_failed' });
   expect(end?.frames_published).toBe(typesOf(job.jobId).length - 1);
+});
+
+test('a live stream that gets less than its rate says since when, until it gets all of it again', async () => {
+  const { deps } = running;
+  const rate = Promise.withResolvers<(isBehind: boolean) => void>();
+  const liveCosts: Deps['liveCosts'] = {
+    ...deps.liveCosts,
+    watch: (stream) => {
+      rate.resolve(stream.onBehind);
+      return deps.liveCosts.watch(stream);
+    },
+  };
+  const job = await takeJob(`${await httpServer(() => undefined)}/silent`);
+  const behindSince = async () => (await getJob(deps, job.jobId)).behind_since;
+  const hold = createHold(forGood);
+  const work = workOnJob({ ...deps, liveCosts }, job, hold);
+  const tell = await rate.promise;
+  expect(await behindSince()).toBeUndefined();
+  tell(true);
+  await until(async () => Date.parse((await behindSince()) ?? '') > Date.now() - 60_000);
+  tell(false);
+  await until(async () => (await behindSince()) === undefined);
+  hold.requestStop();
+  await work;
 });

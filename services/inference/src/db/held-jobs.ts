@@ -12,26 +12,71 @@ export interface Fence {
 /** What a job is known by while one attempt holds it. */
 export const fenceKey = ({ jobId, attempt }: Fence): string => `${jobId}/${attempt}`;
 
+/** A job that a worker holds, and how far it is when that is to be stored. */
+export interface HeldJobState extends Fence {
+  progress: JobProgress | undefined;
+}
+
+/** A job as its row says. */
+export interface HeldJobRow {
+  status: JobStatus;
+  /** What is left of its lease. */
+  leaseLeftMs: number;
+}
+
+/** A lease is extended when less than this share of it is left: each extension is an entry in an index. */
+const FRESH_SHARE = 0.8;
+
 /**
- * Extends the leases of a worker's jobs. A connection that does not answer within `timeoutMs` is not used again.
+ * Looks at a worker's jobs, extends leases that are no longer fresh, and stores how far the jobs are, all in one
+ * statement. A connection that does not answer within `timeoutMs` is not used again.
  *
- * @returns the status by `fenceKey` of each job that still belongs to the attempt given; the others were taken over
+ * @returns by `fenceKey` each job that still belongs to the attempt given; the others were taken over
  */
 export async function renewJobs(
   db: Knex,
-  held: readonly Fence[],
+  held: readonly HeldJobState[],
   { leaseMs, timeoutMs }: { leaseMs: number; timeoutMs: number },
-): Promise<Map<string, JobStatus>> {
+): Promise<Map<string, HeldJobRow>> {
   const { rows } = await db
-    .raw<{ rows: { job_id: string; attempt: number; status: JobStatus }[] }>(
-      `update jobs set lease_until = now() + make_interval(secs => :leaseS)
-         from unnest(:ids::uuid[], :attempts::int[]) as held (job_id, attempt)
-        where jobs.job_id = held.job_id and jobs.attempt = held.attempt
-        returning jobs.job_id, jobs.attempt, jobs.status`,
-      { leaseS: leaseMs / 1000, ids: held.map((job) => job.jobId), attempts: held.map((job) => job.attempt) },
+    .raw<{ rows: (HeldJobRow & { job_id: string; attempt: number })[] }>(
+      `with held as (
+         select * from unnest(:ids::uuid[], :attempts::int[], :published::bigint[], :lastSeqs::bigint[],
+                              :lastTimes::bigint[]) as held (job_id, attempt, published, last_seq, last_time_ms)),
+       written as (
+         update jobs
+            set lease_until = case when lease_until < now() + make_interval(secs => :freshS)
+                                   then now() + make_interval(secs => :leaseS) else lease_until end,
+                frames_published = coalesce(held.published, jobs.frames_published),
+                last_seq = coalesce(held.last_seq, jobs.last_seq),
+                last_time_ms = coalesce(held.last_time_ms, jobs.last_time_ms),
+                updated_at = case when held.published is null then jobs.updated_at else now() end
+           from held
+          where jobs.job_id = held.job_id and jobs.attempt = held.attempt
+            and (held.published is not null or jobs.lease_until < now() + make_interval(secs => :freshS))
+         returning jobs.job_id, jobs.attempt, jobs.status, jobs.lease_until),
+       seen as (
+         select * from written
+         union all
+         select jobs.job_id, jobs.attempt, jobs.status, jobs.lease_until
+           from jobs join held on jobs.job_id = held.job_id and jobs.attempt = held.attempt
+          where held.published is null and jobs.lease_until >= now() + make_interval(secs => :freshS))
+       select job_id, attempt, status, (extract(epoch from lease_until - now()) * 1000)::float8 as "leaseLeftMs"
+         from seen`,
+      { leaseS: leaseMs / 1000, freshS: (leaseMs / 1000) * FRESH_SHARE, ...columnsOf(held) },
     )
     .timeout(timeoutMs);
-  return new Map(rows.map((row) => [fenceKey({ jobId: row.job_id, attempt: row.attempt }), row.status]));
+  return new Map(rows.map((row) => [fenceKey({ jobId: row.job_id, attempt: row.attempt }), row]));
+}
+
+function columnsOf(held: readonly HeldJobState[]) {
+  return {
+    ids: held.map((job) => job.jobId),
+    attempts: held.map((job) => job.attempt),
+    published: held.map(({ progress }) => progress?.framesPublished ?? null),
+    lastSeqs: held.map(({ progress }) => progress?.lastSeq ?? null),
+    lastTimes: held.map(({ progress }) => progress?.lastTimeMs ?? null),
+  };
 }
 
 /**
@@ -68,19 +113,16 @@ export async function markRunning(
       status: db.raw(`case status when 'stopping' then 'stopping' else 'running' end`),
       reserved_seq: db.raw('greatest(reserved_seq, ?)', [ceiling]),
       frames_partition: db.raw('coalesce(frames_partition, ?::int)', [framesPartition]),
+      behind_since: null,
       updated_at: db.fn.now(),
     })
     .returning<{ status: JobStatus; framesPartition: number }[]>(['status', 'frames_partition as framesPartition']);
   return changed;
 }
 
-export async function recordProgress(db: Knex, fence: Fence, progress: JobProgress): Promise<void> {
-  await fenced(db, fence).update({
-    frames_published: progress.framesPublished,
-    last_seq: progress.lastSeq,
-    last_time_ms: progress.lastTimeMs,
-    updated_at: db.fn.now(),
-  });
+/** Records that a live stream gets less than its rate, or all of it again. */
+export async function recordRate(db: Knex, fence: Fence, isBehind: boolean): Promise<void> {
+  await fenced(db, fence).update({ behind_since: isBehind ? db.fn.now() : null });
 }
 
 /**
@@ -98,10 +140,7 @@ export async function storeEnding(
     .whereIn('status', [...ACTIVE])
     .update({
       ending: JSON.stringify(ending),
-      frames_published: progress.framesPublished,
-      last_seq: progress.lastSeq,
-      last_time_ms: progress.lastTimeMs,
-      updated_at: db.fn.now(),
+      ...countsOf(db, progress),
     })
     .returning<{ framesPartition: number | null }[]>('frames_partition as framesPartition');
   return changed;
@@ -122,9 +161,13 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
   return changed === 1;
 }
 
-/** Lets another worker have the job at once. */
-export async function releaseJob(db: Knex, fence: Fence): Promise<void> {
-  await fenced(db, fence).update({ lease_until: db.fn.now() });
+/** Lets another worker have the job at once; it goes on behind what is told here. */
+export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
+  await fenced(db, fence).update({ lease_until: db.fn.now(), ...(progress ? countsOf(db, progress) : {}) });
+}
+
+function countsOf(db: Knex, { framesPublished, lastSeq, lastTimeMs }: JobProgress) {
+  return { frames_published: framesPublished, last_seq: lastSeq, last_time_ms: lastTimeMs, updated_at: db.fn.now() };
 }
 
 function fenced(db: Knex, { jobId, attempt }: Fence) {

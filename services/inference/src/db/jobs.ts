@@ -5,6 +5,7 @@ import type { JobStatus } from '@vision/shared/contracts/inference';
 import { claimDue } from '@vision/shared/db/leases';
 import { ACTIVE } from '../domain/job.ts';
 import type { JobRecord, StoredEnding } from '../domain/job.ts';
+import type { ActiveJobs } from '../domain/room.ts';
 
 interface JobRow {
   job_id: string;
@@ -24,6 +25,7 @@ interface JobRow {
   reserved_seq: number | string;
   frames_partition: number | null;
   drops: Record<string, number>;
+  behind_since: Date | null;
   ending: StoredEnding | null;
   error: string | null;
   traceparent: string | null;
@@ -79,11 +81,14 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
     .update({ status: 'stopping', updated_at: db.fn.now() });
 }
 
-export async function countActive(db: Knex): Promise<number> {
-  const rows = await db('jobs')
-    .whereIn('status', [...ACTIVE])
-    .count<{ count: string | number }[]>({ count: '*' });
-  return Number(rows[0]?.count ?? 0);
+/** Jobs that have not ended, and the live streams among them. */
+export async function countActive(db: Knex): Promise<ActiveJobs> {
+  const { rows } = await db.raw<{ rows: { jobs: string; live: string }[] }>(
+    `select count(*) as jobs, count(*) filter (where source_kind = 'stream') as live
+       from jobs where status = any(?)`,
+    [[...ACTIVE]],
+  );
+  return { jobs: Number(rows[0]?.jobs), live: Number(rows[0]?.live) };
 }
 
 /** Jobs that have not ended and that no worker holds. */
@@ -99,13 +104,33 @@ export async function countUnowned(db: Knex): Promise<number> {
 const ENDING = `(status = 'stopping' or status in ('queued', 'running') and ending is not null)`;
 /** Jobs that wait for a place. */
 const WAITING = `(status in ('queued', 'running') and ending is null)`;
+/** Accepted is accepted: what nobody with room for its kind has taken up goes to whoever has a place. */
+const LEFT = `due.lease_until < now() - interval '2 seconds'`;
+const CONDITIONS = {
+  ending: ENDING,
+  waiting: WAITING,
+  'waiting-streams': `(${WAITING} and (source_kind = 'stream' or ${LEFT}))`,
+  'waiting-files': `(${WAITING} and (source_kind = 'object' or ${LEFT}))`,
+  'waiting-left': `(${WAITING} and ${LEFT})`,
+} as const;
+export type Claimable = keyof typeof CONDITIONS;
+
+/** Whether there is anything to claim: a look at an index, before the claims of each kind. */
+export async function isAnythingDue(db: Knex): Promise<boolean> {
+  const due = await db('jobs')
+    .whereIn('status', [...ACTIVE])
+    .where('lease_until', '<=', db.fn.now())
+    .limit(1)
+    .pluck<string[]>('job_id');
+  return due.length > 0;
+}
 
 /** Takes jobs that nobody works on. Each comes with an attempt number of its own. */
 export async function claimJobs(
   db: Knex,
-  { which, leaseMs, limit }: { which: 'ending' | 'waiting'; leaseMs: number; limit: number },
+  { which, leaseMs, limit }: { which: Claimable; leaseMs: number; limit: number },
 ): Promise<JobRecord[]> {
-  const where = db.raw(which === 'ending' ? ENDING : WAITING);
+  const where = db.raw(CONDITIONS[which]);
   const rows = await claimDue<JobRow>(db, { table: 'jobs', key: 'job_id', leaseMs, limit, where });
   return rows.map(toRecord);
 }
@@ -154,6 +179,7 @@ function toRecord(row: JobRow): JobRecord {
     reservedSeq: Number(row.reserved_seq),
     framesPartition: row.frames_partition ?? undefined,
     framesDropped: Object.values(row.drops).reduce((sum, dropped) => sum + dropped, 0),
+    behindSince: row.behind_since ?? undefined,
     ending: row.ending ?? undefined,
     error: row.error ?? undefined,
     traceparent: row.traceparent,

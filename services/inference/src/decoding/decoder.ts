@@ -1,7 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { createMessageReader } from './ffmpeg-reasons.ts';
-import type { Geometry } from './ffmpeg-reasons.ts';
+import type { Geometry, Video } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
@@ -35,6 +35,15 @@ export interface DecoderOptions {
   /** Frames keep their size when the source changes its own, because the arguments fix it. */
   isSizeFixed: boolean;
   killGraceMs: number;
+  listener?: DecoderListener | undefined;
+}
+
+/** Who measures what decoding costs. */
+export interface DecoderListener {
+  /** A decoder was started in this process group, whose processor time can be measured. */
+  started: (processGroup: number | undefined) => void;
+  /** It has found out what it decodes. */
+  sees: (video: Video) => void;
 }
 
 /** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws SandboxUnavailableError */
@@ -42,8 +51,12 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
   const readable = file === undefined ? [] : [file];
   const program = { program: 'ffmpeg', args, readable };
   const child = sandbox.spawn(program, ['pipe', 'pipe', 'pipe', 'pipe']) as ChildProcessWithoutNullStreams;
+  options.listener?.started(child.pid);
   const geometry = Promise.withResolvers<Geometry | undefined>();
-  const messages = createMessageReader(geometry.resolve);
+  const messages = createMessageReader((found) => {
+    options.listener?.sees(found);
+    geometry.resolve(found);
+  });
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
   // A pipe breaks when either side ends; the outcome below tells why.
   child.stdin.on('error', () => undefined);
@@ -56,7 +69,9 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
     child.once('close', (code) => resolve(code === 0 ? undefined : (messages.reason() ?? 'decoder_failed')));
   }).finally(() => geometry.resolve(undefined));
 
+  let isStopped = false;
   const stop = async () => {
+    isStopped = true;
     const isGone = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     child.stdout.destroy();
     child.stdin.destroy();
@@ -70,7 +85,11 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
 
   async function* frames(): AsyncGenerator<DecodedFrame, void> {
     try {
-      yield* readFrames(pull, records, options.isSizeFixed, geometry.promise);
+      for await (const frame of readFrames(pull, records, options.isSizeFixed, geometry.promise)) {
+        // It may have arrived before the stop.
+        if (isStopped) return;
+        yield frame;
+      }
     } finally {
       // A pipe that is not read to its end stays open, and the process then never counts as closed.
       child.stdout.destroy();

@@ -81,7 +81,8 @@ export function intervalNumber(timeMs: number, fps: number): number {
 function outputArguments(select: string, scale: string): string[] {
   const filters = [
     `select='${select}'`,
-    `scale=${scale}:flags=bicubic`,
+    // As pictures are scaled; for smaller frames its kernel grows, so nothing flickers in between.
+    `scale=${scale}:flags=bilinear`,
     'format=rgb24',
     'settb=1/1000',
     'metadata=mode=add:key=sample:value=1',

@@ -10,26 +10,35 @@ const PATTERNS: readonly [RegExp, SourceReason][] = [
 
 const MAX_LINE = 4096;
 
-/** Size of a picture before and after scaling. */
-export interface Geometry {
+/** What is decoded: what it costs follows from it. */
+export interface Video {
+  /** As ffmpeg names it; undefined when it did not say. */
+  codec: string | undefined;
   width: number;
   height: number;
+}
+
+/** Size of a picture before and after scaling. */
+export interface Geometry extends Video {
   scaledWidth: number;
   scaledHeight: number;
 }
 
 /**
- * Reads ffmpeg's messages for two things, the scaler's sizes and why it failed, and keeps nothing else: the text may
- * quote addresses and titles of the source.
+ * Reads ffmpeg's messages for three things, codec, the scaler's sizes and why it failed, and keeps nothing else: the
+ * text may quote addresses and titles of the source.
  */
 export function createMessageReader(onGeometry: (geometry: Geometry) => void) {
   let rest = '';
   let rank = PATTERNS.length;
+  let codec: string | undefined;
   const readLine = (line: string) => {
+    // The first is the source's; what comes out is named by the same words later.
+    codec ??= /^\[info\]\s+Stream #0:\d+\S*: Video: (\w{1,20})/.exec(line)?.[1];
     const sizes = /^\[Parsed_scale_\d+ @ .*\bw:(\d+) h:(\d+) fmt:\S+ .*-> w:(\d+) h:(\d+) fmt:rgb24/.exec(line);
     if (sizes) {
       const [width = 0, height = 0, scaledWidth = 0, scaledHeight = 0] = sizes.slice(1).map(Number);
-      onGeometry({ width, height, scaledWidth, scaledHeight });
+      onGeometry({ codec, width, height, scaledWidth, scaledHeight });
     }
     const found = PATTERNS.findIndex(([pattern]) => pattern.test(line));
     if (found >= 0) rank = Math.min(rank, found);

@@ -2,7 +2,7 @@ import { isFatal, SourceError, sourceReasonOf } from '../domain/source-error.ts'
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveInput } from '../inputs/live-input.ts';
 import { startDecoder } from './decoder.ts';
-import type { DecodedFrame, Decoder } from './decoder.ts';
+import type { DecodedFrame, Decoder, DecoderListener } from './decoder.ts';
 import { liveArguments } from './ffmpeg-arguments.ts';
 import type { LiveSampling } from './ffmpeg-arguments.ts';
 import { watchQuiet } from './quiet-time.ts';
@@ -18,6 +18,7 @@ export interface ConnectionSettings {
 export interface ConnectionUse {
   sandbox: Sandbox;
   onFrame: (frame: DecodedFrame) => void;
+  decoderListener?: DecoderListener | undefined;
   signal: AbortSignal;
 }
 
@@ -38,6 +39,7 @@ export async function readConnection(
       sandbox: use.sandbox,
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
+      listener: use.decoderListener,
     });
     return await decode(input, decoder, settings.noFrameMs, use);
   } catch (error) {

@@ -4,7 +4,7 @@ import { isFatal, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveInput } from '../inputs/live-input.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { DecodedFrame } from './decoder.ts';
+import type { DecodedFrame, DecoderListener } from './decoder.ts';
 import { createFreshest } from './freshest.ts';
 import type { Freshest } from './freshest.ts';
 import { createLiveClock } from './live-clock.ts';
@@ -44,6 +44,8 @@ export interface LiveDeps {
   openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveInput>;
   /** The wall clock, which frames are dated by. */
   now?: (() => number) | undefined;
+  /** Told of every decoder that is started for the source. */
+  decoderListener?: DecoderListener | undefined;
   /** Called for every lost connection, with the time until the next try. */
   onRetry?: ((reason: SourceReason, pauseMs: number) => void) | undefined;
 }
@@ -132,6 +134,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     const reason = await readConnection(() => deps.openInput(isFirst, signal), settings, {
       sandbox: deps.sandbox,
       onFrame,
+      decoderListener: deps.decoderListener,
       signal,
     });
     if (reason === undefined || isStopped()) return;

@@ -11,6 +11,7 @@ export function createCalibratedDetector(raw: Detector, own: Calibration, ofVide
     model: raw.model,
     fit: (original) => raw.fit(original),
     frameFit: raw.frameFit,
+    costMs: (original) => raw.costMs(original),
     calibration: own,
     videoCalibration: ofVideo,
     observe: raw.observe,

@@ -11,7 +11,7 @@ import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
 import type { InputTensor } from '../domain/to-tensor.ts';
-import type { DetectRequest, ThreadReply, ThreadRequest, ThreadSetup } from './thread-messages.ts';
+import type { DetectRequest, ThreadReply, ThreadRequest, ThreadResult, ThreadSetup } from './thread-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
@@ -39,13 +39,23 @@ port.postMessage({ ready: true } satisfies ThreadReply);
 
 async function answer(request: ThreadRequest): Promise<ThreadReply> {
   try {
-    if (request.kind === 'observe') return { id: request.id, observation: observeFire(request.picture) };
-    const detect = detectors.get(request.detector);
-    if (!detect) throw new Error(`there is no detector ${request.detector}`);
-    return { id: request.id, objects: await detect(request.picture, request) };
+    const before = process.threadCpuUsage();
+    const result = await resultOf(request);
+    const { user, system } = process.threadCpuUsage(before);
+    // Other threads of ONNX Runtime take as much as this one, about, and their time is not seen here.
+    const isWide = request.isAlone && setup.aloneThreads > setup.intraOpThreads;
+    const cpuMs = isWide ? undefined : ((user + system) / 1000) * setup.intraOpThreads;
+    return { id: request.id, cpuMs, ...result };
   } catch (error) {
     return { id: request.id, error: error instanceof Error ? error.message : String(error) };
   }
+}
+
+async function resultOf(request: ThreadRequest): Promise<ThreadResult> {
+  if (request.kind === 'observe') return { observation: observeFire(request.picture) };
+  const detect = detectors.get(request.detector);
+  if (!detect) throw new Error(`there is no detector ${request.detector}`);
+  return { objects: await detect(request.picture, request) };
 }
 
 function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<DetectRequest, 'minScore' | 'labels'>) {

@@ -12,6 +12,8 @@ interface DetectOptions {
   /** On whose behalf: owners take turns. */
   owner?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The caller looks at the pixels no more: they may be moved to where they are needed instead of copied. */
+  givesPixels?: boolean;
 }
 
 /** Finds objects in one picture and gives each the score of its model. Safe to call concurrently. */
@@ -22,6 +24,8 @@ export interface Detector {
   fit(original: ImageSize): ImageSize;
   /** The same for decoders that learn the size of the picture by themselves. */
   readonly frameFit: FrameFit;
+  /** Processor time of this process for a look at one frame of a video of this size, milliseconds, as measured. */
+  costMs(original: ImageSize): number;
   /**
    * Objects at or above `minScore`, highest score first. A picture of another size than `fit` says is scaled first.
    * @throws AppError of kind unavailable when the model does not answer.

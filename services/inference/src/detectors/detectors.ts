@@ -15,6 +15,9 @@ import type { ThreadSetup } from './thread-messages.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { PoolSetup } from './thread-pool.ts';
 
+/** What a new video is expected to be, until it is seen. */
+const EXPECTED_VIDEO = { width: 1280, height: 720 };
+
 /** A scene that can be detected, with what detects it. */
 export interface ServedScene {
   scene: SceneEntry;
@@ -28,6 +31,8 @@ export interface Detectors {
   find(sceneCode: string): ServedScene | undefined;
   /** Enabled scenes whose model can answer now. */
   served(): Promise<ServedScene[]>;
+  /** Processor time of one detection in a new video, milliseconds: the dearest of the scenes. */
+  expectedMs(): number;
   /** Whether this process can do its part; model servers are not asked. */
   isAlive(): boolean;
   stop(): Promise<void>;
@@ -59,6 +64,7 @@ export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, lo
       await pool.start().catch((cause: unknown) => {
         throw new ConfigError('A detection model cannot be loaded', { cause });
       });
+      await measureCosts([...servedScenes.values()], specs);
     },
     find: (sceneCode) => servedScenes.get(sceneCode),
     served: async () => {
@@ -66,9 +72,26 @@ export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, lo
       const ready = new Map(entries);
       return [...servedScenes.values()].filter(({ scene }) => ready.get(scene.detector ?? ''));
     },
+    expectedMs: () => Math.max(0, ...[...servedScenes.values()].map(({ detector }) => detector.costMs(EXPECTED_VIDEO))),
     isAlive: () => pool.alive > 0 || !needsThreads,
     stop: () => pool.stop(),
   };
+}
+
+/** The cost of a detection is known before the first stream comes, and the first picture finds everything warm. */
+async function measureCosts(
+  servedScenes: readonly ServedScene[],
+  specs: ReadonlyMap<string, DetectorSpec>,
+): Promise<void> {
+  const own = servedScenes.filter(({ scene }) => specs.get(scene.detector ?? '')?.kind !== 'kserve');
+  const models = new Map(own.map(({ scene, detector }) => [scene.detector, detector]));
+  for (const detector of models.values()) {
+    const { width, height } = detector.fit(EXPECTED_VIDEO);
+    const blank = { width, height, data: new Uint8Array(width * height * 3) };
+    // Two at once: one alone would use the cores of others, and tell nothing.
+    const look = () => detector.observe?.(blank, {}) ?? detector.detect(blank, { minScore: 1, labels: [] });
+    await Promise.all([look(), look()]);
+  }
 }
 
 function specNamed({ detectors }: Scenes, name: string): [string, DetectorSpec][] {

@@ -1,3 +1,4 @@
+import type { ImageSize } from '@vision/shared/contracts/detection';
 import type { Shape } from '@vision/shared/contracts/model-input';
 import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
 import { fitTo, shapeFor } from '../domain/frame-fit.ts';
@@ -19,12 +20,14 @@ export function createPooledDetector(
   shapes: readonly Shape[] = [],
 ): Detector {
   const fit: FrameFit = spec.kind === 'onnx' ? { kind: 'shapes', shapes, resize: spec.input.resize } : CHROMATIC_FIT;
+  const inVideo = spec.kind === 'chromatic' ? 'observe' : 'detect';
   const observe: Detector['observe'] = async (image, turn) =>
-    pool.observe({ picture: await scaleTo(image, fitTo(image, fit)) }, turn);
+    pool.observe({ detector: name, picture: await scaleTo(image, fitTo(image, fit)) }, turn);
   return {
     model: `${name}:${spec.version}`,
     frameFit: fit,
     fit: (original) => fitTo(original, fit),
+    costMs: (original) => pool.costMs(inVideo, name, inputShape(original, fit)),
     detect: async (image, { minScore, labels, ...turn }) => {
       const picture = await scaleTo(image, fitTo(image, fit));
       const shape = fit.kind === 'shapes' ? shapeFor(image, fit.shapes) : undefined;
@@ -33,3 +36,6 @@ export function createPooledDetector(
     observe: spec.kind === 'chromatic' ? observe : undefined,
   };
 }
+
+const inputShape = (original: ImageSize, fit: FrameFit): ImageSize =>
+  fit.kind === 'shapes' ? shapeFor(original, fit.shapes) : fitTo(original, fit);

@@ -30,6 +30,7 @@ export interface DetectRequest {
 export interface ObserveRequest {
   kind: 'observe';
   id: number;
+  detector: string;
   isAlone: boolean;
   picture: RgbImage;
 }
@@ -39,4 +40,8 @@ export type ThreadRequest = DetectRequest | ObserveRequest;
 /** What a thread found: the objects of a picture, or what a frame says to a watch. */
 export type ThreadResult = { objects: DetectedObject[] } | { observation: FireObservation };
 
-export type ThreadReply = { ready: true } | ({ id: number } & ThreadResult) | { id: number; error: string };
+export type ThreadReply =
+  | { ready: true }
+  /** With the processor time that it took, milliseconds; undefined when it used cores that were idle. */
+  | ({ id: number; cpuMs: number | undefined } & ThreadResult)
+  | { id: number; error: string };

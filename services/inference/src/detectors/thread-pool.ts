@@ -1,11 +1,14 @@
-import { Worker } from 'node:worker_threads';
+import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate, Turn } from '@vision/shared/async/gate';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
+import { createDetectionCosts } from './detection-costs.ts';
+import type { MeasuredWork } from './detection-costs.ts';
 import './without-runtime-telemetry.ts';
 import type { FireObservation } from '../domain/observe-fire.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
 import type {
   DetectRequest,
   ObserveRequest,
@@ -29,9 +32,14 @@ export interface ThreadPoolOptions {
   logger: Logger;
 }
 
+/** Whose turn it is, and whether the pixels may be moved to the thread instead of copied. */
+interface PictureTurn extends Turn {
+  givesPixels?: boolean;
+}
+
 interface Pending {
   task: Task;
-  signal: AbortSignal | undefined;
+  turn: PictureTurn;
   resolve: (result: ThreadResult) => void;
   reject: (error: unknown) => void;
 }
@@ -68,6 +76,7 @@ export class ThreadPool {
   readonly #gate: Gate;
   /** Those that found no thread because it was lost. */
   readonly #queue: Pending[] = [];
+  readonly #costs = createDetectionCosts();
   #lastId = 0;
   /** When there was last more than one picture here, by `performance.now()`. */
   #crowdedAt = -Infinity;
@@ -90,24 +99,29 @@ export class ThreadPool {
     return this.#threads.size;
   }
 
+  /** Processor time of one look at a frame of a video in this shape, milliseconds; 0 before any was measured. */
+  costMs(kind: Task['kind'], detector: string, shape: ImageSize): number {
+    return this.#costs.costMs({ work: workOf(kind, detector), shape });
+  }
+
   /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
-  async detect(task: DetectTask, turn: Turn = {}): Promise<DetectedObject[]> {
-    const result = await this.#gate.run(() => this.#runNow({ kind: 'detect', ...task }, turn.signal), turn);
+  async detect(task: DetectTask, turn: PictureTurn = {}): Promise<DetectedObject[]> {
+    const result = await this.#gate.run(() => this.#runNow({ kind: 'detect', ...task }, turn), turn);
     return 'objects' in result ? result.objects : [];
   }
 
   /** Looks at a frame for a watch, in the same turns. @throws as `detect` does */
   async observe(task: ObserveTask, turn: Turn = {}): Promise<FireObservation> {
-    const result = await this.#gate.run(() => this.#runNow({ kind: 'observe', ...task }, turn.signal), turn);
+    const result = await this.#gate.run(() => this.#runNow({ kind: 'observe', ...task }, turn), turn);
     if ('observation' in result) return result.observation;
     throw fail.upstreamDown('detection_failed', new Error('a thread answered with objects'));
   }
 
-  #runNow(task: Task, signal: AbortSignal | undefined): Promise<ThreadResult> {
+  #runNow(task: Task, turn: PictureTurn): Promise<ThreadResult> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     if (this.#gate.load() > 1) this.#crowdedAt = performance.now();
     return new Promise((resolve, reject) => {
-      this.#queue.push({ task, signal, resolve, reject });
+      this.#queue.push({ task, turn, resolve, reject });
       this.#pump();
     });
   }
@@ -129,15 +143,17 @@ export class ThreadPool {
   #pump(): void {
     while (this.#idle.length > 0 && this.#queue.length > 0) {
       const pending = this.#queue.shift() as Pending;
-      if (pending.signal?.aborted) {
-        pending.reject(pending.signal.reason);
+      const { signal, givesPixels } = pending.turn;
+      if (signal?.aborted) {
+        pending.reject(signal.reason);
         continue;
       }
       const isAlone = this.#gate.load() === 1 && performance.now() - this.#crowdedAt > CALM_MS;
       const thread = this.#takeIdle(isAlone);
       this.#lastId += 1;
       thread.current = { ...pending, id: this.#lastId };
-      thread.worker.postMessage({ ...pending.task, id: this.#lastId, isAlone } satisfies ThreadRequest);
+      const request: ThreadRequest = { ...pending.task, id: this.#lastId, isAlone };
+      thread.worker.postMessage(request, givesPixels ? ownMemory(request.picture) : []);
     }
   }
 
@@ -152,7 +168,10 @@ export class ThreadPool {
     if ('ready' in reply || current?.id !== reply.id) return;
     thread.current = undefined;
     if ('error' in reply) current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
-    else current.resolve(reply);
+    else {
+      if (reply.cpuMs !== undefined) this.#costs.add(costOf(current.task), reply.cpuMs);
+      current.resolve(reply);
+    }
     thread.onIdle?.();
     this.#idle.push(thread);
     this.#pump();
@@ -198,6 +217,19 @@ export class ThreadPool {
   #refuseQueue(reason: string): void {
     for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
   }
+}
+
+const workOf = (kind: Task['kind'], detector: string) => `${kind} ${detector}`;
+
+function costOf(task: Task): MeasuredWork {
+  const shape = task.kind === 'detect' ? (task.shape ?? task.picture) : task.picture;
+  return { work: workOf(task.kind, task.detector), shape };
+}
+
+/** The memory of the pixels, unless it holds something else as well or belongs to a library. */
+function ownMemory({ data: { buffer, byteLength } }: RgbImage): ArrayBuffer[] {
+  const isMovable = buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer);
+  return isMovable && byteLength === buffer.byteLength ? [buffer] : [];
 }
 
 // Without its own flags the thread would run the telemetry preload of the process again.

@@ -18,6 +18,7 @@ const job: JobRecord = {
   reservedSeq: 100,
   framesPartition: undefined,
   framesDropped: 0,
+  behindSince: undefined,
   ending: undefined,
   error: undefined,
   traceparent: null,

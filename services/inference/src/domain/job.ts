@@ -48,6 +48,8 @@ export interface JobRecord {
   framesPartition: number | undefined;
   /** Frames of a live stream that were read and could not be published, by all attempts. */
   framesDropped: number;
+  /** Since when the worker that has it gives it less than its rate. */
+  behindSince: Date | undefined;
   /** How the job ends, once that is decided: nothing but the end mark follows. */
   ending: StoredEnding | undefined;
   error: string | undefined;
@@ -60,7 +62,8 @@ export const isJobId = (text: string): boolean => z.uuid().safeParse(text).succe
 
 /** The form of the contract. */
 export function toJob(record: JobRecord): Job {
-  const { jobId, status, framesPublished, framesDropped, error } = record;
+  const { jobId, status, framesPublished, framesDropped, behindSince, error } = record;
+  const isRunning = ACTIVE.includes(status);
   const attempt = record.ending?.attempt ?? record.attempt;
   return {
     job_id: jobId,
@@ -68,6 +71,7 @@ export function toJob(record: JobRecord): Job {
     frames_published: framesPublished,
     ...(attempt > 0 ? { attempt } : {}),
     ...(framesDropped > 0 ? { frames_dropped: framesDropped } : {}),
+    ...(isRunning && behindSince ? { behind_since: behindSince.toISOString() } : {}),
     ...(error === undefined ? {} : { error }),
   };
 }

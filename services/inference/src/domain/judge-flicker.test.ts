@@ -35,6 +35,32 @@ test('what stands still changes nothing', () => {
   expect(measure((cell) => cell < 6)).toMatchObject({ busy: 0, disorder: 0, swing: 0, active: [] });
 });
 
+const STREET = 24;
+/** A flame in the left cells of a row; what is to the right of it is as bright as told. */
+const beside = (brightness: (cell: number, frame: number) => number) => {
+  const row = Array.from({ length: STREET }, (_, cell) => cell);
+  const frames = Array.from({ length: 12 }, (_, frame): FlameFrame => {
+    const isAflame = (cell: number) => cell < 8 && ((cell * 7919 + frame * 104_729) % 97) % 2 === 0;
+    const plane = (on: number, off: (cell: number) => number) =>
+      Uint8Array.from(row, (cell) => (isAflame(cell) ? on : off(cell)));
+    return {
+      flame: plane(255, () => 0),
+      luma: plane(200, (cell) => (cell < 8 ? 60 : brightness(cell, frame))),
+      flameLuma: plane(200, () => 0),
+      flameRed: plane(170, () => 0),
+    };
+  });
+  return measureFlames(frames, row).surround;
+};
+
+test('somebody who passes on one side of a flame does not speak against it', () => {
+  expect(beside((cell, frame) => (cell > 12 && frame % 4 < 2 ? 200 : 60))).toBeLessThan(0.3);
+});
+
+test('what moves in front of all of it does', () => {
+  expect(beside((_cell, frame) => (frame % 4 < 2 ? 200 : 60))).toBeGreaterThan(0.7);
+});
+
 const flame: FlameEvidence = {
   active: cells,
   busy: 0.5,

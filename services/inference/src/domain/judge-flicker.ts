@@ -26,7 +26,10 @@ export interface FlameEvidence {
   disorder: number;
   /** Mean deviation of brightness over time, in luma steps. */
   swing: number;
-  /** The same of the cells around that were never aflame, over `swing`: what moves in front changes both alike. */
+  /**
+   * The same of the cells around that were never aflame, over `swing`: what moves in front changes both alike. Of the
+   * calmer cells, since somebody may pass on one side of a fire.
+   */
   surround: number;
   /** Correlation of brightness and redness: below 0 where bright parts are yellow and dark ones red. */
   paling: number;
@@ -63,7 +66,7 @@ export function measureFlames(frames: readonly FlameFrame[], cells: readonly num
     busy: busy / Math.max(1, changing.length, Math.sqrt(everAflame)),
     disorder: disorderOf(frames, changing),
     swing,
-    surround: meanDeviation(frames, around) / Math.max(1, swing),
+    surround: calmDeviation(frames, around) / Math.max(1, swing),
     ...measureColours(frames, active),
   };
 }
@@ -74,7 +77,7 @@ export function scoreFlames(evidence: FlameEvidence, frames: number): number {
   return combine(
     ramp(active.length, 2, 7),
     ramp(busy, 0.08, 0.35),
-    ramp(disorder, 0.15, 0.4),
+    ramp(disorder, 0.25, 0.45),
     ramp(swing, 7, 20),
     ramp(surround, 0.7, 0.3),
     ramp(paling, 0, -0.5),
@@ -99,6 +102,12 @@ function followCell(frames: readonly FlameFrame[], cell: number): { crossings: n
 
 const meanDeviation = (frames: readonly FlameFrame[], cells: readonly number[]) =>
   cells.reduce((sum, cell) => sum + deviationOf(frames, cell), 0) / Math.max(1, cells.length);
+
+/** What three in ten of the cells do not exceed. */
+function calmDeviation(frames: readonly FlameFrame[], cells: readonly number[]): number {
+  const deviations = Float32Array.from(cells, (cell) => deviationOf(frames, cell)).sort();
+  return deviations[Math.floor(0.3 * deviations.length)] ?? 0;
+}
 
 /** Standard deviation of a cell's brightness over the frames. */
 function deviationOf(frames: readonly FlameFrame[], cell: number): number {

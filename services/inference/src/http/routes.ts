@@ -2,6 +2,7 @@ import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps, PictureDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';
+import { getCapacityRoute } from './get-capacity.ts';
 import { getHealthRoute } from './get-health.ts';
 import { getJobRoute } from './get-job.ts';
 import { getStatusRoute } from './get-status.ts';
@@ -19,6 +20,7 @@ export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] =
         listJobsRoute(jobs),
         getJobRoute(jobs),
         stopJobRoute(jobs),
+        getCapacityRoute(jobs),
         getStatusRoute(jobs),
         listDifferencesRoute('listJobDifferences', {
           db: jobs.db,

@@ -20,7 +20,7 @@ const freeze = (ms: number) => {
 test('after a freeze that outlasts the hold nothing is published, although no timer has come yet', async () => {
   const hold = createHold({ untilMs: performance.now() + 5, onExpired: () => undefined });
   const publishBatch = jest.fn(() => Promise.resolve());
-  const onAcknowledged = () => Promise.resolve();
+  const onAcknowledged = () => undefined;
   const publisher = createFramePublisher({ producer: { publishBatch }, partition: 0, hold, onAcknowledged });
   freeze(10);
   await publisher.add(frame).catch(() => undefined);

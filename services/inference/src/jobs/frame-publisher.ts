@@ -20,7 +20,7 @@ export interface PublisherOptions {
   /** Where all messages of the job go. */
   partition: number;
   /** Called with every batch Kafka acknowledged, in order. */
-  onAcknowledged: (frames: FrameData[]) => Promise<void>;
+  onAcknowledged: (frames: FrameData[]) => void;
   /** Gives up what is not acknowledged when nothing may be published any more. */
   hold: Pick<Hold, 'check' | 'publishing'>;
 }
@@ -55,7 +55,7 @@ export function createFramePublisher({ producer, partition, onAcknowledged, hold
         await retryUntil(() => publish(events), { signal });
         const acknowledged = sent;
         sent = [];
-        await onAcknowledged(acknowledged);
+        onAcknowledged(acknowledged);
       });
     }
     sending = undefined;

@@ -10,6 +10,8 @@ import type { WorkDeps } from './work-on-job.ts';
 /** The jobs that one worker holds, each with the work on it. */
 export interface HeldJobs {
   size: () => number;
+  /** Live streams among them. */
+  live: () => number;
   /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
   take: (job: JobRecord, untilMs: number) => void;
   /** Extends the leases, notices stops, and drops what another attempt has. */
@@ -23,16 +25,19 @@ export interface HeldJobs {
 interface HeldJob {
   job: JobRecord;
   hold: HoldControl;
+  /** When its progress is to be stored next, by the monotonic clock. */
+  progressDue: number;
   done: Promise<void>;
 }
 
 export function createHeldJobs(deps: WorkDeps): HeldJobs {
-  const { drops, logger, signals } = deps;
+  const { drops, logger, progress, signals } = deps;
   // Not by job: one attempt may still be ending here when this worker has claimed the next.
   const held = new Set<HeldJob>();
   let graceAtTakeMs: number | undefined;
   return {
     size: () => held.size,
+    live: () => [...held].filter(({ job }) => job.source.kind === 'stream').length,
     take: (job, untilMs) => {
       const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
       if (job.status === 'stopping') hold.requestStop();
@@ -42,11 +47,12 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
           logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
         },
       );
-      const taken: HeldJob = { job, hold, done: work };
+      const taken: HeldJob = { job, hold, progressDue: 0, done: work };
       taken.done = work.finally(() => {
         held.delete(taken);
         hold.lose();
         drops.close(job);
+        progress.close(job);
       });
       held.add(taken);
     },
@@ -75,17 +81,25 @@ export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {
   return performance.now() + leaseMs - leaseMarginMs;
 }
 
-async function renew({ db, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
+/** Between two records of how far a job is. */
+const PROGRESS_MS = 1_000;
+
+async function renew({ db, progress, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
   if (held.length === 0) return;
-  const untilMs = heldUntil(settings);
+  const begun = performance.now();
   const { leaseMs, leaseMarginMs } = settings;
-  const jobs = held.map(({ job }) => job);
-  const statuses = await renewJobs(db, jobs, { leaseMs, timeoutMs: renewalTimeout(leaseMs - leaseMarginMs) });
-  for (const { job, hold } of held) {
-    const status = statuses.get(fenceKey(job));
-    if (status === undefined) hold.lose();
-    else hold.renewed(untilMs);
-    if (status === 'stopping') hold.requestStop();
+  const states = held.map(({ job: { jobId, attempt }, progressDue }) => {
+    const job = { jobId, attempt };
+    return { ...job, progress: progressDue <= begun ? progress.of(job) : undefined };
+  });
+  const rows = await renewJobs(db, states, { leaseMs, timeoutMs: renewalTimeout(leaseMs - leaseMarginMs) });
+  for (const state of states) if (state.progress) progress.stored(state, state.progress);
+  for (const [index, one] of held.entries()) {
+    if (states[index]?.progress) one.progressDue = begun + PROGRESS_MS;
+    const row = rows.get(fenceKey(one.job));
+    if (row === undefined) one.hold.lose();
+    else one.hold.renewed(begun + row.leaseLeftMs - leaseMarginMs);
+    if (row?.status === 'stopping') one.hold.requestStop();
   }
 }
 

@@ -3,9 +3,9 @@ import type { ImageSize } from '@vision/shared/contracts/detection';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
-import type { LiveWatch } from '../decoding/live-frames.ts';
+import type { LiveDeps, LiveWatch } from '../decoding/live-frames.ts';
 import { probeFile } from '../decoding/probe-file.ts';
-import { raiseCeiling } from '../db/held-jobs.ts';
+import { raiseCeiling, recordRate } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { boundedFit } from '../domain/frame-fit.ts';
@@ -28,7 +28,7 @@ export interface JobFrame {
 
 export type FrameDeps = Pick<
   Deps,
-  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'sandbox' | 'settings' | 'signals'
+  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'liveCosts' | 'sandbox' | 'settings' | 'signals'
 >;
 
 export interface FramesWanted {
@@ -86,8 +86,12 @@ async function* framesOfStream(
   source: StreamSource,
   wanted: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
-  const { job } = wanted;
-  const watch = watchSource(deps, source, wanted);
+  const { job, served } = wanted;
+  const meter = deps.liveCosts.watch({
+    detectMs: (image) => served.detector.costMs(image),
+    onBehind: (isBehind) => noteRate(deps, job, isBehind),
+  });
+  const watch = watchSource(deps, source, { ...wanted, decoderListener: meter.decoder });
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
   let dropped = 0;
@@ -98,12 +102,20 @@ async function* framesOfStream(
       else if (!wanted.signal.aborted) dropFrames(deps, job, { frames: 1, reason: 'no_number' });
       const passedOver = watch.health().dropped - dropped;
       dropped += passedOver;
+      meter.frameTaken(passedOver);
       deps.signals.framesRead('live', 1 + passedOver);
       deps.signals.framesDropped(job, passedOver, 'fresher');
     }
   } finally {
     endWatch();
+    meter.end();
   }
+}
+
+/** Tells the operator, in the log and in the job; the log alone when the database is away. */
+function noteRate({ db, signals }: FrameDeps, job: JobRecord, isBehind: boolean): void {
+  signals.liveRateChanged(job, isBehind);
+  untraced(() => recordRate(db, job, isBehind)).catch((error: unknown) => signals.rateNotStored(job, error));
 }
 
 /** Counts frames that were read and will not be published, in the metrics and in the health of the job. */
@@ -134,7 +146,7 @@ function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: Frames
 function watchSource(
   { addresses, box, certificates, sandbox, settings, signals }: FrameDeps,
   source: StreamSource,
-  { job, served, signal }: FramesWanted,
+  { job, served, signal, decoderListener }: FramesWanted & Pick<LiveDeps, 'decoderListener'>,
 ): LiveWatch {
   const { live, decodeMaxSide } = settings;
   const sampling = { fps: live.sampling.fps, fit: boundedFit(served.detector.frameFit, decodeMaxSide) };
@@ -148,6 +160,7 @@ function watchSource(
     {
       sandbox,
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
+      decoderListener,
       onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
     },
     { ...live, sampling },

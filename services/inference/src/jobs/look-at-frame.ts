@@ -15,11 +15,14 @@ export async function lookAt(
   { job, served, signal }: { job: JobRecord; served: ServedScene; signal: AbortSignal },
 ): Promise<Look> {
   const { detector, scene } = served;
-  const turn = { owner: job.jobId, signal };
+  const turn = { owner: turnOf(job), signal };
   if (detector.observe) return { observation: await detector.observe(pixels, turn) };
   const { lowerBound: minScore, calibration } = job;
   return { objects: await detector.detect(pixels, { minScore, calibration, labels: scene.labels, ...turn }) };
 }
+
+/** Each live stream has turns of its own, files share those of one: they have time, and take what streams leave. */
+const turnOf = ({ jobId, source }: JobRecord) => (source.kind === 'stream' ? jobId : 'files');
 
 /** The objects of a frame, in the light of the frames before it: has to be called in the order of the frames. */
 export function judgeLook(

@@ -7,15 +7,16 @@ import type { JobRecord } from '../domain/job.ts';
 import { createFireWatch } from '../domain/watch-fire.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
-import { createTracker } from '../tracking/tracker.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { judgeLook, lookAt } from './look-at-frame.ts';
 import type { Look } from './look-at-frame.ts';
 import { createFramePublisher } from './frame-publisher.ts';
+import { followObjects } from './follow-objects.ts';
 import type { Hold } from './hold.ts';
 import { inOrder } from './in-order.ts';
 import { dropFrames, framesOf } from './job-frames.ts';
 import type { FrameDeps, JobFrame } from './job-frames.ts';
+import { createStillFrames } from './still-frames.ts';
 
 /** A job under way: where its messages go is settled. */
 export type RunningJob = JobRecord & { framesPartition: number };
@@ -26,14 +27,14 @@ export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'producer'>;
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
  * come and every one that was read is acknowledged.
  *
- * @param saveProgress is told of every batch that was acknowledged; must not fail when the database is away
+ * @param noteProgress is told of every batch that was acknowledged
  * @throws SourceError or AppError when the job fails; the reason of `hold.publishing` when there was no time to publish
  */
 export async function runJob(
   deps: RunJobDeps,
   job: RunningJob,
   hold: Hold,
-  saveProgress: (progress: JobProgress) => Promise<void>,
+  noteProgress: (progress: JobProgress) => void,
 ): Promise<void> {
   const served = deps.detectors.find(job.sceneCode);
   if (!served) throw new SourceError('scene_unknown');
@@ -42,26 +43,29 @@ export async function runJob(
     producer: deps.producer,
     partition: job.framesPartition,
     hold,
-    onAcknowledged: async (frames) => {
+    onAcknowledged: (frames) => {
       progress = acknowledge(progress, job.source.kind, frames);
       deps.signals.framesPublished(job, frames.length);
-      await saveProgress(progress);
+      noteProgress(progress);
     },
   });
-  const tracker = createTracker(`a${job.attempt}`);
+  const following = followObjects(`a${job.attempt}`);
   const watch = createFireWatch();
+  const still = createStillFrames(served.scene.still);
   const frames = framesOf(deps, { job, served, signal: hold.reading });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
   const recordSparsely = createSparseTrace('detect a frame');
   const detecting = { job, served, signal: hold.reading };
-  const detected = inOrder(frames, atOnce, (frame) => recordSparsely(() => look(deps, detecting, frame)));
+  const looked = inOrder(frames, atOnce, async (frame): Promise<LookedAt | undefined> =>
+    still.repeats(frame) ? { frame } : recordSparsely(() => look(deps, detecting, frame)),
+  );
   try {
-    for await (const result of detected) {
+    for await (const result of looked) {
       if (result === undefined) break;
       const { frame, found } = result;
-      const objects = judgeLook(found, { job, served, watch, timeMs: frame.timeMs });
-      const { width, height } = frame.image;
-      await publisher.add(toFrameData(job, frame, tracker.update(frame.timeMs, objects, width / height)));
+      if (!found) deps.signals.frameRepeated(job);
+      const objects = found && judgeLook(found, { job, served, watch, timeMs: frame.timeMs });
+      await publisher.add(toFrameData(job, frame, following.next(frame, objects)));
     }
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
@@ -69,6 +73,12 @@ export async function runJob(
       if (job.source.kind === 'stream') dropFrames(deps, job, { frames: publisher.waiting(), reason: 'not_held' });
     });
   }
+}
+
+interface LookedAt {
+  frame: JobFrame;
+  /** Undefined when nothing moved since the frame before: its objects count. */
+  found?: Look;
 }
 
 interface Detecting {
@@ -82,7 +92,7 @@ async function look(
   { signals }: RunJobDeps,
   { job, served, signal }: Detecting,
   frame: JobFrame,
-): Promise<{ frame: JobFrame; found: Look } | undefined> {
+): Promise<LookedAt | undefined> {
   const started = performance.now();
   signals.frameSampled();
   try {

@@ -3,8 +3,7 @@ import { jobEnded } from '@vision/shared/contracts/frame-events';
 import { topics } from '@vision/shared/contracts/topics';
 import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/shared/errors';
-import { asUnavailable } from '@vision/shared/unavailable';
-import { finishJob, markRunning, recordProgress, releaseJob, storeEnding } from '../db/held-jobs.ts';
+import { finishJob, markRunning, releaseJob, storeEnding } from '../db/held-jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobEnding, JobRecord, StoredEnding } from '../domain/job.ts';
@@ -14,7 +13,7 @@ import type { Hold } from './hold.ts';
 import { runJob } from './run-job.ts';
 import type { RunJobDeps } from './run-job.ts';
 
-export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger'>;
+export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger' | 'progress'>;
 
 /**
  * Works on one job: to its end, until another attempt has it, or until this worker lets go of it. The ending is stored
@@ -38,9 +37,9 @@ interface End {
 /** Works until the job ends, and stores how; undefined when it goes on elsewhere. */
 async function workToEnd(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<End | undefined> {
   let progress = startOf(job);
-  const outcome = await run(deps, job, hold, async (next) => {
+  const outcome = await run(deps, job, hold, (next) => {
     progress = next;
-    await record(deps, job, next);
+    deps.progress.note(job, next);
   });
   if (!outcome) return undefined;
   const ending = { ...outcome, attempt: job.attempt, frames: progress.ofAttempt };
@@ -55,14 +54,14 @@ async function run(
   deps: WorkDeps,
   job: JobRecord,
   hold: Hold,
-  saveProgress: (progress: JobProgress) => Promise<void>,
+  noteProgress: (progress: JobProgress) => void,
 ): Promise<JobEnding | undefined> {
   try {
     const begun = await retryUntil(() => begin(deps, job), { signal: hold.reading });
     if (begun === undefined) return undefined;
     if (begun.status === 'stopping') return { status: 'stopped' };
     deps.signals.jobStarted(job);
-    await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, saveProgress);
+    await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
@@ -103,18 +102,9 @@ async function whileHeld<T>({ check, publishing: signal }: Hold, work: () => Pro
   }
 }
 
-async function record({ db }: WorkDeps, job: JobRecord, progress: JobProgress): Promise<void> {
+async function release({ db, logger, progress }: WorkDeps, job: JobRecord): Promise<void> {
   try {
-    await recordProgress(db, job, progress);
-  } catch (error) {
-    // The record of the next batch holds the same numbers and more.
-    if (!asUnavailable(error)) throw error;
-  }
-}
-
-async function release({ db, logger }: WorkDeps, job: JobRecord): Promise<void> {
-  try {
-    await releaseJob(db, job);
+    await releaseJob(db, job, progress.of(job));
   } catch (error) {
     logger.warn({ err: error, task_id: job.jobId }, 'a job is taken up by another worker only when its lease is over');
   }

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { atMost } from '@vision/shared/async/at-most';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
-import { claimJobs, deleteEndedBefore } from '../db/jobs.ts';
-import { removeWorker, reportWorker } from '../db/workers.ts';
-import { createHeldJobs, heldUntil } from './held-jobs.ts';
-import type { HeldJobs } from './held-jobs.ts';
+import { removeWorker } from '../db/workers.ts';
+import { createHeldJobs } from './held-jobs.ts';
+import { createLooks, livePlacesOf } from './look-for-work.ts';
 import type { WorkDeps } from './work-on-job.ts';
 
 export interface Worker {
@@ -24,11 +23,6 @@ export interface WorkerBells {
   renewals: Bell;
 }
 
-// Looks for work between two reports of this worker, and between two removals of old jobs.
-const LOOKS_PER_REPORT = 10;
-const LOOKS_PER_REMOVAL = 3600;
-// Jobs to stop or to announce do not count as work, but each of them takes a publish and a write.
-const ENDINGS_AT_ONCE = 20;
 // How long a worker that ends waits for the broker to take what its jobs have read.
 const LET_GO_MS = 3_000;
 const MAX_LOOK_PAUSE_MS = 2_000;
@@ -45,26 +39,19 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
   const { db, drops, logger, settings, signals } = deps;
   const id = randomUUID();
   const held = createHeldJobs(deps);
+  const { look, pauseMs, isReported } = createLooks(deps, held, id);
   signals.jobsWatched(held.size, settings.jobsPerWorker);
+  signals.liveJobsWatched({ costs: deps.liveCosts, places: () => livePlacesOf(deps) });
   let isStopping = false;
-  let isReported = false;
-  let looks = 0;
 
-  const look = async (): Promise<number> => {
-    await drops.store();
-    if (isStopping) return 0;
-    if (looks % LOOKS_PER_REPORT === 0) await reportWorker(db, { id, capacity: settings.jobsPerWorker });
-    isReported = true;
-    if (looks % LOOKS_PER_REMOVAL === 0) await deleteEndedBefore(db, settings.keepDays);
-    looks += 1;
-    await claim(deps, held, { which: 'ending', limit: ENDINGS_AT_ONCE });
-    await claim(deps, held, { which: 'waiting', limit: settings.jobsPerWorker - held.size() });
-    return 0;
-  };
   const poller = createPoller({
     name: 'jobs',
-    intervalMs: settings.pollMs,
-    run: look,
+    intervalMs: pauseMs,
+    run: async () => {
+      await drops.store();
+      if (!isStopping) await look();
+      return 0;
+    },
     logger,
     maxBackoffMs: MAX_LOOK_PAUSE_MS,
     bell: bells.looks,
@@ -85,7 +72,7 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
       poller.start();
       renewals.start();
     },
-    isReported: () => isReported,
+    isReported,
     stop: async () => {
       isStopping = true;
       held.letGo(LET_GO_MS);
@@ -97,15 +84,4 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
       });
     },
   };
-}
-
-async function claim(
-  { db, settings }: WorkDeps,
-  held: HeldJobs,
-  { which, limit }: { which: 'ending' | 'waiting'; limit: number },
-): Promise<void> {
-  if (limit <= 0) return;
-  const untilMs = heldUntil(settings);
-  const claimed = await claimJobs(db, { which, leaseMs: settings.leaseMs, limit });
-  for (const job of claimed) held.take(job, untilMs);
 }

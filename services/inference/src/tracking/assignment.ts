@@ -9,9 +9,11 @@
  */
 export function assign(rows: number, columns: number, gain: (row: number, column: number) => number): number[] {
   const columnOfRow = Array.from({ length: rows }, () => -1);
-  const gains = Array.from({ length: rows }, (_, row) =>
-    Float64Array.from({ length: columns }, (__, column) => Math.max(0, gain(row, column))),
-  );
+  const gains = Array.from({ length: rows }, (_, row) => {
+    const own = new Float64Array(columns);
+    for (let column = 0; column < columns; column += 1) own[column] = Math.max(0, gain(row, column));
+    return own;
+  });
   for (const part of connectedParts(gains, columns)) {
     const isWide = part.columns.length >= part.rows.length;
     const [short, long] = isWide ? [part.rows, part.columns] : [part.columns, part.rows];
@@ -31,28 +33,40 @@ interface Part {
 }
 
 function connectedParts(gains: readonly Float64Array[], columns: number): Part[] {
-  const rowsLeft = new Set(gains.keys());
-  const columnsLeft = new Set(Array.from({ length: columns }, (_, column) => column));
+  const columnsOf = gains.map((row) => positive(row));
+  const rowsOf = Array.from({ length: columns }, (): number[] => []);
+  columnsOf.forEach((own, row) => own.forEach((column) => rowsOf[column]?.push(row)));
+  const isRowTaken = new Uint8Array(gains.length);
+  const isColumnTaken = new Uint8Array(columns);
   const parts: Part[] = [];
-  for (const first of rowsLeft) {
-    rowsLeft.delete(first);
+  for (const first of gains.keys()) {
+    if (isRowTaken[first] === 1 || columnsOf[first]?.length === 0) continue;
+    isRowTaken[first] = 1;
     const part: Part = { rows: [first], columns: [] };
     // Both lists grow while they are walked.
     for (const row of part.rows) {
-      for (const column of columnsLeft) {
-        if ((gains[row]?.[column] ?? 0) <= 0) continue;
-        columnsLeft.delete(column);
+      for (const column of columnsOf[row] ?? []) {
+        if (isColumnTaken[column] === 1) continue;
+        isColumnTaken[column] = 1;
         part.columns.push(column);
-        for (const other of rowsLeft) {
-          if ((gains[other]?.[column] ?? 0) <= 0) continue;
-          rowsLeft.delete(other);
+        for (const other of rowsOf[column] ?? []) {
+          if (isRowTaken[other] === 1) continue;
+          isRowTaken[other] = 1;
           part.rows.push(other);
         }
       }
     }
-    if (part.columns.length > 0) parts.push(part);
+    parts.push(part);
   }
   return parts;
+}
+
+function positive(values: Float64Array): number[] {
+  const places: number[] = [];
+  values.forEach((value, index) => {
+    if (value > 0) places.push(index);
+  });
+  return places;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Box } from './box-motion.ts';
 import type { Detected, Track } from './track.ts';
 import type { TrackerSettings } from './tracker-settings.ts';
 
-/** One way to pair what is left over: whose tracks, which detections, and how near they have to be. */
+/** One way to pair what is left over: whose tracks, which detections, how far to look, and how near they have to be. */
 interface Round {
   tracks: readonly Track[];
   found: readonly Detected[];
@@ -12,27 +12,31 @@ interface Round {
   least: number;
 }
 
+/** What is to be paired in a frame. */
+interface Moment {
+  tracks: readonly Track[];
+  found: readonly Detected[];
+  /** Since the frame before. */
+  seconds: number;
+}
+
 /**
  * Which detection continues which track. Tracks are predicted to the time of the frame, and all of one label.
  *
- * Sure detections choose first, then unsure ones, then sure ones once more with boxes grown. Doubtful tracks take what
- * nobody else took, in the same order, so that they never take the place of an object that is known.
+ * Sure and unsure detections are weighed together, then what is left of the sure ones once more with boxes grown.
+ * Doubtful tracks take what nobody else took, in the same way, so that they never take the place of an object that is
+ * known.
  */
-export function associate(
-  tracks: readonly Track[],
-  found: readonly Detected[],
-  settings: TrackerSettings,
-): Map<Detected, Track> {
+export function associate({ tracks, found, seconds }: Moment, settings: TrackerSettings): Map<Detected, Track> {
   const matched = new Map<Detected, Track>();
   const taken = new Set<Track>();
   const sure = found.filter(({ score }) => score >= settings.sureScore);
-  const unsure = found.filter(({ score }) => score < settings.sureScore);
-  const { leastOverlap, leastOverlapUnsure, leastOverlapWide, wideGrowth } = settings;
+  const { leastOverlap, leastOverlapWide, wideGrowthPerSecond, mostWideGrowth } = settings;
+  const wideGrowth = Math.min(mostWideGrowth, wideGrowthPerSecond * seconds);
   for (const isDoubtful of [false, true]) {
     const all = tracks.filter((track) => track.isDoubtful === isDoubtful);
     const rounds: Round[] = [
-      { tracks: all, found: sure, growth: 0, least: leastOverlap },
-      { tracks: all, found: unsure, growth: 0, least: leastOverlapUnsure },
+      { tracks: all, found, growth: 0, least: leastOverlap },
       { tracks: all, found: sure, growth: wideGrowth, least: leastOverlapWide },
     ];
     for (const round of rounds) pair(round, { matched, taken, settings });
@@ -54,10 +58,14 @@ function pair(round: Round, { matched, taken, settings }: Pairing): void {
     Math.min(MOST_GROWTH, round.growth + settings.growthOfUncertainty * uncertainty(motion)),
   );
   const gain = (row: number, column: number) => {
-    const [track, box, detected] = [tracks[row], boxes[row], found[column]];
+    const track = tracks[row];
+    const box = boxes[row];
+    const detected = found[column];
     if (!track || !box || !detected) return 0;
     const shared = bufferedIou(box, detected.bbox, growths[row] ?? 0);
-    return shared < round.least ? 0 : preferred({ track, box, detected, shared }, settings);
+    if (shared === 0) return 0;
+    const least = round.least + (settings.moreOverlapLost * track.missedMs) / settings.lostMs;
+    return shared < least ? 0 : preferred({ track, box, detected, shared }, settings);
   };
   assign(tracks.length, found.length, gain).forEach((column, row) => {
     const [track, detected] = [tracks[row], found[column]];
@@ -80,7 +88,7 @@ interface Candidate {
  */
 function preferred({ track, box, detected, shared }: Candidate, settings: TrackerSettings): number {
   const { scoreWeight, heightWeight, lostWeight, lostMs } = settings;
-  const lost = (track.movedAtMs - track.seenAtMs) / lostMs;
+  const lost = track.missedMs / lostMs;
   const otherHeight = Math.abs(Math.log(box.height / detected.bbox.height));
   return Math.max(LEAST_GAIN, shared + scoreWeight * detected.score - heightWeight * otherHeight - lostWeight * lost);
 }

@@ -23,7 +23,7 @@ export interface BoxMotion {
  * of its heights in a second) and then soon known, for what moves keeps on. Chosen by the benchmark `tracking`.
  */
 const POSITION_STD = 0.05;
-const START_SPEED_STD = 4;
+const START_SPEED_STD = 5;
 const DRIFT_STD = 0.1;
 const TURN_STD = 0.15;
 const SIZE_STD = 0.12;
@@ -58,7 +58,7 @@ export function predictMotion(motion: BoxMotion, seconds: number, aspect: number
  */
 export function correctMotion(motion: BoxMotion, box: Box, score: number, aspect: number): BoxMotion {
   const { width: w, height: h } = box;
-  const doubt = 1 + Math.max(0, SURE_OF_EDGES - score);
+  const doubt = 1 + DOUBT * Math.max(0, SURE_OF_EDGES - score);
   return {
     cx: correctAxis(motion.cx, box.cx, (doubt * POSITION_STD * h) / aspect),
     cy: correctAxis(motion.cy, box.cy, doubt * POSITION_STD * h),
@@ -68,6 +68,7 @@ export function correctMotion(motion: BoxMotion, box: Box, score: number, aspect
 }
 
 const SURE_OF_EDGES = 0.8;
+const DOUBT = 0.5;
 
 export function boxOf(motion: BoxMotion): Box {
   return {

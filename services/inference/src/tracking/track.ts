@@ -15,6 +15,8 @@ export interface Track {
   /** Time the motion was predicted to, and time of the last detection. */
   movedAtMs: number;
   seenAtMs: number;
+  /** How long nothing was found of it before this frame. */
+  missedMs: number;
   hits: number;
   /** Nobody knows yet whether it is an object of its own: it began unsure, or over a better detection. */
   isDoubtful: boolean;

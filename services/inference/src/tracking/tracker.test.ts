@@ -59,10 +59,10 @@ test('frames with a low score keep the id', () => {
   ]);
 });
 
-test('a sure detection wins the track over an unsure one beside it', () => {
+test('of a sure and an unsure detection about as near, the sure one continues the track', () => {
   const tracker = createTracker('a1');
   for (const timeMs of [0, 200, 400]) tracker.update(timeMs, [person(0.5)], ASPECT);
-  const tracked = tracker.update(600, [person(0.5, 0.5, 0.3), person(0.51, 0.5, 0.9)], ASPECT);
+  const tracked = tracker.update(600, [person(0.5, 0.5, 0.3), person(0.503, 0.5, 0.9)], ASPECT);
   expect(tracked.map((item) => item.track_id)).toEqual(['a1-2', 'a1-1']);
 });
 

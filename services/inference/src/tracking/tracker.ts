@@ -1,5 +1,5 @@
 import { associate } from './association.ts';
-import { bufferedIou, correctMotion, predictMotion, startMotion } from './box-motion.ts';
+import { boxOf, bufferedIou, correctMotion, predictMotion, startMotion } from './box-motion.ts';
 import type { Detected, Track } from './track.ts';
 import { TRACKER_DEFAULTS } from './tracker-settings.ts';
 import type { TrackerSettings } from './tracker-settings.ts';
@@ -46,19 +46,25 @@ export function createTracker(prefix: string, settings: TrackerSettings = TRACKE
       for (const [label, tracks] of tracksByLabel) {
         const kept = tracks.filter((track) => isRemembered(track, previousMs, nowMs, settings));
         kept.forEach((track) => advance(track, nowMs, aspect));
-        if (kept.length > 0) tracksByLabel.set(label, kept);
+        const here = kept.filter((track) => !hasLeft(track));
+        if (here.length > 0) tracksByLabel.set(label, here);
         else tracksByLabel.delete(label);
       }
       const ids = new Map<Detected, string>();
       for (const [label, found] of Map.groupBy(detections, (detected) => detected.label)) {
         const tracks = tracksByLabel.get(label) ?? [];
-        const matched = associate(tracks, found, settings);
+        const matched = associate({ tracks, found, seconds: (nowMs - previousMs) / 1000 }, settings);
         const repetitions = repetitionsAmong(found, matched, settings);
         for (const detected of found) {
-          const isSure = detected.score >= settings.sureScore && !repetitions.has(detected);
+          const isRepetition = repetitions.has(detected);
           let track = matched.get(detected);
-          if (track === undefined) tracks.push((track = startTrack(nextId(), { detected, isSure, nowMs, aspect })));
-          else absorb(track, { detected, isSure, nowMs, aspect });
+          if (track) {
+            const isSure = detected.score >= settings.sureScore && !isRepetition;
+            absorb(track, { detected, isSure, nowMs, aspect });
+          } else {
+            const isSure = detected.score >= settings.certainScore && !isRepetition;
+            tracks.push((track = startTrack(nextId(), { detected, isSure, nowMs, aspect })));
+          }
           ids.set(detected, track.id);
         }
         tracksByLabel.set(label, tracks);
@@ -91,7 +97,7 @@ function repetitionsAmong(
 /** A detection on its way into a track. */
 interface Arrival {
   detected: Detected;
-  /** Sure, and no repetition of another. */
+  /** Sure enough for an object of its own, and no repetition of another. */
   isSure: boolean;
   nowMs: number;
   aspect: number;
@@ -99,7 +105,7 @@ interface Arrival {
 
 function startTrack(id: string, { detected, isSure, nowMs, aspect }: Arrival): Track {
   const motion = startMotion(detected.bbox, aspect);
-  return { id, motion, movedAtMs: nowMs, seenAtMs: nowMs, hits: 1, isDoubtful: !isSure };
+  return { id, motion, movedAtMs: nowMs, seenAtMs: nowMs, missedMs: 0, hits: 1, isDoubtful: !isSure };
 }
 
 function absorb(track: Track, { detected, isSure, nowMs, aspect }: Arrival): void {
@@ -110,8 +116,15 @@ function absorb(track: Track, { detected, isSure, nowMs, aspect }: Arrival): voi
 }
 
 function advance(track: Track, nowMs: number, aspect: number): void {
+  track.missedMs = track.movedAtMs - track.seenAtMs;
   track.motion = predictMotion(track.motion, (nowMs - track.movedAtMs) / 1000, aspect);
   track.movedAtMs = nowMs;
+}
+
+/** Whoever was missed and has walked out of the picture does not come back as the next one who enters there. */
+function hasLeft({ missedMs, motion }: Track): boolean {
+  const { cx, cy } = boxOf(motion);
+  return missedMs > 0 && (cx < 0 || cx > 1 || cy < 0 || cy > 1);
 }
 
 function isRemembered(track: Track, previousMs: number, nowMs: number, settings: TrackerSettings): boolean {

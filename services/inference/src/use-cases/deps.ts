@@ -9,6 +9,8 @@ import type { LiveSettings } from '../decoding/live-frames.ts';
 import type { Detectors } from '../detectors/detectors.ts';
 import type { SourceAddresses } from '../inputs/source-addresses.ts';
 import type { DropCounts } from './drop-counts.ts';
+import type { LiveCosts } from './live-costs.ts';
+import type { ProgressNotes } from './progress-notes.ts';
 import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
@@ -35,8 +37,12 @@ export interface Deps {
   certificates: string | undefined;
   files: VideoFiles;
   producer: EventProducer;
+  /** What live streams cost this worker. */
+  liveCosts: LiveCosts;
   /** Frames that were read and could not be published. */
   drops: DropCounts;
+  /** How far jobs are, until it is stored. */
+  progress: ProgressNotes;
   /** A job was stored or is to stop: the worker looks at once. */
   wakeWorker: () => void;
   /** How this process stands, for operators. */
@@ -66,6 +72,8 @@ export interface Settings {
   /** Frames of one file that are detected at once. */
   framesAtOnce: number;
   jobsPerWorker: number;
+  /** Live streams among them; 0 for as many as can be computed. */
+  liveJobsPerWorker: number;
   leaseMs: number;
   /** This long before its lease ends, a worker that could not renew it puts a job down. */
   leaseMarginMs: number;

@@ -92,7 +92,7 @@ async function inTurn(
   const judged = judgePicture(bytes);
   const decode = () => pictures.decode(bytes, (size) => detector.fit(size), { ...turn, judged });
   const detect = async ({ original, image, cpuMs }: DecodedPicture): Promise<Outcome> => {
-    const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, ...turn };
+    const wanted = { minScore: minScore ?? scene.lower_bound, labels: scene.labels, givesPixels: true, ...turn };
     const objects = await detector.detect(image, wanted);
     return { kind: 'detected', detection: { image: original, objects }, cpuMs };
   };

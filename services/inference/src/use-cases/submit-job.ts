@@ -7,9 +7,10 @@ import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import { countActive, findJobs, insertJob } from '../db/jobs.ts';
 import type { SubmittedJob } from '../db/jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
-import { lockCapacity, totalCapacity } from '../db/workers.ts';
+import { lockCapacity, totalPlaces } from '../db/workers.ts';
 import { contentOf, isJobId, toJob } from '../domain/job.ts';
 import type { JobRecord } from '../domain/job.ts';
+import { roomFor } from '../domain/room.ts';
 import type { Deps } from './deps.ts';
 import { lookAtSource } from './look-at-source.ts';
 
@@ -34,7 +35,7 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
   if (!served) return { kind: 'rejected', reason: 'scene_unknown' };
   if (!deps.sandbox.canRun) return { kind: 'no_capacity', reason: 'sandbox_unavailable' };
   // Before the look, which costs far more than this question.
-  if (await isFull(deps.db, deps.settings)) return NO_CAPACITY;
+  if (await isFull(deps.db, input.source, deps.settings)) return NO_CAPACITY;
   const { refusal, processorMs } = await lookAtSource(deps, input.source);
   const outcome = refusal ?? (await insert(deps, sealed(deps.box, input, { jobId, served }), input));
   if (outcome.kind === 'created') deps.wakeWorker();
@@ -43,8 +44,14 @@ export async function submitJob(deps: SubmitJobDeps, input: NewJob): Promise<Sub
 
 const NO_CAPACITY = { kind: 'no_capacity', reason: 'no_capacity' } as const;
 
-async function isFull(db: Knex, { workerSeenMs }: Deps['settings']): Promise<boolean> {
-  return (await countActive(db)) >= (await totalCapacity(db, workerSeenMs));
+/** Files have time, so they wait for a turn; a live stream is taken only where its frames can be computed. */
+async function isFull(
+  db: Knex,
+  { kind }: Pick<NewJob['source'], 'kind'>,
+  { workerSeenMs }: Deps['settings'],
+): Promise<boolean> {
+  const [active, places] = await Promise.all([countActive(db), totalPlaces(db, workerSeenMs)]);
+  return roomFor(places, active)[kind] === 0;
 }
 
 function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutcome {
@@ -59,7 +66,7 @@ async function insert(deps: SubmitJobDeps, submitted: SubmittedJob, input: NewJo
   return inTransaction(db, async (tx): Promise<SubmitJobOutcome> => {
     // One at a time; otherwise two submits could both see the last free place.
     await lockCapacity(tx);
-    if ((await isFull(tx, settings)) && (await findJobs(tx, [jobId])).length === 0) return NO_CAPACITY;
+    if ((await isFull(tx, input.source, settings)) && (await findJobs(tx, [jobId])).length === 0) return NO_CAPACITY;
     const isNew = await insertJob(tx, submitted);
     const [stored] = await findJobs(tx, [jobId]);
     if (!stored) throw new Error('a job vanished while it was submitted');

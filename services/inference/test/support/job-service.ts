@@ -78,6 +78,7 @@ export async function jobWorld() {
     DEVELOPMENT_WITHOUT_TOKEN: 'true',
     STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
     JOB_POLL_MS: '100',
+    LIVE_JOBS_PER_WORKER: '16',
     WORK_DIR: join(workDir, randomUUID()),
     ...env,
   });

@@ -1,12 +1,14 @@
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
+import { testS3 } from '@vision/shared/testing/s3';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { migrateProcess, startProcess, untilReady } from '@vision/shared/testing/service-process';
 import type { TestKafka } from '@vision/shared/testing/kafka';
+import { storedFrames } from '../../../../test/support/stored-frames.ts';
 
 /** The results service as a process, on a database of its own: what becomes of the frames that jobs publish. */
 export async function startResultsProcess(kafka: TestKafka) {
-  const database = await createTestDatabase([]);
+  const [database, s3] = await Promise.all([createTestDatabase([]), testS3()]);
   const [port, healthPort] = [await freePort(), await freePort()];
   const env = {
     HOST: '127.0.0.1',
@@ -20,6 +22,11 @@ export async function startResultsProcess(kafka: TestKafka) {
     CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
     TASKS_URL: 'http://127.0.0.1:1',
     IMAGES_URL: 'http://127.0.0.1:1',
+    S3_ENDPOINT: s3.endpoint,
+    S3_REGION: s3.region,
+    S3_BUCKET: s3.bucket,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
   };
   await migrateProcess('results', env);
   const running = startProcess('results', env);
@@ -28,16 +35,12 @@ export async function startResultsProcess(kafka: TestKafka) {
     output: running.output,
     /** Numbers of the frames of a task that are stored, each as often as it is. */
     stored: async (taskId: string) => {
-      const rows = await database
-        .db('frames')
-        .where({ task_id: taskId })
-        .orderBy('seq')
-        .select<{ seq: number }[]>('seq');
-      return rows.map(({ seq }) => seq);
+      const frames = await storedFrames(async <T>(sql: string) => (await database.db.raw<{ rows: T[] }>(sql)).rows);
+      return (frames.get(taskId) ?? []).map(({ seq }) => seq).sort((one, other) => one - other);
     },
     close: async () => {
       await running.stop();
-      await database.drop();
+      await Promise.all([database.drop(), s3.close()]);
     },
   };
 }

@@ -4,5 +4,16 @@ import { jobs, workers } from './0001-jobs.ts';
 import { endings } from './0003-endings.ts';
 import { calibration } from './0005-calibration.ts';
 import { framesPartition } from './0006-frames-partition.ts';
+import { livePlaces } from './0007-live-places.ts';
+import { behindSince } from './0008-behind-since.ts';
 
-export const migrations: Migration[] = [jobs, workers, endings, auditMigration, calibration, framesPartition];
+export const migrations: Migration[] = [
+  jobs,
+  workers,
+  endings,
+  auditMigration,
+  calibration,
+  framesPartition,
+  livePlaces,
+  behindSince,
+];

@@ -1,0 +1,48 @@
+import type { RgbImage } from './rgb-image.ts';
+
+/** Sides of the squares that are compared: the finest cells in which the embedded model looks for objects. */
+const CELL = 8;
+/** The pixels of a cell may differ this much more than their mean: noise of a camera goes both ways, and evens out. */
+const NOISE = 3;
+
+/**
+ * Whether two pictures of one size show the same. They are compared by squares of 8 × 8 pixels and colour: one square
+ * whose mean moved by `leastChange` levels of 255, or whose pixels moved by three times as much, is a change. So a
+ * small object is seen wherever it moves, and the noise of a camera (up to a deviation of about `leastChange`) is not.
+ * What is in doubt counts as a change.
+ */
+export function isStill(before: RgbImage, now: RgbImage, leastChange: number): boolean {
+  if (before.width !== now.width || before.height !== now.height) return false;
+  for (let top = 0; top < now.height; top += CELL) {
+    for (let left = 0; left < now.width; left += CELL) {
+      if (hasChanged(before, now, { top, left, leastChange })) return false;
+    }
+  }
+  return true;
+}
+
+function hasChanged(
+  { data: old, width, height }: RgbImage,
+  { data }: RgbImage,
+  { top, left, leastChange }: { top: number; left: number; leastChange: number },
+): boolean {
+  const right = Math.min(left + CELL, width);
+  const bottom = Math.min(top + CELL, height);
+  let red = 0;
+  let green = 0;
+  let blue = 0;
+  let moved = 0;
+  for (let y = top; y < bottom; y += 1) {
+    for (let at = (y * width + left) * 3; at < (y * width + right) * 3; at += 3) {
+      const r = (data[at] as number) - (old[at] as number);
+      const g = (data[at + 1] as number) - (old[at + 1] as number);
+      const b = (data[at + 2] as number) - (old[at + 2] as number);
+      red += r;
+      green += g;
+      blue += b;
+      moved += Math.abs(r) + Math.abs(g) + Math.abs(b);
+    }
+  }
+  const least = leastChange * (right - left) * (bottom - top);
+  return Math.abs(red) >= least || Math.abs(green) >= least || Math.abs(blue) >= least || moved >= 3 * NOISE * least;
+}

@@ -1,0 +1,16 @@
+import type { CapacityReply } from '@vision/shared/contracts/inference';
+import { countActive } from '../db/jobs.ts';
+import { totalPlaces } from '../db/workers.ts';
+import { roomFor } from '../domain/room.ts';
+import type { Deps } from './deps.ts';
+
+/** What the workers together can take, as they measure it, and how much of it is free. */
+export async function getCapacity({
+  db,
+  settings,
+  sandbox,
+}: Pick<Deps, 'db' | 'settings' | 'sandbox'>): Promise<CapacityReply> {
+  const [active, places] = await Promise.all([countActive(db), totalPlaces(db, settings.workerSeenMs)]);
+  const free = sandbox.canRun ? roomFor(places, active) : { stream: 0, object: 0 };
+  return { free, places: { stream: Math.min(places.live, places.jobs), object: places.files } };
+}

@@ -1,0 +1,142 @@
+import { expect, test } from '@jest/globals';
+import { createLiveCosts } from './live-costs.ts';
+
+const SIZE = { width: 1280, height: 720 };
+
+/** Two cores, 5 frames a second, detections of 40 ms; decoders take what the test says. */
+function world(detectMs = 40) {
+  let nowMs = 0;
+  const decoders = new Map<number, number>();
+  const behind: string[] = [];
+  const costs = createLiveCosts({
+    cores: 2,
+    fps: 5,
+    decoderTimes: () => new Map(decoders),
+    expectedDetectMs: () => detectMs,
+    now: () => nowMs,
+  });
+  const watch = (group: number) => {
+    const stream = {
+      detectMs: () => detectMs,
+      onBehind: (isBehind: boolean) => void behind.push(`${group} ${isBehind ? 'behind' : 'full'}`),
+    };
+    const meter = costs.watch(stream);
+    decoders.set(group, 0);
+    meter.decoder.started(group);
+    meter.decoder.sees({ codec: 'h264', ...SIZE });
+    return meter;
+  };
+  /** Five seconds, in which each decoder takes so much of a core. */
+  const pass = (decodeCores = 0) => {
+    nowMs += 5000;
+    for (const [group, spentMs] of decoders) decoders.set(group, spentMs + 5000 * decodeCores);
+    costs.measure();
+  };
+  const passOften = (decodeCores: number) => {
+    for (let round = 0; round < 20; round += 1) pass(decodeCores);
+  };
+  return { costs, watch, pass, passOften, behind };
+}
+
+test('before any stream was seen, places follow the detection that was measured at the start', () => {
+  // (5 × 40 ms + 6 % for decoding) a stream, 70 % of two cores.
+  expect(world(40).costs.places()).toBe(5);
+  expect(world(80).costs.places()).toBe(3);
+});
+
+test('streams that are cheaper to decode than expected leave room for more', () => {
+  const { costs, watch, passOften } = world();
+  watch(1);
+  passOften(0.01);
+  expect(costs.costOfOne()).toBeCloseTo(0.21, 2);
+  expect(costs.places()).toBe(6);
+});
+
+test('streams that are expensive to decode take the places of others', () => {
+  const { costs, watch, passOften } = world();
+  watch(1);
+  watch(2);
+  passOften(0.4);
+  // Each takes 0.6 of the 1.4 cores, so there is no third.
+  expect(costs.places()).toBe(2);
+});
+
+test('a stream that is not measured yet costs what others of its size and codec do', () => {
+  const { costs, watch, passOften } = world();
+  const first = watch(1);
+  first.decoder.sees({ codec: 'hevc', width: 1920, height: 1080 });
+  passOften(0.5);
+  watch(2);
+  expect(costs.decoding()).toEqual([{ size: 'full_hd', codec: 'hevc', cores: 0.5 }]);
+  // 0.7 of 1.4 cores for the first, 0.26 for one of 720p; the rest is not enough for a third like the first.
+  expect(costs.places()).toBe(2);
+  watch(3).decoder.sees({ codec: 'hevc', width: 1920, height: 1080 });
+  expect(costs.places()).toBe(3);
+});
+
+test('streams that are here keep their places when together they cost too much', () => {
+  const { costs, watch, passOften } = world();
+  [1, 2, 3, 4].forEach(watch);
+  passOften(0.5);
+  expect(costs.places()).toBe(4);
+});
+
+test('a worker has a place for one stream however slow it is', () => {
+  expect(world(5000).costs.places()).toBe(1);
+});
+
+test('what a stream took until it ended counts for those that come', () => {
+  const { costs, watch, passOften } = world();
+  const meter = watch(1);
+  passOften(0.5);
+  meter.end();
+  expect(costs.places()).toBe(2);
+});
+
+test('a decoder that is gone and not yet replaced changes no cost', () => {
+  const { costs, watch, passOften } = world();
+  const meter = watch(1);
+  passOften(0.1);
+  meter.decoder.started(77);
+  passOften(0.5);
+  expect(costs.costOfOne()).toBeCloseTo(0.3, 2);
+});
+
+test('a stream that gets less than nine of ten frames is behind until it gets them again', () => {
+  const { costs, watch, pass, behind } = world();
+  const slow = watch(1);
+  const well = watch(2);
+  const frames = (passedOver: number) => {
+    for (let frame = 0; frame < 25; frame += 1) {
+      slow.frameTaken(passedOver);
+      well.frameTaken(0);
+    }
+    pass();
+  };
+  frames(1);
+  expect(costs.rates()).toEqual({ full: 1, behind: 1 });
+  frames(1);
+  frames(0);
+  expect(costs.rates()).toEqual({ full: 2, behind: 0 });
+  expect(behind).toEqual(['1 behind', '1 full']);
+});
+
+test('while a stream is behind there is no place for another, whatever they cost', () => {
+  const { costs, watch, pass } = world();
+  const slow = watch(1);
+  const frames = (passedOver: number) => {
+    for (let frame = 0; frame < 25; frame += 1) slow.frameTaken(passedOver);
+    pass();
+  };
+  frames(1);
+  expect(costs.places()).toBe(1);
+  frames(0);
+  expect(costs.places()).toBeGreaterThan(1);
+});
+
+test('a source that is quiet is not behind', () => {
+  const { costs, watch, pass } = world();
+  watch(1).frameTaken(1);
+  pass();
+  expect(costs.rates()).toEqual({ full: 1, behind: 0 });
+});

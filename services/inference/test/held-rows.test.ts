@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { fenceKey, renewJobs } from '../src/db/held-jobs.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+
+const LEASE = { leaseMs: 10_000, timeoutMs: 5_000 };
+const progress = { framesPublished: 7, lastSeq: 6, lastTimeMs: 1_200, ofAttempt: { count: 7 } };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations);
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+/** A running job whose lease goes on for so many seconds. */
+async function insertJob(leaseS: number): Promise<{ jobId: string; attempt: number }> {
+  const job = { job_id: randomUUID(), status: 'running', attempt: 3 };
+  const leaseUntil = database.db.raw('now() + make_interval(secs => ?)', [leaseS]);
+  await database.db('jobs').insert({ ...job, lease_until: leaseUntil });
+  return { jobId: job.job_id, attempt: job.attempt };
+}
+
+/** Identifies a version of a row: it changes with every update, also with one that changes nothing. */
+async function versionOf({ jobId }: { jobId: string }): Promise<string> {
+  const { rows } = await database.db.raw<{ rows: { version: string }[] }>(
+    'select xmin::text as version from jobs where job_id = ?',
+    [jobId],
+  );
+  return rows[0]?.version ?? '';
+}
+
+test('a look at a job whose lease is fresh writes nothing, and tells what is left of the lease', async () => {
+  const job = await insertJob(9);
+  const before = await versionOf(job);
+  const seen = (await renewJobs(database.db, [{ ...job, progress: undefined }], LEASE)).get(fenceKey(job));
+  expect(seen?.status).toBe('running');
+  expect(seen?.leaseLeftMs).toBeGreaterThan(8_000);
+  expect(seen?.leaseLeftMs).toBeLessThanOrEqual(9_000);
+  expect(await versionOf(job)).toBe(before);
+});
+
+test('a lease of which a good part is over is extended to its full length', async () => {
+  const job = await insertJob(7);
+  const seen = await renewJobs(database.db, [{ ...job, progress: undefined }], LEASE);
+  expect(seen.get(fenceKey(job))?.leaseLeftMs).toBe(10_000);
+});
+
+test('how far jobs are is stored in the same statement, also where the lease is fresh', async () => {
+  const [fresh, old] = [await insertJob(9), await insertJob(2)];
+  const seen = await renewJobs(
+    database.db,
+    [fresh, old].map((job) => ({ ...job, progress })),
+    LEASE,
+  );
+  expect(seen.get(fenceKey(fresh))?.leaseLeftMs).toBeLessThanOrEqual(9_000);
+  expect(seen.get(fenceKey(old))?.leaseLeftMs).toBe(10_000);
+  const rows = await database
+    .db('jobs')
+    .whereIn('job_id', [fresh.jobId, old.jobId])
+    .select('frames_published', 'last_seq');
+  expect(rows).toEqual([
+    { frames_published: 7, last_seq: 6 },
+    { frames_published: 7, last_seq: 6 },
+  ]);
+});
+
+test('a job that another attempt has is not told of, and neither its lease nor its progress changes', async () => {
+  const taken = await insertJob(2);
+  const fresh = await insertJob(9);
+  const before = await versionOf(taken);
+  const late = [taken, fresh].map(({ jobId }) => ({ jobId, attempt: 2, progress }));
+  const looked = [taken, fresh].map(({ jobId }) => ({ jobId, attempt: 2, progress: undefined }));
+  expect((await renewJobs(database.db, late, LEASE)).size).toBe(0);
+  expect((await renewJobs(database.db, looked, LEASE)).size).toBe(0);
+  expect(await versionOf(taken)).toBe(before);
+});

@@ -1,6 +1,7 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
 import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
@@ -30,31 +31,36 @@ export interface BackgroundParts {
   relay: Relay;
   /** Rings when a task is due. */
   reconcilerBell: Bell;
+  /** Rings when a create asks for a place. */
+  placesBell: Bell;
   onFatal: (error: unknown) => void;
 }
 
-/** How often the reconciler looks for tasks that are due; how often one task is asked about is in its row. */
-const LOOK_MS = 200;
+/** How often ends that wait for their frames are looked at; they are in memory. */
+const READABILITY_MS = 200;
+/** Pause between two rounds for creates that wait for a place; nothing is asked while none does. */
+const PLACES_MS = 500;
 
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
   deps: Deps,
   config: Config,
-  { kafka, producer, relay, reconcilerBell, onFatal }: BackgroundParts,
+  { kafka, producer, relay, reconcilerBell, placesBell, onFatal }: BackgroundParts,
 ): Background {
   const { db, logger } = deps;
   const consumer = createConsumer({ db, kafka, groupId: 'tasks', subscriptions: subscriptions(deps), onFatal });
+  const { runRound, pauseMs } = createReconciler(deps);
   const reconciler = createPoller({
     name: 'reconciler',
-    intervalMs: LOOK_MS,
+    intervalMs: pauseMs,
     logger,
     maxBackoffMs: 2_000,
     bell: reconcilerBell,
-    run: createReconciler(deps),
+    run: runRound,
   });
   const readability = createPoller({
     name: 'readability',
-    intervalMs: LOOK_MS,
+    intervalMs: READABILITY_MS,
     logger,
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
@@ -74,13 +80,9 @@ export function createBackground(
     run: once(() => runRetention(deps)),
   });
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
-  const auditor = createAuditor({
-    db,
-    logger,
-    audits: auditsOf(deps),
-    config,
-  });
-  const pollers = [reconciler, readability, leaseWatch, recovery, retention, census, auditor];
+  const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
+  const places = placesPoller(deps, placesBell);
+  const pollers = [reconciler, readability, places, leaseWatch, recovery, retention, census, auditor];
   return {
     start: () => {
       relay.start();
@@ -95,6 +97,9 @@ export function createBackground(
     },
   };
 }
+
+const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
+  createPoller({ name: 'places', intervalMs: PLACES_MS, logger, maxBackoffMs: 1_000, bell, run: places.round });
 
 /** A round that leaves nothing for the next one. */
 const once = (work: () => Promise<unknown>) => async () => {

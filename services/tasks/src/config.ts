@@ -65,14 +65,28 @@ export const configSchema = z.object({
   LEASE_MS: millis(9_000).describe('Time after which a create of a dead process is undone or found out about'),
   KEY_WAIT_MS: millis(15_000).describe('Longest wait for another request with the same Idempotency-Key'),
   STOP_WAIT_MS: millis(10_000).describe('Longest wait of a stop for the confirmation of the backend'),
-  RECONCILE_MS: millis(1_000).describe('Pause between two questions to the backend about a running task'),
+  RECONCILE_MS: millis(1_000).describe(
+    'Pause between two questions to the backend about a task that is about to change: stopped, ended, or missing there',
+  ),
+  QUIET_RECONCILE_MS: millis(30_000).describe(
+    'Pause between two questions about a task whose job runs; at most half of VANISH_MS. Ends come as events before',
+  ),
   RESOLVING_RECONCILE_MS: millis(2_000).describe(
     'Pause between two questions about a task whose submission is unknown',
   ),
   RESULTS_GRACE_MS: millis(MINUTE_MS).describe('After the end of a job its frames may take this long to be readable'),
   VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
-  RECOVERY_MS: millis(2_000).describe('Pause between two looks for creates of dead processes'),
+  RECOVERY_MS: millis(5_000).describe('Pause between two looks for creates of dead processes'),
   ...retentionConfig,
+  PLACE_WAIT_MS: millis(5_000).describe('Longest wait of a create for a place at the backend, before it is refused'),
+  PLACE_QUEUE: count(100).describe('Creates that may wait for a place at once, for each replica'),
+  PLACES_KEPT_PERCENT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(50)
+    .default(10)
+    .describe('Places, rounded down, that only subjects get whose video tasks have none'),
   ORPHAN_AGE_MS: millis(24 * HOUR_MS).describe('Stored videos without a task are removed when older than this'),
   RETENTION_INTERVAL_MS: millis(HOUR_MS).describe(
     'Pause between two removals of what has expired or belongs to no task',

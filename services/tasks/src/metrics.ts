@@ -1,7 +1,7 @@
 import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 import { allMoves } from './domain/moves.ts';
-import { activeStatuses } from './domain/task.ts';
+import { activeStatuses, videoKinds } from './domain/task.ts';
 
 /** Things that somebody should look at. */
 const alarmNames = ['results_late', 'mass_vanishing', 'vanished', 'orphans_removed', 'stop_unconfirmed'] as const;
@@ -25,6 +25,15 @@ export const metrics = {
   alarms: counter('vision.tasks.alarms', { meaning: 'Somebody should look. An alarm', labels: { name: alarmNames } }),
   reconcileLag: histogram('vision.tasks.reconcile_lag', {
     meaning: 'How late tasks were asked about at the backend',
+    buckets: buckets.lag,
+  }),
+  placesAwaited: gauge('vision.tasks.places_awaited', {
+    meaning: 'Creates of this replica that wait for a place at the backend',
+    labels: { kind: videoKinds },
+  }),
+  placeWaits: histogram('vision.tasks.place_wait', {
+    meaning: 'Wait of a create for a place at the backend',
+    labels: { kind: videoKinds, outcome: ['granted', 'refused', 'unneeded'] },
     buckets: buckets.lag,
   }),
   active: gauge('vision.tasks.active', {

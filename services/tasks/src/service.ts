@@ -32,6 +32,7 @@ import { createStatus } from './status.ts';
 import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 import { giveBackUnits } from './use-cases/give-back-units.ts';
+import { createPlaces } from './use-cases/places.ts';
 import { createProbeLimits } from './use-cases/probe-limits.ts';
 import { createStopSender } from './use-cases/stop-sender.ts';
 
@@ -51,7 +52,10 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
   const reconcilerBell = createBell();
+  const placesBell = createBell();
   const clients = createClients(config, logger);
+  const signals = createSignals(logger);
+  const settings = settingsOf(config);
 
   const deps: Deps = {
     ...clients,
@@ -61,19 +65,20 @@ export async function createService(config: Config, { logger, onFatal }: Service
     awaitedEnds: createAwaitedEnds(),
     stops: createStopSender({ inference: clients.inference, logger }),
     giveBackUnits: joinedByKey((subject: string) => giveBackUnits({ db, quota: clients.quota }, subject)),
-    signals: createSignals(logger),
+    signals,
     scenes: loadScenes(config.SCENES_FILE),
     box: createSecretBox(config.STREAM_URL_KEY),
     cursorBox: createSecretBox(config.CURSOR_KEYS),
     probeLimits: createProbeLimits({ atOnce: config.PROBES_AT_ONCE, perMinute: config.PROBES_PER_MINUTE }),
+    places: createPlaces({ ...clients, db, logger, signals, settings, wakeRounds: placesBell.ring }),
     wakeRelay: relay.wake,
     producer,
     kafka,
     wakeReconciler: reconcilerBell.ring,
-    settings: settingsOf(config),
+    settings,
   };
 
-  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, placesBell, onFatal });
 
   const access = createServiceAccess({ callee: 'tasks', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
@@ -119,6 +124,8 @@ const settingsOf = (config: Config): Settings => ({
   stopWaitMs: config.STOP_WAIT_MS,
   submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
   reconcileMs: config.RECONCILE_MS,
+  // All jobs that a backend lost have to be known as missing before the first of them counts as vanished.
+  quietReconcileMs: Math.min(config.QUIET_RECONCILE_MS, config.VANISH_MS / 2),
   resolvingReconcileMs: config.RESOLVING_RECONCILE_MS,
   resultsGraceMs: config.RESULTS_GRACE_MS,
   vanishMs: config.VANISH_MS,
@@ -126,6 +133,9 @@ const settingsOf = (config: Config): Settings => ({
   retentionDays: config.RETENTION_DAYS,
   retentionBatch: config.RETENTION_BATCH,
   auditAgeMs: config.AUDIT_AGE_MS,
+  placeWaitMs: config.PLACE_WAIT_MS,
+  placeQueue: config.PLACE_QUEUE,
+  placesKeptPercent: config.PLACES_KEPT_PERCENT,
 });
 
 async function closeClients({ inference, results, store }: ReturnType<typeof createClients>, db: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { Change } from './domain/moves.ts';
-import { activeStatuses } from './domain/task.ts';
+import { activeStatuses, videoKinds } from './domain/task.ts';
 import type { Status, Task, VideoKind } from './domain/task.ts';
 import { metrics } from './metrics.ts';
 import type { AlarmName } from './metrics.ts';
@@ -57,7 +57,30 @@ export function createSignals(logger: Logger) {
       logger.info(counts, 'expired tasks were removed');
     },
     reconcileLag: (seconds: number) => lag.record(seconds),
+    ...placeSignals(logger),
     census: createCensus(),
+  };
+}
+
+/** How a wait for a place ended; one that its subject has no unit for is `unneeded`. */
+export type PlaceAnswer = 'granted' | 'refused' | 'unneeded';
+
+/** Creates that wait for a place at the backend. */
+function placeSignals(logger: Logger) {
+  const placeWaits = createHistogram(metrics.placeWaits);
+  return {
+    /** @param countOf creates of a kind that wait in this replica */
+    placesWatched: (countOf: (kind: VideoKind) => number) => {
+      observe(metrics.placesAwaited, (tell) => videoKinds.forEach((kind) => tell(countOf(kind), { kind })));
+    },
+    placeAnswered: (
+      { task_id, kind, waitedMs }: { task_id: string; kind: VideoKind; waitedMs: number },
+      outcome: PlaceAnswer,
+    ) => {
+      placeWaits.record(waitedMs / 1000, { kind, outcome });
+      if (outcome === 'refused')
+        logger.info({ task_id, kind, waited_ms: Math.round(waitedMs) }, 'no place was free in time');
+    },
   };
 }
 

@@ -138,6 +138,40 @@ test('without an end mark a task ends when as many frames can be read as were pu
   }
 }, 60_000);
 
+test('a task whose job runs is seldom asked about, and ends as soon as its end mark comes', async () => {
+  await tasks.stop();
+  tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
+  try {
+    const subject = randomUUID();
+    const id = await create(subject);
+    const dueAt = async () => Number((await storedTasks(world, { task_id: id }))[0]?.check_at);
+    await until(async () => (await dueAt()) > Date.now() + 200_000);
+    world.backend.end(id, 'succeeded');
+    await resultsCompleted(id, 'succeeded');
+    await becomes(id, subject, 'succeeded');
+  } finally {
+    await tasks.stop();
+    tasks = await startTasks(world);
+  }
+});
+
+test('an end mark that overtakes the word of the backend ends its task as soon as the backend says so', async () => {
+  await tasks.stop();
+  tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });
+  try {
+    const subject = randomUUID();
+    const id = await create(subject);
+    await resultsCompleted(id, 'succeeded');
+    await until(async () => (await storedTasks(world, { task_id: id }))[0]?.results_attempt === 1);
+    await askedAgain(id);
+    world.backend.end(id, 'succeeded');
+    await becomes(id, subject, 'succeeded');
+  } finally {
+    await tasks.stop();
+    tasks = await startTasks(world);
+  }
+});
+
 test('a job that published nothing ends its task at once', async () => {
   const subject = randomUUID();
   const id = await create(subject);

@@ -8,32 +8,76 @@ import { TaskMovedError } from './move-task.ts';
 import { TASKS, toTask } from './task-row.ts';
 import type { TaskRow } from './task-row.ts';
 
-export interface DueTask {
-  task: Task;
-  /** How late it is asked about, in seconds. */
-  lateS: number;
+export interface DueTasks {
+  tasks: Task[];
+  /** How late each of them is asked about, in seconds. */
+  latenesses: number[];
+  clocks: Clocks;
+}
+
+/** One instant: by the plain clock, which leases and what is noted about jobs go by, and by the one of dates. */
+interface Clocks {
+  now: Date;
+  today: Date;
 }
 
 /**
- * Takes tasks that are due to be asked about, most overdue first; no other replica gets them until `leaseMs` is over.
+ * Takes tasks that are due to be asked about, no other replica gets them until `leaseMs` is over. Those that somebody
+ * waits for come before those that just run, of which many may be due at once after an outage; then the most overdue.
  */
 export async function claimDueTasks(
   db: Knex,
   { limit, leaseMs }: { limit: number; leaseMs: number },
-): Promise<DueTask[]> {
-  const { rows } = await db.raw<{ rows: (TaskRow & { late_s: number })[] }>(
+): Promise<DueTasks | undefined> {
+  const { rows } = await db.raw<{ rows: (TaskRow & Clocks & { late_s: number })[] }>(
     `with due as (
        select task_id, check_at from tasks
         where check_at <= now()
-        order by check_at
+        order by (status = 'running' and results_completed_at is null), check_at
         limit :limit
         for update skip locked)
      update tasks set check_at = now() + make_interval(secs => :leaseS)
        from due where tasks.task_id = due.task_id
-     returning tasks.*, extract(epoch from now() - due.check_at)::double precision as late_s`,
+     returning tasks.*, extract(epoch from now() - due.check_at)::double precision as late_s,
+               now() as now, vision_now() as today`,
     { limit, leaseS: leaseMs / 1000 },
   );
-  return rows.map((row) => ({ task: toTask(row), lateS: row.late_s }));
+  const [first] = rows;
+  return first && { tasks: rows.map(toTask), latenesses: rows.map((row) => row.late_s), clocks: first };
+}
+
+/** A task whose job runs, and what the backend said about it. */
+export interface QuietTask {
+  task: Task;
+  job: Job;
+}
+
+/**
+ * Stores what the backend said about jobs that go on, and when their tasks are asked about next, all in one statement.
+ * A task that moved meanwhile stays as it is, and one that has become due is looked at at once. The next questions
+ * are spread over a fifth of the pause, so that tasks which began together drift apart.
+ */
+export async function noteQuiet(db: Knex, quiet: QuietTask[], afterMs: number): Promise<void> {
+  if (quiet.length === 0) return;
+  await db.raw(
+    `update tasks
+        set job_status = told.job_status, job_frames_published = told.frames, job_attempt = told.job_attempt,
+            job_seen_at = now(), job_missing_since = null,
+            check_at = case when tasks.check_at > now()
+                            then now() + make_interval(secs => :afterS * (0.9 + 0.2 * random())) else tasks.check_at end
+       from unnest(:ids::uuid[], :versions::int[], :attempts::int[], :statuses::text[], :frames::bigint[],
+                   :jobAttempts::int[]) as told (task_id, version, attempt, job_status, frames, job_attempt)
+      where tasks.task_id = told.task_id and tasks.version = told.version and tasks.attempt = told.attempt`,
+    {
+      afterS: afterMs / 1000,
+      ids: quiet.map(({ task }) => task.taskId),
+      versions: quiet.map(({ task }) => task.version),
+      attempts: quiet.map(({ task }) => task.attempt),
+      statuses: quiet.map(({ job }) => job.status),
+      frames: quiet.map(({ job }) => job.frames_published),
+      jobAttempts: quiet.map(({ job }) => job.attempt ?? null),
+    },
+  );
 }
 
 /**
@@ -103,10 +147,4 @@ export async function noteStopSent(
       stops_sent: db.raw('stops_sent + 1'),
       ...(jobSeen ? { job_seen_at: db.fn.now() } : {}),
     });
-}
-
-/** Both clocks at one instant: the plain one, which leases and what is noted about jobs go by, and the one of dates. */
-export async function readClocks(db: Knex): Promise<{ now: Date; today: Date }> {
-  const { rows } = await db.raw<{ rows: [{ now: Date; today: Date }] }>('select now() as now, vision_now() as today');
-  return rows[0];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Job, JobStatus } from '@vision/shared/contracts/inference';
-import { canBeRead, hasVanished, isEvidence, isMassVanishing, judgeFound } from './job-progress.ts';
+import { canBeRead, hasVanished, isEvidence, isMassVanishing, isQuiet, judgeFound } from './job-progress.ts';
 import type { JobFacts, Status, Task } from './task.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -140,4 +140,27 @@ test.each([
   [2, 2, true],
 ])('of %i jobs %i missing is a mass: %s', (asked, missing, mass) => {
   expect(isMassVanishing(asked, missing)).toBe(mass);
+});
+
+test.each<JobStatus>(['queued', 'running'])('a task whose job is %s and goes on is quiet', (status) => {
+  expect(isQuiet(task('running'), job(status, 5), rules)).toBe(true);
+  // It was missing for a moment.
+  expect(isQuiet(task('running', { missingSince: before(1_000) }), job(status, 5), rules)).toBe(true);
+});
+
+test('a task is not quiet when it or its job is about to change', () => {
+  const running = job('running', 5);
+  expect(isQuiet(task('stopping'), running, rules)).toBe(false);
+  expect(isQuiet(task('running', {}, { stopRequestedAt: now }), running, rules)).toBe(false);
+  expect(isQuiet(task('running', {}, { resultExpiresAt: now }), running, rules)).toBe(false);
+  expect(isQuiet(task('running'), job('stopping', 5), rules)).toBe(false);
+  expect(isQuiet(task('running'), job('succeeded', 5), rules)).toBe(false);
+});
+
+test('a task is not quiet once the end mark of the attempt at work is there', () => {
+  const marked = (resultsAttempt: number | null) => task('running', { resultsCompletedAt: now, resultsAttempt });
+  const second = { ...job('running', 5), attempt: 2 };
+  expect(isQuiet(marked(2), second, rules)).toBe(false);
+  expect(isQuiet(marked(null), second, rules)).toBe(false);
+  expect(isQuiet(marked(1), second, rules)).toBe(true);
 });

@@ -68,6 +68,16 @@ export function isEvidence(task: Task, job: Job): boolean {
   return job.status !== 'stopped' || wasWorkedOn || task.job.seenAt !== null;
 }
 
+/**
+ * Whether nothing is about to change: the job goes on, nobody wants it stopped, and its end mark has not come. Such a
+ * task is seldom asked about, because the end mark is told by an event.
+ */
+export function isQuiet(task: Task, job: Job, rules: Pick<ProgressRules, 'today'>): boolean {
+  if (task.status !== 'running' || endOf(job.status) !== undefined || job.status === 'stopping') return false;
+  if (task.stopRequestedAt !== null || rules.today >= longestRunEnds(task)) return false;
+  return !areResultsComplete({ ...task.job, attempt: job.attempt ?? null });
+}
+
 /** The next step of a task whose job the backend has. The facts of the task already hold this answer. */
 export function judgeFound(task: Task, job: Job, rules: ProgressRules): Verdict {
   if (isUnconfirmed(task.status)) return { do: 'move', change: { move: 'find' } };

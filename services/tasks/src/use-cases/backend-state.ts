@@ -1,7 +1,7 @@
 import type { Job } from '@vision/shared/contracts/inference';
-import { countMissing, readClocks } from '../db/jobs.ts';
+import { countMissing } from '../db/jobs.ts';
+import type { DueTasks } from '../db/jobs.ts';
 import { isMassVanishing } from '../domain/job-progress.ts';
-import type { Task } from '../domain/task.ts';
 import type { ReconcileDeps } from './deps.ts';
 
 /** What the backend has of the tasks it was asked about, and when that was. */
@@ -16,10 +16,15 @@ export interface BackendState {
 }
 
 /** Completes the backend's answer with what else decides about a task whose job is found or missing. */
-export async function describeBackend({ db }: ReconcileDeps, tasks: Task[], found: Job[]): Promise<BackendState> {
+export async function describeBackend(
+  { db }: ReconcileDeps,
+  { tasks, clocks }: DueTasks,
+  found: Job[],
+): Promise<BackendState> {
+  const { now, today } = clocks;
   const jobs = new Map(found.map((job) => [job.job_id, job]));
   const isSomeMissing = tasks.some((task) => !jobs.has(task.taskId));
-  return { jobs, isMassMissing: isSomeMissing && (await isMassMissing(db)), ...(await readClocks(db)) };
+  return { jobs, isMassMissing: isSomeMissing && (await isMassMissing(db)), now, today };
 }
 
 async function isMassMissing(db: ReconcileDeps['db']): Promise<boolean> {

@@ -36,9 +36,15 @@ export async function finishDraft(
   draft: Task,
   prepare: () => Promise<Submission | Replay>,
 ): Promise<Created> {
-  const prepared = await prepareOrGiveUp(deps, draft, prepare);
-  if (prepared.outcome === 'replayed') return { task: prepared.task, replayed: true };
-  return { ...(await handOver(deps, prepared)), replayed: false };
+  let job: 'sent' | 'unsent' = 'unsent';
+  try {
+    const prepared = await prepareOrGiveUp(deps, draft, prepare);
+    if (prepared.outcome === 'replayed') return { task: prepared.task, replayed: true };
+    job = 'sent';
+    return { ...(await handOver(deps, prepared)), replayed: false };
+  } finally {
+    deps.places.letGo(draft.taskId, job);
+  }
 }
 
 async function prepareOrGiveUp(

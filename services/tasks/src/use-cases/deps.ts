@@ -15,6 +15,7 @@ import type { ResultsClient } from '../clients/results.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
 import type { AwaitedEnds } from './awaited-ends.ts';
+import type { Places, PlacesSettings } from './places.ts';
 import type { ProbeLimits } from './probe-limits.ts';
 import type { StopSender } from './stop-sender.ts';
 
@@ -30,6 +31,7 @@ export interface Deps {
   policy: AddressPolicy;
   probe: StreamProbe;
   probeLimits: ProbeLimits;
+  places: Places;
   quota: QuotaClient;
   inference: InferenceClient;
   images: ImagesClient | undefined;
@@ -55,15 +57,15 @@ export interface Deps {
 }
 
 /** Numbers from configuration. */
-export interface Settings {
+export interface Settings extends PlacesSettings {
   bodyIdleMs: number;
   bodyTotalMs: number;
   leaseMs: number;
   keyWaitMs: number;
   probeTotalMs: number;
   stopWaitMs: number;
-  submitTimeoutMs: number;
   reconcileMs: number;
+  quietReconcileMs: number;
   resolvingReconcileMs: number;
   resultsGraceMs: number;
   vanishMs: number;
@@ -79,7 +81,7 @@ export type MoveDeps = Pick<Deps, 'db' | 'signals' | 'wakeRelay' | 'wakeReconcil
 /** What gives back what a create held. */
 export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
-export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'settings'>;
+export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'places' | 'settings'>;
 /** What every create works with. */
 export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'giveBackUnits'>;
 export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'logger' | 'settings'>;

@@ -1,9 +1,10 @@
 import type { Job } from '@vision/shared/contracts/inference';
 import { backoff } from '@vision/shared/async/backoff';
 import { createGate } from '@vision/shared/async/gate';
-import { checkAgain, checkNoMore, claimDueTasks } from '../db/jobs.ts';
+import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../db/jobs.ts';
+import type { QuietTask } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
-import { isEvidence } from '../domain/job-progress.ts';
+import { isEvidence, isQuiet } from '../domain/job-progress.ts';
 import { isUnconfirmed } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import { advanceFound } from './advance-found.ts';
@@ -25,31 +26,66 @@ const REFUNDED_WATCH_MS = 86_400_000;
 /** Tasks that are advanced at the same time. */
 const CONCURRENCY = 8;
 
+/** How often due tasks are looked for while some are about to change, and while none are that this process knows. */
+const LOOK_MS = 200;
+const QUIET_LOOK_MS = 3_000;
+
+export interface Reconciler {
+  /** Takes the tasks that are due; returns more than zero when there may be more of them. */
+  runRound: () => Promise<number>;
+  /** Until the next look. A task that becomes due by what this process does rings its bell. */
+  pauseMs: () => number;
+}
+
 /**
- * Makes the reconciler: each call takes the tasks that are due, asks the backend about all of them in one request,
- * and moves those that have to. A call returns how many tasks were due.
+ * Makes the reconciler: each round takes the tasks that are due, asks the backend about all of them in one request,
+ * and moves those that have to.
  */
-export function createReconciler(deps: ReconcileDeps): () => Promise<number> {
+export function createReconciler(deps: ReconcileDeps): Reconciler {
   let failuresInRow = 0;
-  return async () => {
-    const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });
-    if (due.length === 0) return 0;
-    for (const { lateS } of due) deps.signals.reconcileLag(lateS);
-    const tasks = due.map(({ task }) => task);
-    let jobs: Job[];
-    try {
-      jobs = await deps.inference.readJobs(tasks.map(({ taskId }) => taskId));
-      failuresInRow = 0;
-    } catch (error) {
-      failuresInRow += 1;
-      await postpone(deps, tasks, backoff(failuresInRow, 5_000));
-      throw error;
-    }
-    const state = await describeBackend(deps, tasks, jobs);
-    await forEach(deps, tasks, (task) => advance(deps, task, state));
-    await schedule(deps, tasks, state.today);
-    return due.length;
+  let soonest = Infinity;
+  const dueIn = (ms: number) => {
+    soonest = Math.min(soonest, performance.now() + ms);
   };
+  return {
+    pauseMs: () => Math.min(QUIET_LOOK_MS, Math.max(LOOK_MS, soonest - performance.now())),
+    runRound: async () => {
+      if (soonest <= performance.now()) soonest = Infinity;
+      const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });
+      if (!due) return 0;
+      for (const lateS of due.latenesses) deps.signals.reconcileLag(lateS);
+      let jobs: Job[];
+      try {
+        jobs = await deps.inference.readJobs(due.tasks.map(({ taskId }) => taskId));
+        failuresInRow = 0;
+      } catch (error) {
+        failuresInRow += 1;
+        const pauseMs = Math.max(deps.settings.reconcileMs, backoff(failuresInRow, 5_000));
+        dueIn(pauseMs);
+        await postpone(deps, due.tasks, pauseMs);
+        throw error;
+      }
+      const state = await describeBackend(deps, due, jobs);
+      const { quiet, moving } = sortOut(due.tasks, state);
+      await noteQuiet(deps.db, quiet, deps.settings.quietReconcileMs);
+      await forEach(deps, moving, (task) => advance(deps, task, state));
+      for (const task of moving) dueIn(pauseAfter(deps, task, state.today) ?? Infinity);
+      await schedule(deps, moving, state.today);
+      return due.tasks.length === BATCH ? BATCH : 0;
+    },
+  };
+}
+
+/** Tasks whose jobs just go on, and those that each need a look of their own. */
+function sortOut(tasks: Task[], state: BackendState): { quiet: QuietTask[]; moving: Task[] } {
+  const quiet: QuietTask[] = [];
+  const moving: Task[] = [];
+  for (const task of tasks) {
+    const job = state.jobs.get(task.taskId);
+    if (job && isQuiet(task, job, state)) quiet.push({ task, job });
+    else moving.push(task);
+  }
+  return { quiet, moving };
 }
 
 async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Promise<void> {
@@ -61,7 +97,7 @@ async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Pr
 /** The backend could not be asked. Whoever waits for the outcome of a submission is told that it is unknown. */
 async function postpone(deps: ReconcileDeps, tasks: Task[], pauseMs: number): Promise<void> {
   const ids = tasks.map(({ taskId }) => taskId);
-  await checkAgain(deps.db, ids, Math.max(deps.settings.reconcileMs, pauseMs));
+  await checkAgain(deps.db, ids, pauseMs);
   const submitting = tasks.filter(({ status }) => status === 'submitting');
   await forEach(deps, submitting, (task) => loseTrack(deps, task));
 }
@@ -80,26 +116,19 @@ async function forEach({ logger }: ReconcileDeps, tasks: Task[], work: (task: Ta
   await Promise.all(tasks.map((task) => gate.run(() => advanceOne(task))));
 }
 
-async function schedule({ db, settings }: ReconcileDeps, tasks: Task[], today: Date): Promise<void> {
-  const idsOf = (isWanted: (task: Task) => boolean) => tasks.filter(isWanted).map(({ taskId }) => taskId);
-  const isWatchedLongEnough = ({ updatedAt }: Task) => today.getTime() - updatedAt.getTime() > REFUNDED_WATCH_MS;
-  await checkAgain(
-    db,
-    idsOf(({ status }) => status !== 'resolving' && status !== 'refunded'),
-    settings.reconcileMs,
-  );
-  await checkAgain(
-    db,
-    idsOf(({ status }) => status === 'resolving'),
-    settings.resolvingReconcileMs,
-  );
-  await checkAgain(
-    db,
-    idsOf((task) => task.status === 'refunded' && !isWatchedLongEnough(task)),
-    REFUNDED_CHECK_MS,
-  );
-  await checkNoMore(
-    db,
-    idsOf((task) => task.status === 'refunded' && isWatchedLongEnough(task)),
-  );
+/** Sets when each of the tasks is asked about next, those with the same pause in one statement. */
+async function schedule(deps: ReconcileDeps, tasks: Task[], today: Date): Promise<void> {
+  const byPause = Map.groupBy(tasks, (task) => pauseAfter(deps, task, today));
+  for (const [pauseMs, some] of byPause) {
+    const ids = some.map(({ taskId }) => taskId);
+    if (pauseMs === undefined) await checkNoMore(deps.db, ids);
+    else await checkAgain(deps.db, ids, pauseMs);
+  }
+}
+
+/** Until a task in this state is asked about again; undefined: never. */
+function pauseAfter({ settings }: ReconcileDeps, { status, updatedAt }: Task, today: Date): number | undefined {
+  if (status === 'resolving') return settings.resolvingReconcileMs;
+  if (status !== 'refunded') return settings.reconcileMs;
+  return today.getTime() - updatedAt.getTime() > REFUNDED_WATCH_MS ? undefined : REFUNDED_CHECK_MS;
 }

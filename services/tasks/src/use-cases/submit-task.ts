@@ -9,6 +9,7 @@ import type { Caller } from '@vision/shared/http/caller';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { finishKey } from '../db/idempotency-keys.ts';
 import type { Claim } from '../db/idempotency-keys.ts';
+import type { PlaceClaim } from '../db/place-claims.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
 import { countActive, findVideoTask, lockSubject } from '../db/tasks.ts';
 import { isUnconfirmed } from '../domain/task.ts';
@@ -45,13 +46,14 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 }
 
 /**
- * Commits a checked draft: counted among the active tasks → one unit reserved → `submitting`. A failure leaves a
- * draft for the caller to give up; after the commit nobody can tell from outside whether the backend was asked, so
- * the task stands.
+ * Commits a checked draft: counted among the active tasks → a place at the backend → one unit reserved →
+ * `submitting`. A failure leaves a draft for the caller to give up; after the commit nobody can tell from outside
+ * whether the backend was asked, so the task stands.
  */
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
   const admitted = await fenced(() => admit(deps, checked));
   crashPoint('tasks.submit.admitted');
+  await deps.places.take(placeFor(checked));
   await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
   const task = await fenced(() => commitSubmitting(deps, checked, admitted));
@@ -89,14 +91,17 @@ async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft)
   });
 }
 
-async function reserve({ quota }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
+async function reserve({ quota, places }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
   const reply = await quota.reserve(task.reservationId, task.subject, {
     idempotency_key: claim.key,
     kind: 'video',
     units: 1,
     limit: limitsOf(caller).video_tasks_per_day,
   });
-  if (reply.outcome === 'exhausted') throw fail.dailyExhausted(reply);
+  if (reply.outcome === 'exhausted') {
+    places.endWaits(task.subject);
+    throw fail.dailyExhausted(reply);
+  }
   if (reply.outcome === 'conflict') throw fail.keyReused();
   if (reply.outcome === 'closed') throw fail.sysUnavailable('create_taken_over');
 }
@@ -147,5 +152,13 @@ async function fenced<T>(work: () => Promise<T>): Promise<T> {
     throw error instanceof TaskMovedError ? fail.sysUnavailable('create_taken_over', error) : error;
   }
 }
+
+/** Who may have more tasks at once has a larger share. */
+const placeFor = ({ draft, caller }: CheckedDraft): PlaceClaim => ({
+  taskId: draft.taskId,
+  subject: draft.subject,
+  kind: draft.kind,
+  weight: Math.max(1, limitsOf(caller).active_tasks),
+});
 
 const limitsOf = (caller: Caller) => caller.limits ?? defaultLimits;

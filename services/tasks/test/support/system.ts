@@ -79,6 +79,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       SUBMIT_TIMEOUT_MS: '1500',
       LEASE_MS: '1200',
       RECONCILE_MS: '100',
+      QUIET_RECONCILE_MS: '100',
       RESOLVING_RECONCILE_MS: '100',
       RECOVERY_MS: '200',
       STOP_WAIT_MS: '3000',

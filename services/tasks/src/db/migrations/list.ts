@@ -9,6 +9,8 @@ import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 import { attemptsOfJobs } from './0004-attempts-of-jobs.ts';
 import { submissionsByTime } from './0005-audit.ts';
 import { tasksByStatus } from './0006-tasks-by-status.ts';
+import { placeClaims } from './0007-place-claims.ts';
+import { sentPlaces } from './0008-sent-places.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -23,4 +25,6 @@ export const migrations: Migration[] = [
   leaseWatchMigration,
   outboxKeyMigration,
   tasksByStatus,
+  placeClaims,
+  sentPlaces,
 ];

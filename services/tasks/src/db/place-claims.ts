@@ -1,0 +1,135 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import type { VideoKind } from '../domain/task.ts';
+import { submittedStatuses } from '../domain/task.ts';
+import { inFuture } from './instants.ts';
+
+/** A create that asks for a place. */
+export interface PlaceClaim {
+  taskId: string;
+  subject: string;
+  kind: VideoKind;
+  weight: number;
+}
+
+/** Places of one kind: free ones, and how many of them only subjects get that have none. */
+export interface FreePlaces {
+  kind: VideoKind;
+  free: number;
+  kept: number;
+}
+
+interface Round {
+  /** Those that wait in this process; their rows stay. */
+  waiting: readonly PlaceClaim[];
+  places: readonly FreePlaces[];
+  /** When the backend was asked for them, by the clock of the database: jobs that were sent before are counted. */
+  askedAt: string;
+  /** A row of a process that died is gone after this. */
+  waitingMs: number;
+  /** A place is held for so long, unless its create lets go of it before. */
+  grantedMs: number;
+}
+
+/**
+ * Gives free places to creates of all replicas, one round after the other. The subject comes first that would have the
+ * smallest share with one place more: what runs for it and what it was granted, by its weight. So one that has much or
+ * asks often waits behind one that has little.
+ *
+ * @returns those of `waiting` that have a place now
+ */
+export async function grantPlaces(
+  db: Knex,
+  { waiting, places, askedAt, waitingMs, grantedMs }: Round,
+): Promise<string[]> {
+  return inTransaction(db, async (tx) => {
+    await tx.raw(`select pg_advisory_xact_lock(hashtextextended('place-claims', 2))`);
+    await tx('place_claims').where('expires_at', '<', tx.fn.now()).delete();
+    await stay(tx, waiting, waitingMs);
+    await tx.raw(GRANT, {
+      submitted: [...submittedStatuses],
+      kinds: places.map(({ kind }) => kind),
+      free: places.map(({ free }) => free),
+      kept: places.map(({ kept }) => kept),
+      askedAt,
+      grantedS: grantedMs / 1000,
+    });
+    const rows = await tx('place_claims')
+      .whereIn(
+        'task_id',
+        waiting.map(({ taskId }) => taskId),
+      )
+      .whereNotNull('granted_at')
+      .select<{ task_id: string }[]>('task_id');
+    return rows.map(({ task_id: taskId }) => taskId);
+  });
+}
+
+async function stay(tx: Knex, waiting: readonly PlaceClaim[], waitingMs: number): Promise<void> {
+  const rows = waiting.map(({ taskId, subject, kind, weight }) => ({
+    task_id: taskId,
+    subject,
+    kind,
+    weight,
+    expires_at: inFuture(tx, waitingMs),
+  }));
+  const kept = tx.raw(`case when place_claims.granted_at is null then excluded.expires_at
+                            else place_claims.expires_at end`);
+  await tx('place_claims').insert(rows).onConflict('task_id').merge({ expires_at: kept });
+}
+
+// What a subject has counts by kind: a stream holds its place for days, a file for minutes.
+const GRANT = `
+  with granted as (
+    select kind, subject, count(*) as places from place_claims
+     where granted_at is not null and (sent_at is null or sent_at > :askedAt::timestamptz)
+     group by kind, subject
+  ), asking as (
+    select claim.task_id, claim.kind, claim.asked_at, claim.weight,
+           coalesce(granted.places, 0) + running.places as has,
+           row_number() over (partition by claim.kind, claim.subject order by claim.asked_at, claim.task_id) as turn
+      from place_claims as claim
+      left join granted using (kind, subject)
+     cross join lateral (
+       select count(*) as places from tasks
+        where tasks.subject = claim.subject and tasks.kind = claim.kind and tasks.status = any(:submitted)
+     ) as running
+     where claim.granted_at is null
+  ), in_line as (
+    select *, row_number() over (partition by kind order by (has + turn)::float8 / weight, asked_at, task_id) as place
+      from asking
+  )
+  update place_claims
+     set granted_at = now(), expires_at = now() + make_interval(secs => :grantedS)
+    from in_line
+    join unnest(:kinds::text[], :free::int[], :kept::int[]) as room (kind, free, kept) using (kind)
+   where place_claims.task_id = in_line.task_id
+     and in_line.place <= room.free
+                             - (select coalesce(sum(places), 0) from granted where granted.kind = room.kind)
+                             - case when in_line.has + in_line.turn > 1 then room.kept else 0 end`;
+
+/** The clock that claims are dated by, to its last digit. */
+export async function claimClock(db: Knex): Promise<string> {
+  const { rows } = await db.raw<{ rows: [{ now: string }] }>('select clock_timestamp()::text as now');
+  return rows[0].now;
+}
+
+/** Ends the wait of a create; true when it had been given a place meanwhile. */
+export async function stopWaiting(db: Knex, taskId: string): Promise<boolean> {
+  const removed = await db('place_claims').where({ task_id: taskId }).whereNull('granted_at').delete();
+  if (removed > 0) return false;
+  const row = await db('place_claims').where({ task_id: taskId }).first<{ task_id: string } | undefined>('task_id');
+  return row !== undefined;
+}
+
+/** There is no job: the place is free. */
+export async function giveUpPlace(db: Knex, taskId: string): Promise<void> {
+  await db('place_claims').where({ task_id: taskId }).delete();
+}
+
+/** The backend counts the job by itself when it is asked again; the claim goes after this time. */
+export async function letGoOfPlace(db: Knex, taskId: string, afterMs: number): Promise<void> {
+  await db('place_claims')
+    .where({ task_id: taskId })
+    .update({ sent_at: db.raw('clock_timestamp()'), expires_at: inFuture(db, afterMs) });
+}

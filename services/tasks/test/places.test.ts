@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let tasks: TestTasks;
+let other: TestTasks | undefined;
+beforeAll(async () => {
+  world = await createWorld({ PLACE_WAIT_MS: '30000' });
+  tasks = await startTasks(world);
+}, 60_000);
+afterEach(async () => {
+  setFree(100);
+  await other?.stop();
+  other = undefined;
+});
+afterAll(async () => {
+  await tasks.stop();
+  await world.close();
+}, 60_000);
+
+/** The backend has so many places for streams besides those that are taken now; it says that it has so many in all. */
+function setFree(count: number, places = 5): void {
+  const most = world.backend.jobs.size + count;
+  world.backend.capacity = () => ({
+    free: { stream: Math.max(0, most - world.backend.jobs.size), object: 100 },
+    places: { stream: places, object: 100 },
+  });
+}
+const claims = () => world.database.db('place_claims');
+const waitingOf = async (subject: string) => (await claims().where({ subject }).whereNull('granted_at')).length;
+/** What was granted before counts no longer: the backend counts it. */
+const settled = () =>
+  until(async () => (await claims().where('expires_at', '>', world.database.db.fn.now())).length === 0);
+const limits = { video_tasks_per_day: 100, active_tasks: 100 };
+const create = (subject: string, by = tasks, own = limits) => by.create({ subject, limits: own });
+
+test('a create waits for a place, reserves nothing meanwhile, and goes on when there is one', async () => {
+  setFree(0);
+  const subject = randomUUID();
+  const created = create(subject);
+  await until(async () => (await waitingOf(subject)) === 1);
+  expect(await world.quota.used(subject)).toBe(0);
+  setFree(1);
+  expect((await created).status).toBe(201);
+  expect(await world.quota.used(subject)).toBe(1);
+});
+
+test('a create that finds no place in time is refused, and leaves no task, no charge and a free key', async () => {
+  other = await startTasks(world, { PLACE_WAIT_MS: '300' });
+  setFree(0);
+  const [subject, key] = [randomUUID(), randomUUID()];
+  const submitted = world.backend.submits.length;
+  const refused = await other.create({ subject, key });
+  expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-UPSTREAM-DOWN']);
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect(await world.quota.used(subject)).toBe(0);
+  expect(world.backend.submits).toHaveLength(submitted);
+  expect(await claims().where({ subject }).whereNull('granted_at')).toEqual([]);
+  setFree(1);
+  expect((await tasks.create({ subject, key })).status).toBe(201);
+});
+
+test('creates that wait for a place hear at once that the day of their subject is full', async () => {
+  await settled();
+  // Shorter than a place stays taken whose job the backend has to count first.
+  other = await startTasks(world, { PLACE_WAIT_MS: '2000' });
+  setFree(0);
+  const subject = randomUUID();
+  const created = [1, 2, 3, 4, 5].map(() => create(subject, other, { ...limits, video_tasks_per_day: 1 }));
+  await until(async () => (await waitingOf(subject)) === 5);
+  // One takes the unit, and one hears that there is none.
+  setFree(2);
+  const statuses = (await Promise.all(created)).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([201, 429, 429, 429, 429]);
+});
+
+test('a stream that has begun takes one place and not two: a burst gets all places there are', async () => {
+  await settled();
+  // Together with the wait below shorter than the claim of a stream that was sent stays.
+  other = await startTasks(world, { PLACE_WAIT_MS: '1000' });
+  setFree(4);
+  const [first, second] = [randomUUID(), randomUUID()];
+  const burst = [1, 2].map(() => create(first, other));
+  expect((await Promise.all(burst)).map(({ status }) => status)).toEqual([201, 201]);
+  // The backend is asked again after a second, and says that two places are left.
+  await until(async () => (await claims().whereRaw(`granted_at < now() - interval '1.1 s'`)).length === 2);
+  const later = [1, 2].map(() => create(second, other));
+  expect((await Promise.all(later)).map(({ status }) => status)).toEqual([201, 201]);
+});
+
+test('when more creates wait than may, the next is refused at once', async () => {
+  other = await startTasks(world, { PLACE_QUEUE: '1' });
+  setFree(0);
+  const subject = randomUUID();
+  const first = create(subject, other);
+  await until(async () => (await waitingOf(subject)) === 1);
+  expect((await create(subject, other)).status).toBe(503);
+  setFree(1);
+  expect((await first).status).toBe(201);
+});
+
+test('a subject that has much and asks much does not keep places from one that has little, on any replica', async () => {
+  await settled();
+  setFree(100);
+  const [heavy, light] = [randomUUID(), randomUUID()];
+  for (let count = 0; count < 3; count += 1) expect((await create(heavy)).status).toBe(201);
+  await settled();
+  setFree(0);
+  other = await startTasks(world);
+  const ofHeavy = [1, 2, 3, 4].map(() => create(heavy));
+  await until(async () => (await waitingOf(heavy)) === 4);
+  const ofLight = [1, 2].map(() => create(light, other));
+  await until(async () => (await waitingOf(light)) === 2);
+  // Those of the light one came last, to another replica, and get the first two places.
+  setFree(2);
+  expect((await Promise.all(ofLight)).map(({ status }) => status)).toEqual([201, 201]);
+  expect(await waitingOf(heavy)).toBe(4);
+  setFree(100);
+  expect((await Promise.all(ofHeavy)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+});
+
+test('subjects share places in proportion to what they may have at once', async () => {
+  await settled();
+  setFree(0);
+  const [large, small] = [randomUUID(), randomUUID()];
+  const ofSmall = [1, 2, 3].map(() => tasks.create({ subject: small, limits: { ...limits, active_tasks: 10 } }));
+  await until(async () => (await waitingOf(small)) === 3);
+  const ofLarge = [1, 2, 3].map(() => tasks.create({ subject: large, limits: { ...limits, active_tasks: 30 } }));
+  await until(async () => (await waitingOf(large)) === 3);
+  setFree(4);
+  await until(async () => (await waitingOf(small)) + (await waitingOf(large)) === 2);
+  expect([await waitingOf(small), await waitingOf(large)]).toEqual([2, 0]);
+  setFree(100);
+  await Promise.all([...ofSmall, ...ofLarge]);
+});
+
+test('the last places are kept for subjects that have none', async () => {
+  await settled();
+  setFree(100);
+  const [tenant, newcomer] = [randomUUID(), randomUUID()];
+  expect((await create(tenant)).status).toBe(201);
+  await settled();
+  setFree(1, 10);
+  const second = create(tenant);
+  await until(async () => (await waitingOf(tenant)) === 1);
+  expect((await create(newcomer)).status).toBe(201);
+  expect(await waitingOf(tenant)).toBe(1);
+  setFree(100);
+  expect((await second).status).toBe(201);
+});

@@ -5,6 +5,7 @@ import { atThreshold, calibrationErrorOf, reliabilityOf } from '@vision/shared/c
 import { curveOf, probabilityOf, toScore } from '@vision/shared/contracts/calibration';
 import type { Curve } from '@vision/shared/contracts/calibration';
 import { calibrationInForce, detectedClip, judgedMosaics } from './accuracy/footage.ts';
+import { compareShapes } from './accuracy/shapes.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'accuracy';
@@ -20,9 +21,11 @@ interface Footage {
 
 /**
  * What the scores of people mean, on footage that their curve was not fitted on: mosaics of photographs by the curve
- * that ships, which comes from the street clip, and the street clip by a curve from the mosaics.
+ * that ships, which comes from the street clip, and the street clip by a curve from the mosaics. With `SHAPES=1` it
+ * compares shapes of the input instead.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
+  if (process.env['SHAPES'] !== undefined) return { figures: await compareShapes() };
   const { floor, ...inForce } = calibrationInForce();
   const clip = await detectedClip();
   const street = judgeAll(clip).filter(({ score }) => score >= floor - 0.001);

@@ -7,8 +7,7 @@ import { publishScores } from '../services/inference/src/domain/publish-scores.t
 import { median } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { streetFrames } from './fire/backgrounds.ts';
-import { clipsOf, streetLoop } from './fire/clips.ts';
-import type { Half } from './fire/clips.ts';
+import { clipsOf, halves, streetLoop } from './fire/clips.ts';
 import { measureClip } from './fire/measure.ts';
 import type { ClipResult, Label, MethodName } from './fire/measure.ts';
 import { realFire } from './fire/real-fire.ts';
@@ -18,8 +17,8 @@ export const name = 'fire';
 
 /** Clips of each kind of thing without fire; six times as many burn. More take longer and say more. */
 const EACH = Number(process.env['FIRE_CLIPS'] ?? 1);
-/** `fit` prints the curves for config/scenes.json; figures are reported for the other half. */
-const HALF: Half = process.env['FIRE_HALF'] === 'fit' ? 'fit' : 'report';
+/** `fit` prints the curves for config/scenes.json; figures are reported for the other half, or for `check`. */
+const HALF = halves.find((half) => half === process.env['FIRE_HALF']) ?? 'report';
 const STREET_SECONDS = 24;
 const labels: readonly Label[] = ['fire', 'smoke'];
 const methodNames: readonly MethodName[] = ['picture', 'video'];

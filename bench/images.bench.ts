@@ -2,19 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createTokenSigner } from '@vision/shared/http/service-token';
-import { createLogger } from '@vision/shared/logger';
-import { loadScenes } from '@vision/shared/scenes';
 import { publicKeyOf, serviceKeyConfig, servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { loadSecrets } from '../deploy/local/secrets.ts';
 import { readSettings } from '../deploy/local/settings.ts';
-import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import { decodeScaled, orientedSize } from '../services/inference/src/pictures/decode-with-sharp.ts';
 import { Caller } from '../test/support/system.ts';
+import { startDetectors } from './embedded-detector.ts';
 import { median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { encodeForm, sendForm } from './image-calls.ts';
 import type { Picture } from './image-calls.ts';
-import { peakMiB, residentMiB } from './processes.ts';
+import { peakMiB, residentMiB, takePriorityOfServices } from './processes.ts';
 
 export const name = 'images';
 
@@ -30,6 +28,7 @@ const MiB = 1024 * 1024;
  * and pictures; what gateway and images add to one detection; memory of the images service under full calls.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
+  takePriorityOfServices();
   const caller = await Caller.create({
     images_per_day: 1_000_000,
     requests_per_second: 10_000,
@@ -53,17 +52,7 @@ const loads = [
 ] as const;
 
 async function throughput(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
-  const threads = availableParallelism();
-  const detectors = createDetectors({
-    scenes: loadScenes(join(root, 'config/scenes.json')),
-    modelsDir: join(root, 'services/inference/models'),
-    threads,
-    intraOpThreads: 1,
-    logger: createLogger('bench', 'silent'),
-  });
-  await detectors.start();
-  const served = detectors.find('person_vehicle');
-  if (!served) throw new Error('the scene person_vehicle is not served');
+  const { detectors, served } = await startDetectors(availableParallelism());
   const detectOne = async ({ bytes }: Picture) => {
     const encoded = Buffer.from(bytes.buffer);
     const size = served.detector.fit(await orientedSize(encoded));

@@ -8,6 +8,7 @@ import type { EncodedForm } from './image-calls.ts';
 import { median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { startPeer } from './peer/start-peer.ts';
+import { takePriorityOfServices } from './processes.ts';
 import type { Peer } from './peer/start-peer.ts';
 
 export const name = 'peer';
@@ -30,6 +31,7 @@ const loads = [
  * pictures on the same machine, in turn. Without Python there is nothing to compare with.
  */
 export async function run(): Promise<{ figures: Figure[] }> {
+  takePriorityOfServices();
   const peer = await tryToStart();
   if (!peer) return { figures: [] };
   try {

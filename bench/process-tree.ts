@@ -23,6 +23,11 @@ export function useOf(program: string): Use {
   };
 }
 
+/** Processor time that one process has used since its start, in seconds. */
+export function cpuSecondsOf(pid: number): number {
+  return (readProcesses().find((one) => one.pid === pid)?.ticks ?? 0) / TICKS_PER_S;
+}
+
 function readProcesses(): { pid: number; parent: number; ticks: number }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export const localDir = resolve(import.meta.dirname, '..', process.env['VISION_LOCAL_DIR'] ?? '.local');
@@ -6,6 +7,15 @@ export const localDir = resolve(import.meta.dirname, '..', process.env['VISION_L
 /** Of a program that `make up` started. */
 export function pidOf(program: string): number {
   return Number(readFileSync(join(localDir, 'run', `${program}.pid`), 'utf8').split(' ')[0]);
+}
+
+/**
+ * Gives this process, and those that it starts from now on, the priority of the services: what is compared with them on
+ * the same cores must get no more of these, and no less.
+ */
+export function takePriorityOfServices(): void {
+  const theirs = getPriority(pidOf('gateway'));
+  if (getPriority() !== theirs) setPriority(theirs);
 }
 
 /** Resident memory in MiB of a program that `make up` started. */

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createDb } from '@vision/shared/db/knex';
 import { startLiveSource } from '../examples/live-source.ts';
 import { Caller, form, jpeg, scene } from '../test/support/system.ts';
+import { STORED_COUNTS } from '../test/support/stored-frames.ts';
 import { results } from '../test/support/video.ts';
 import type { Figure } from './figures.ts';
 import { useOf } from './process-tree.ts';
@@ -159,13 +160,16 @@ function openDatabase(database: string) {
 type Db = ReturnType<typeof openDatabase>;
 
 async function framesStored(db: Db): Promise<number> {
-  const { rows } = await db.raw<{ rows: { count: string }[] }>('select count(*) from frames');
-  return Number(rows[0]?.count);
+  const { rows } = await db.raw<{ rows: { frames: string }[] }>(
+    `select coalesce(sum(frames), 0) as frames from ${STORED_COUNTS} as counts`,
+  );
+  return Number(rows[0]?.frames);
 }
 
 async function frameBytes(db: Db): Promise<number> {
   const { rows } = await db.raw<{ rows: { bytes: string }[] }>(
-    `select sum(pg_total_relation_size(relid)) as bytes from pg_partition_tree('frames')`,
+    `select sum(pg_total_relation_size(relid)) as bytes
+       from (select relid from pg_partition_tree('frames') union all select relid from pg_partition_tree('segments')) as both_forms`,
   );
   return Number(rows[0]?.bytes);
 }

@@ -7,11 +7,13 @@ import type { Figure } from './figures.ts';
 import { crowd } from './tracking/hostile-crowd.ts';
 import { score } from './tracking/metrics.ts';
 import type { Scores } from './tracking/metrics.ts';
-import { followWithPeers } from './tracking/peers.ts';
+import { askPeers } from './tracking/peers.ts';
 import type { Followed } from './tracking/peers.ts';
-import type { Sequence } from './tracking/sequence.ts';
+import { perfectlyFollowed } from './tracking/perfect.ts';
+import type { Compared, Sequence } from './tracking/sequence.ts';
 import { detected, simulated } from './tracking/sources.ts';
 import { accuracyTable } from './tracking/table.ts';
+import { onceConfirmed, withEveryBox } from './tracking/what-is-shown.ts';
 
 export const name = 'tracking';
 
@@ -40,16 +42,45 @@ export async function run(): Promise<{ figures: Figure[] }> {
       tracker,
       sequences.map((sequence) => follow(make, sequence)),
     );
-  const peers = await followWithPeers(sequences);
+  const everyBox = followed.get('ours') ?? [];
+  followed.set('perfect', perfectlyFollowed(sequences));
+  followed.set('ours, held back', onceConfirmed(everyBox));
+  const ours = comparisons(sequences, everyBox);
+  const peers = await askPeers(sequences, ours);
   if (typeof peers === 'string') process.stdout.write(`  trackers of PyPI were not run: ${peers}\n`);
-  else for (const [tracker, boxes] of peers) followed.set(tracker, boxes);
+  else {
+    for (const [tracker, boxes] of peers.followed) {
+      followed.set(tracker, withEveryBox(sequences, boxes));
+      followed.set(`${tracker}, held back`, boxes);
+    }
+  }
 
   const rows = [...followed].map(([tracker, boxes]) => ({ tracker, sources: meansBySource(sequences, boxes) }));
   await mkdir(join(import.meta.dirname, 'results'), { recursive: true });
   const file = join(import.meta.dirname, `results/tracking-${half}.md`);
   await writeFile(file, accuracyTable(rows));
   process.stdout.write(`  per source: ${file}\n`);
-  return { figures: [...rows.flatMap(({ tracker, sources }) => accuracy(tracker, sources)), ...speed(makers)] };
+  return {
+    figures: [
+      ...rows.flatMap(({ tracker, sources }) => accuracy(tracker, sources)),
+      ...(typeof peers === 'string' ? [] : [disagreement(ours.map(score), peers.judged)]),
+      ...speed(makers),
+    ],
+  };
+}
+
+/** Our metrics beside those of py-motmetrics (MOTA, IDF1, switches) and of the package trackers (HOTA). */
+function disagreement(ours: Scores[], theirs: Scores[]): Figure {
+  const differences = ours.flatMap((scores, index) => {
+    const other = theirs[index];
+    if (!other) throw new Error('metrics of others are missing');
+    return (['mota', 'idf1', 'hota', 'switches'] as const).map((key) => Math.abs(scores[key] - other[key]));
+  });
+  return {
+    name: 'metrics beside those of others, greatest difference',
+    value: Math.max(...differences),
+    unit: 'points',
+  };
 }
 
 async function otherTracker(path: string): Promise<MakeTracker> {
@@ -64,14 +95,20 @@ function follow(make: MakeTracker, { frames, aspect }: Sequence): Followed[numbe
   );
 }
 
+function comparisons(sequences: Sequence[], followed: Followed): Compared[][] {
+  return sequences.map(({ frames }, index) =>
+    frames.map(({ truth }, frame) => ({
+      truth,
+      shown: (followed[index]?.[frame] ?? []).filter((box) => box.score >= SHOWN_FROM),
+    })),
+  );
+}
+
 /** Every source counts alike, however many sequences it has. */
 function meansBySource(sequences: Sequence[], followed: Followed): Map<string, Scores> {
   const bySource = new Map<string, Scores[]>();
-  sequences.forEach(({ source, frames }, index) => {
-    const compared = frames.map(({ truth }, frame) => ({
-      truth,
-      shown: (followed[index]?.[frame] ?? []).filter((box) => box.score >= SHOWN_FROM),
-    }));
+  comparisons(sequences, followed).forEach((compared, index) => {
+    const source = sequences[index]?.source ?? '';
     bySource.set(source, [...(bySource.get(source) ?? []), score(compared)]);
   });
   return new Map([...bySource].map(([source, scores]) => [source, meanScores(scores)]));

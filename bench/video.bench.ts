@@ -3,12 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createLogger } from '@vision/shared/logger';
-import { loadScenes } from '@vision/shared/scenes';
 import { startLiveSource } from '../examples/live-source.ts';
-import { createDetectors } from '../services/inference/src/detectors/detectors.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { followAll, results, video } from '../test/support/video.ts';
+import { startDetectors } from './embedded-detector.ts';
 import { median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 
@@ -64,16 +62,7 @@ async function pipeline(caller: Caller): Promise<Figure[]> {
  * What anyone would write first: ffmpeg gives raw frames at the model's size, the detector takes one after the other.
  */
 async function bareLoop(file: string) {
-  const detectors = createDetectors({
-    scenes: loadScenes(join(root, 'config/scenes.json')),
-    modelsDir: join(root, 'services/inference/models'),
-    threads: availableParallelism(),
-    intraOpThreads: 1,
-    logger: createLogger('bench', 'silent'),
-  });
-  await detectors.start();
-  const served = detectors.find('person_vehicle');
-  if (!served) throw new Error('the scene person_vehicle is not served');
+  const { detectors, served } = await startDetectors(availableParallelism());
   const { spawn } = await import('node:child_process');
   const { width, height } = served.detector.fit(SIZE);
   const frameBytes = width * height * 3;

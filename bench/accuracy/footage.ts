@@ -2,12 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DetectedPicture } from '@vision/shared/calibration/fit-calibration';
 import type { JudgedBox } from '@vision/shared/calibration/judge-boxes';
-import type { Corners } from '@vision/shared/calibration/labelled-pictures';
+import type { Corners, LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
 import { curveOf, rawScoreOf } from '@vision/shared/contracts/calibration';
 import type { Calibration } from '@vision/shared/contracts/calibration';
+import type { ImageSize } from '@vision/shared/contracts/detection';
 import { loadScenes } from '@vision/shared/scenes';
+import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
+import type { Box } from '../../services/inference/src/tracking/box-motion.ts';
 import { loadClip } from '../tracking/clip.ts';
 import { withDetector } from '../tracking/with-detector.ts';
+import type { Detect } from '../tracking/with-detector.ts';
 
 const registry = join(import.meta.dirname, '../../config/scenes.json');
 
@@ -18,32 +22,52 @@ export function calibrationInForce(): Calibration {
   return found;
 }
 
-/** The people in every picture of `examples/street.mp4`, and what the detector finds, with raw scores. */
-export async function detectedClip(): Promise<DetectedPicture[]> {
+/** A picture whose people somebody has boxed. */
+export interface LabelledImage {
+  picture: RgbImage;
+  truth: LabelledPicture;
+}
+
+/** Every picture of `examples/street.mp4`. */
+export async function labelledClip(): Promise<LabelledImage[]> {
   const { pictures, people, width, height } = await loadClip();
+  return pictures.map((picture, index) => {
+    const objects = (people[index] ?? []).map(({ bbox }) => ({ label: 'person', box: cornersOf(bbox, picture) }));
+    return { picture, truth: { file: String(index), width, height, objects, ignored: [] } };
+  });
+}
+
+/** What the detector finds in pictures, with the scores that callers see. */
+export async function detectIn(images: readonly LabelledImage[], detect: Detect): Promise<DetectedPicture[]> {
+  const detected: DetectedPicture[] = [];
+  for (const { picture, truth } of images) {
+    const found = await detect(picture);
+    detected.push({
+      truth,
+      found: found.map(({ label, score, bbox }) => ({ label, score, box: cornersOf(bbox, picture) })),
+    });
+  }
+  return detected;
+}
+
+/** The people in every picture of the clip, and what the detector finds, with raw scores. */
+export async function detectedClip(): Promise<DetectedPicture[]> {
+  const images = await labelledClip();
+  const detected = await withDetector((detect) => detectIn(images, detect));
   const curve = curveOf(calibrationInForce(), 'person');
-  const cornersOf = (box: { cx: number; cy: number; width: number; height: number }): Corners => ({
-    left: (box.cx - box.width / 2) * width,
-    top: (box.cy - box.height / 2) * height,
-    right: (box.cx + box.width / 2) * width,
-    bottom: (box.cy + box.height / 2) * height,
-  });
-  return withDetector(async (detect) => {
-    const detected: DetectedPicture[] = [];
-    for (const [index, picture] of pictures.entries()) {
-      const found = await detect(picture);
-      const objects = (people[index] ?? []).map(({ bbox }) => ({ label: 'person', box: cornersOf(bbox) }));
-      detected.push({
-        truth: { file: String(index), width, height, objects, ignored: [] },
-        found: found.map(({ label, score, bbox }) => ({
-          label,
-          score: rawScoreOf(curve, score),
-          box: cornersOf(bbox),
-        })),
-      });
-    }
-    return detected;
-  });
+  return detected.map(({ truth, found }) => ({
+    truth,
+    found: found.map((box) => ({ ...box, score: rawScoreOf(curve, box.score) })),
+  }));
+}
+
+function cornersOf({ cx, cy, width, height }: Box, picture: ImageSize): Corners {
+  return {
+    left: (cx - width / 2) * picture.width,
+    top: (cy - height / 2) * picture.height,
+    right: (cx + width / 2) * picture.width,
+    bottom: (cy + height / 2) * picture.height,
+  };
 }
 
 /** What `measure-mosaics.ts` wrote: raw score and right (1) or wrong (0) of every box, and the number of people. */

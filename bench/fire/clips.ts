@@ -8,7 +8,8 @@ import { drawPlume, randomPlume } from './plumes.ts';
 import type { Truth } from './truth.ts';
 import { disguises } from './without-fire.ts';
 
-export type Half = 'fit' | 'report';
+export const halves = ['fit', 'report', 'check'] as const;
+export type Half = (typeof halves)[number];
 
 /** One frame as the camera gives it, and what is in it. */
 interface ClipFrame {
@@ -27,15 +28,19 @@ export interface Clip {
 
 type Draw = (canvas: ReturnType<Background>, time: number) => Truth[];
 
+const FIRST_SEED: Record<Half, number> = { fit: 1000, report: 5000, check: 9000 };
 const FIRE_SECONDS = 12;
 const SMOKE_SECONDS = 16;
 const CALM_SECONDS = 20;
 
-/** The clips of one half. Halves share neither a seed nor a background. `each` is the number of each kind. */
+/**
+ * The clips of one half. Halves share neither a seed nor a background; `check` has seeds of its own, of which no rule
+ * and no bound was chosen, at the places of both. `each` is the number of each kind.
+ */
 export function clipsOf(half: Half, street: readonly Uint8Array[], each: number): Clip[] {
   const places = placesOf(half, street);
   const clips: Clip[] = [];
-  let seed = half === 'fit' ? 1000 : 5000;
+  let seed = FIRST_SEED[half];
   const add = (name: string, burns: Clip['burns'], seconds: number, draw: (random: () => number) => Draw) => {
     seed += 1;
     const [place, background] = places[clips.length % places.length] as [string, Background];
@@ -77,6 +82,7 @@ export function streetLoop(street: readonly Uint8Array[], seconds: number): Clip
 
 function placesOf(half: Half, street: readonly Uint8Array[]): [string, Background][] {
   const middle = street.length >> 1;
+  if (half === 'check') return [...placesOf('fit', street), ...placesOf('report', street)];
   return half === 'fit'
     ? [
         ['the street', streetBackground(street, 0, middle, 1)],

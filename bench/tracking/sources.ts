@@ -7,8 +7,8 @@ import { withDetector } from './with-detector.ts';
 import type { Detect } from './with-detector.ts';
 
 const RATES = [5, 2];
-const SEEDS = { fit: [1, 2, 3, 4], report: [101, 102, 103, 104] };
-const PASTED_SEEDS = { fit: [5, 6], report: [105, 106] };
+const SEEDS = { fit: [1, 2, 3, 4, 5, 6, 7, 8], report: [101, 102, 103, 104, 105, 106, 107, 108] };
+const PASTED_SEEDS = { fit: [5, 6, 7], report: [105, 106, 107] };
 
 /** Simulated streets; needs no model and no video. */
 export function simulated(half: Sequence['half']): Sequence[] {

@@ -38,15 +38,15 @@ const MEASURED: DetectorModel = {
   memorySeconds: 0.7,
   flicker: 0.5,
   hiding: 12,
-  lowest: 0.2,
-  jitter: { x: 0.023, y: 0.018, width: 0.125, height: 0.035 },
+  lowest: 0.1145,
+  jitter: { x: 0.021, y: 0.027, width: 0.15, height: 0.044 },
   repeats: {
-    alone: { share: 0.06, logit: -0.5, deviation: 0.6 },
-    inCompany: { share: 0.16, logit: 0.35, deviation: 1.4 },
+    alone: { share: 0.12, logit: -1.7, deviation: 0.9 },
+    inCompany: { share: 0.14, logit: 0.55, deviation: 1.5 },
   },
   falsePlaces: 2,
-  falseLogit: -1,
-  falseWander: 0.6,
+  falseLogit: -2,
+  falseWander: 0.5,
 };
 
 /** The same on worse pictures, by assumption: scores that are lower and swing more, boxes that shake more. */
@@ -56,8 +56,9 @@ const WORSE: DetectorModel = {
   wander: 1.3,
   flicker: 0.8,
   hiding: 9,
-  jitter: { x: 0.035, y: 0.03, width: 0.15, height: 0.06 },
+  jitter: { x: 0.035, y: 0.035, width: 0.18, height: 0.06 },
   falsePlaces: 4,
+  falseLogit: -1,
   falseWander: 1,
 };
 

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseLabelledPictures } from '@vision/shared/calibration/labelled-pictures';
+import type { Corners, LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
+import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import sharp from 'sharp';
+import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
+import { loadClip } from '../tracking/clip.ts';
+
+/** A picture and the people that somebody boxed in it. */
+export interface LabelledImage {
+  picture: RgbImage;
+  truth: LabelledPicture;
+  /** Of something found in this picture: its box in pixels. */
+  toCorners: (found: Pick<DetectedObject, 'label' | 'score' | 'bbox'>) => FoundBox;
+}
+
+interface FoundBox {
+  label: string;
+  score: number;
+  box: Corners;
+}
+
+/** The example clip, and the mosaics in a folder when one is named. */
+export async function labelledPictures(mosaics?: string): Promise<{ title: string; images: LabelledImage[] }[]> {
+  const street = { title: 'street.mp4', images: await clipImages() };
+  return mosaics === undefined ? [street] : [street, { title: 'mosaics', images: await mosaicImages(mosaics) }];
+}
+
+async function clipImages(): Promise<LabelledImage[]> {
+  const { pictures, people } = await loadClip();
+  return pictures.map((picture, index) => {
+    const objects = (people[index] ?? []).map(({ bbox }) => ({ label: 'person', box: cornersOf(bbox, picture) }));
+    const { width, height } = picture;
+    return labelled(picture, { file: String(index), width, height, objects, ignored: [] });
+  });
+}
+
+async function mosaicImages(folder: string): Promise<LabelledImage[]> {
+  // The detectors share this library and block its loaders.
+  sharp.unblock({ operation: ['VipsForeignLoad'] });
+  const truths = parseLabelledPictures(JSON.parse(await readFile(join(folder, 'labels.json'), 'utf8')));
+  const images: LabelledImage[] = [];
+  for (const truth of truths) {
+    const data = await sharp(join(folder, truth.file)).removeAlpha().raw().toBuffer();
+    images.push(labelled({ data, width: truth.width, height: truth.height }, truth));
+  }
+  return images;
+}
+
+const labelled = (picture: RgbImage, truth: LabelledPicture): LabelledImage => ({
+  picture,
+  truth,
+  toCorners: ({ label, score, bbox }) => ({ label, score, box: cornersOf(bbox, picture) }),
+});
+
+function cornersOf({ cx, cy, width, height }: Omit<DetectedObject['bbox'], 'format'>, picture: ImageSize): Corners {
+  return {
+    left: (cx - width / 2) * picture.width,
+    top: (cy - height / 2) * picture.height,
+    right: (cx + width / 2) * picture.width,
+    bottom: (cy + height / 2) * picture.height,
+  };
+}

@@ -1,0 +1,54 @@
+import { topics } from '@vision/shared/contracts/topics';
+import { testKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/shared/testing/kafka';
+import { freePort } from '@vision/shared/testing/ports';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import type { RunningProcess } from '@vision/shared/testing/service-process';
+import { migrations } from '../../services/results/src/db/migrations/list.ts';
+import { scratchDatabase } from '../scratch-database.ts';
+import type { ScratchDatabase } from '../scratch-database.ts';
+import { environmentOf } from './environment.ts';
+
+/** A database and topics for the results service, which runs as a process once it is started. */
+export interface ResultsWorld {
+  database: ScratchDatabase;
+  kafka: TestKafka;
+  start: () => Promise<RunningProcess>;
+  /** Frames that are stored, of all tasks. */
+  stored: () => Promise<number>;
+  close: () => Promise<void>;
+}
+
+const PARTITIONS = 12;
+
+export async function createResultsWorld(): Promise<ResultsWorld> {
+  process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
+  const database = await scratchDatabase(migrations, 2);
+  const names = [topics.frames, topics.tasks, topics.images, topics.results];
+  const kafka = await testKafka({ topics: names, partitions: PARTITIONS });
+  let service: RunningProcess | undefined;
+  return {
+    database,
+    kafka,
+    start: async () => {
+      const healthPort = await freePort();
+      service = startProcess('results', {
+        ...(await environmentOf('results', { database, kafka, healthPort })),
+        WRITE_SEGMENTS: 'true',
+        TASKS_URL: 'http://127.0.0.1:9',
+        IMAGES_URL: 'http://127.0.0.1:9',
+      });
+      await untilReady(service, healthPort);
+      return service;
+    },
+    stored: async () => {
+      const row = await database.db('ingests').sum<{ stored: string | null }>({ stored: 'stored' }).first();
+      return Number(row?.stored ?? 0);
+    },
+    close: async () => {
+      await service?.stop();
+      await kafka.close();
+      await database.drop();
+    },
+  };
+}

@@ -93,6 +93,11 @@ export const cases: Record<string, AlertCase> = {
       'nothing happened': together(never('vision_results_holes_total'), never('vision_results_frame_conflicts_total')),
     },
   },
+  VisionSegmentsUnreadable: happening(
+    'vision_results_segments_unreadable_total',
+    {},
+    'Stored frames cannot be read, because the object that holds them is missing or damaged',
+  ),
   VisionJobsVanish: happening(
     'vision_tasks_alarms_total{name="vanished"}',
     { name: 'vanished' },

@@ -15,7 +15,7 @@ import { sourcesDigest, sourcesFile } from './sources.ts';
 
 type Values = Record<string, unknown>;
 interface Facts {
-  components: Record<string, { settings: Record<string, string> }>;
+  components: Record<string, { settings: Record<string, string>; sessions: number }>;
 }
 
 const read = (path: string) => readFileSync(path, 'utf8');
@@ -40,6 +40,23 @@ test('the schema takes the defaults and every example', () => {
     expect({ file, errors: validate.errors }).toEqual({ file, errors: null });
   }
 });
+
+test('three replicas of each service and one more in a rollout take no more than 150 connections', () => {
+  const { componentDefaults, components } = yaml('values.yaml') as unknown as {
+    componentDefaults: Pooled;
+    components: Record<string, Partial<Pooled>>;
+  };
+  const each = Object.entries(components).map(([name, { database = componentDefaults.database }]) => {
+    return database.pool + (facts.components[name]?.sessions ?? 0);
+  });
+  expect(each).toHaveLength(6);
+  const ofMigration = 2;
+  expect((3 + 1) * each.reduce((sum, connections) => sum + connections, 0) + ofMigration).toBeLessThanOrEqual(150);
+});
+
+interface Pooled {
+  database: { pool: number };
+}
 
 test('stores.env has every key that the small example reads from its Secret', () => {
   const lines = read(join(chartDir, 'examples/stores.env')).split('\n');

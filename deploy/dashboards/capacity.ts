@@ -27,6 +27,18 @@ const places: Section = {
       { unit: 'percentunit' },
     ),
     lines(
+      'Live streams per place',
+      'Places follow what streams cost as measured. At 1 the next stream is refused; add a replica before.',
+      [query('{{pod}}', share(sum('pod', gauge('vision_jobs_live')), sum('pod', gauge('vision_jobs_live_places'))))],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Creates that wait for a place',
+      'Video tasks whose create waits until the backend has room; it is refused after PLACE_WAIT_MS.',
+      [query('{{kind}}', sum('kind', gauge('vision_tasks_places_awaited')))],
+      { unit: 'short' },
+    ),
+    lines(
       'Image calls per place',
       'The share of the places for calls that is used; at 1 callers get too_many_calls.',
       [

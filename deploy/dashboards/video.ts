@@ -98,6 +98,12 @@ const flow: Section = {
       [query('{{reason}}', sum('reason', rate('vision_frames_dropped_total')))],
       { unit: 'cps', width: 12 },
     ),
+    stack(
+      'Live streams by the frames they get',
+      'A stream that is "behind" gets less than nine of ten frames; the log says which task it is.',
+      [query('{{rate}}', sum('rate', gauge('vision_jobs_live')))],
+      { unit: 'short', width: 12 },
+    ),
     lines(
       'Frames of a task missing or in conflict',
       'Anything but 0 is an alert: frames that were paid for are not there.',
@@ -106,6 +112,21 @@ const flow: Section = {
         query('in conflict', sum('', rate('vision_results_frame_conflicts_total'))),
       ],
       { unit: 'short' },
+    ),
+    lines(
+      'Stored frames that cannot be read',
+      'Anything but 0 is an alert: the object of a segment is missing or damaged.',
+      [query('segments', sum('', rate('vision_results_segments_unreadable_total')))],
+      { unit: 'short' },
+    ),
+    lines(
+      'Frames moved to the object store',
+      'About as many as are stored, some minutes later. Less for long: look at S3 and at the log of results.',
+      [
+        query('stored', sum('', rate('vision_results_frames_stored_total'))),
+        query('moved', sum('', rate('vision_results_segment_frames_total'))),
+      ],
+      { unit: 'cps' },
     ),
     lines(
       'End marks',

@@ -13,7 +13,7 @@ import type { Settings } from '../../deploy/local/settings.ts';
 import { createFindings } from './findings.ts';
 import { installPackages, lastRelease, unpackRelease } from './last-release.ts';
 import { startSources } from './sources.ts';
-import { stages } from './stages.ts';
+import { stages, versions } from './stages.ts';
 import type { Stage } from './stages.ts';
 import type { Story } from './story.ts';
 import { startWorld } from './world.ts';
@@ -104,11 +104,12 @@ async function live(world: World, story: Story, stage: Stage): Promise<void> {
 }
 
 function told({ runs }: Stage): string {
-  const those = (version: 'last' | 'today') =>
-    Object.entries(runs).flatMap(([service, versions]) => (versions.includes(version) ? [service] : []));
-  const [last, now] = [those('last'), those('today')];
   const list = (names: string[]) => (names.length === Object.keys(runs).length ? 'all six' : names.join(', '));
-  return [last.length > 0 ? `last: ${list(last)}` : [], now.length > 0 ? `today: ${list(now)}` : []].flat().join('; ');
+  const parts = versions.flatMap((version) => {
+    const those = Object.entries(runs).flatMap(([service, own]) => (own.includes(version) ? [service] : []));
+    return those.length > 0 ? [`${version}: ${list(those)}`] : [];
+  });
+  return parts.join('; ');
 }
 
 function today(): string {

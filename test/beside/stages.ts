@@ -1,8 +1,11 @@
 import { serviceNames } from '../../deploy/local/service-environment.ts';
 import type { ServiceName } from '../../deploy/local/service-environment.ts';
 
-/** The last release, and what is in this checkout. */
-export const versions = ['last', 'today'] as const;
+/**
+ * The last release, and what is in this checkout: first as docs/operations.md says to run it beside the last release,
+ * then with what is turned on when no process of that is left.
+ */
+export const versions = ['last', 'today', 'settled'] as const;
 export type Version = (typeof versions)[number];
 
 /** Which versions of each service run and are asked. */
@@ -31,4 +34,5 @@ export const stages: readonly Stage[] = [
   { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
+  { name: 'frames as segments', runs: each((name) => (name === 'results' ? ['settled'] : ['today'])) },
 ];

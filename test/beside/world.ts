@@ -40,11 +40,19 @@ const settingsOfServices = {
   DETECT_THREADS: '1',
   SAMPLE_FPS: '2',
   DECODE_MAX_SIDE: '160',
+  LIVE_JOBS_PER_WORKER: '16',
   SUBMIT_TIMEOUT_MS: '15000',
   AUDIT_INTERVAL_MS: '1000',
   AUDIT_AGE_MS: '20000',
   // The audit of stored videos looks at them when no upload can still be under way.
   BODY_TOTAL_MS: '20000',
+};
+
+/** The last release does not read segments; frames go to the object store within the stage that writes them. */
+const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
+  last: {},
+  today: { WRITE_SEGMENTS: 'false' },
+  settled: { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' },
 };
 
 /** Where `clean` and `stopAll` find it. */
@@ -143,14 +151,17 @@ function launchesOf({ settings, infrastructure, addresses, tree }: Parts) {
   return (version: Version, name: string): Launch => ({
     settings,
     infrastructure,
-    env: { ...shared, WORK_DIR: join(settings.localDir, 'work', name) },
+    env: { ...shared, ...settingsOf[version], WORK_DIR: join(settings.localDir, 'work', name) },
     replica: { name, portBase: settings.portBase + portBlocks[version], neighbours },
     ...(version === 'last' && { tree }),
   });
 }
 
-/** Distances from the first port of the copy, beyond those of `deploy/local/settings.ts`. */
-const portBlocks: Record<Version, number> = { last: 70, today: 130 };
+/**
+ * Distances from the first port of the copy, beyond those of `deploy/local/settings.ts`. The ports of services are ten
+ * apart, so those of the third version lie between those of the second.
+ */
+const portBlocks: Record<Version, number> = { last: 70, today: 130, settled: 135 };
 
 /** The day of the quota ends at 16:00 UTC: a run that would see it moves to the next day before it begins. */
 export function clockOffset(now: Date): string {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { errorLines } from './alarms.ts';
 import type { State, Stored } from './state.ts';
+import { STORED_COUNTS } from '../support/stored-frames.ts';
 
 /** Two things that do not agree, named as the audits name them. */
 export interface Difference {
@@ -17,6 +18,7 @@ export async function computeDifferences(state: Stored): Promise<Difference[]> {
     frames(state),
     videos(state),
     framesOfNobody(state),
+    segments(state),
   ]);
   return found.flat();
 }
@@ -79,9 +81,8 @@ async function frames({ stores }: Stored): Promise<Difference[]> {
   );
   const ingests = await stores.query<{ id: string; stored: number; frames: number; marked: boolean }>(
     'results',
-    `select task_id as id, stored::int, end_status is not null as marked,
-            (select count(*)::int from frames where frames.task_id = ingests.task_id) as frames
-       from ingests`,
+    `select task_id as id, stored::int, end_status is not null as marked, coalesce(counts.frames, 0) as frames
+       from ingests left join ${STORED_COUNTS} as counts using (task_id)`,
   );
   const known = new Map(ingests.map((one) => [one.id, one]));
   const differs = ended.filter(({ id, published }) => {
@@ -99,6 +100,15 @@ async function framesOfNobody({ stores }: Stored): Promise<Difference[]> {
   const tasks = await stores.query<{ id: string }>('tasks', 'select task_id as id from tasks');
   const known = new Set(tasks.map(({ id }) => id));
   return unended.filter(({ id }) => !known.has(id)).map(named('frames_without_task'));
+}
+
+/** Segments whose object is not in the store. */
+async function segments({ stores }: Stored): Promise<Difference[]> {
+  const indexed = await stores.askResults<{ id: string }>(
+    'select object_key as id from segments where object_key is not null',
+  );
+  const stored = new Set(await stores.objects());
+  return indexed.filter(({ id }) => !stored.has(id)).map(named('segment_missing'));
 }
 
 async function videos({ stores }: Stored): Promise<Difference[]> {

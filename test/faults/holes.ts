@@ -7,13 +7,14 @@ import { errorLines } from './alarms.ts';
 import type { LogLine } from './alarms.ts';
 import { expectedOf, mergeLogs, readFrameLog } from './frame-log.ts';
 import type { FrameLog, LoggedFrame } from './frame-log.ts';
-import { storedFrames } from './invariants/frames.ts';
 import { underLoad } from './load.ts';
 import { HOLE } from './nemesis/fault.ts';
 import type { Strike } from './nemesis/nemesis.ts';
 import type { Verdict } from './report.ts';
 import { settle, stopEverything } from './settle.ts';
 import type { State } from './state.ts';
+import { storedFrames } from '../support/stored-frames.ts';
+import type { StoredFrame } from '../support/stored-frames.ts';
 
 /** Load before the records go, while nobody reads, and after. */
 const AROUND_MS = 4_000;
@@ -63,8 +64,8 @@ export async function checkAlarms(
   let holes = 0;
   const check = async () => {
     const log = mergeLogs(before, await readFrameLog(state.world.brokers));
-    const stored = await storedFrames(state.stores);
-    const torn = [...log.frames].flatMap(([jobId, frames]) => holeOf(jobId, frames, stored.get(jobId) ?? new Map()));
+    const stored = await storedFrames(state.stores.askResults);
+    const torn = [...log.frames].flatMap(([jobId, frames]) => holeOf(jobId, frames, stored.get(jobId) ?? []));
     holes = torn.length;
     const alarms = errorLines(join(state.world.settings.localDir, 'log'));
     return torn.filter((hole) => !isTold(hole, alarms)).map(({ jobId, lost }) => `job ${jobId}: ${lost.length} frames`);
@@ -80,8 +81,9 @@ interface Hole {
   newestAttempt: number;
 }
 
-function holeOf(jobId: string, frames: readonly LoggedFrame[], stored: ReadonlyMap<number, number>): Hole[] {
-  const lost = [...expectedOf(frames).frames.values()].filter(({ seq }) => !stored.has(seq));
+function holeOf(jobId: string, frames: readonly LoggedFrame[], stored: readonly StoredFrame[]): Hole[] {
+  const known = new Set(stored.map(({ seq }) => seq));
+  const lost = [...expectedOf(frames).frames.values()].filter(({ seq }) => !known.has(seq));
   const newestAttempt = Math.max(...frames.map(({ attempt }) => attempt));
   return lost.length === 0 ? [] : [{ jobId, lost, newestAttempt }];
 }

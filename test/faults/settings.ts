@@ -20,12 +20,16 @@ export const hastened = {
   SWEEP_INTERVAL_MS: '5000',
   RETENTION_INTERVAL_MS: '5000',
   ORPHAN_AGE_MS: '50000',
+  // Frames go to the object store while things break, and pages are read from both.
+  SEGMENT_YOUNG_MS: '3000',
+  SEGMENT_INTERVAL_MS: '500',
   // Two processes of each service, and real video beside them.
   DATABASE_POOL: '6',
   DETECT_THREADS: '1',
   SAMPLE_FPS: '2',
   DECODE_MAX_SIDE: '160',
-  JOBS_PER_WORKER: '6',
+  JOBS_PER_WORKER: '9',
+  LIVE_JOBS_PER_WORKER: '6',
   JOB_LEASE_MS: '4000',
   JOB_LEASE_MARGIN_MS: '1500',
   JOB_SEQ_STEP: '20',

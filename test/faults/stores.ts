@@ -1,11 +1,14 @@
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import type { AskResults } from '../support/stored-frames.ts';
 import type { World } from './world/world.ts';
 
 /** The stores of the system, read past the proxies, as an auditor would. */
 export interface Stores {
   query: <T>(service: string, sql: string, parameters?: unknown[]) => Promise<T[]>;
+  /** The same of results, whose frames have two forms (`test/support/stored-frames.ts`). */
+  askResults: AskResults;
   objects: () => Promise<string[]>;
   incompleteUploads: () => Promise<number>;
   /** Requests that are counted as in flight. */
@@ -33,9 +36,11 @@ export function openStores(world: StoreAddresses): Stores {
     pools.set(url.href, pool);
     return pool;
   };
+  const query = async <T>(service: string, sql: string, parameters: unknown[] = []) =>
+    (await poolOf(service).query(sql, parameters)).rows as T[];
   return {
-    query: async <T>(service: string, sql: string, parameters: unknown[] = []) =>
-      (await poolOf(service).query(sql, parameters)).rows as T[],
+    query,
+    askResults: (sql, parameters) => query('results', sql, parameters),
     objects: async () => {
       const keys: string[] = [];
       for await (const { key } of store.list('')) keys.push(key);

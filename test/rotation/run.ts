@@ -10,6 +10,7 @@ import { seeded } from '../faults/random.ts';
 import type { State } from '../faults/state.ts';
 import { openStores } from '../faults/stores.ts';
 import { startWorld } from '../faults/world/world.ts';
+import { countStoredFrames } from '../support/stored-frames.ts';
 import { tell } from './outcome.ts';
 import type { Outcome, Rotated } from './outcome.ts';
 import { countRequests } from './requests.ts';
@@ -102,7 +103,9 @@ async function rotateAll(): Promise<Outcome> {
   await load.stop();
   say('the clients have ended; settling');
   const state: State = { world, workload, stores, strikes: [] };
-  const lost = await Promise.all(followers.map((follower) => follower.finish(() => framesOf(state, follower.taskId))));
+  const lost = await Promise.all(
+    followers.map((follower) => follower.finish(() => countStoredFrames(stores.askResults, follower.taskId))),
+  );
   workload.creates.push(...followers.map(({ create }) => create));
   await settle(state);
   await stopEverything(state);
@@ -158,12 +161,6 @@ async function check(state: State): Promise<Outcome['verdicts']> {
     verdicts.push({ id: invariant.id, says: invariant.says, breaches });
   }
   return verdicts;
-}
-
-async function framesOf({ stores }: State, taskId: string): Promise<number> {
-  const sql = 'select count(*)::int as n from frames where task_id = $1';
-  const [row] = await stores.query<{ n: number }>('results', sql, [taskId]);
-  return row?.n ?? 0;
 }
 
 function listOf(totals: ReadonlyMap<string, number>): string {

@@ -56,6 +56,9 @@ the defaults of the code. (root, name, c)
 {{- $key := include "vision.named" (dict "text" ($own.urlKey | default $d.urlKey) "name" .name) -}}
 {{- $_ := set $w "DATABASE_URL" (dict "secret" $secret "key" $key) -}}
 {{- end -}}
+{{- with include "vision.named" (dict "text" $d.sessionUrl "name" .name) -}}
+{{- $_ := set $w "DATABASE_SESSION_URL" (dict "value" .) -}}
+{{- end -}}
 {{- if not (kindIs "invalid" $d.tls) -}}{{- $_ := set $w "DATABASE_TLS" (dict "value" $d.tls) -}}{{- end -}}
 {{- $w | toJson -}}
 {{- end -}}

@@ -57,6 +57,27 @@ export const frameFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'Young frames are removed although a newer attempt took some of them over while they were being moved',
+    file: 'services/results/src/db/young-frames.ts',
+    find: `
+        and s.revision = row.revision`,
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'frames that a newer attempt takes over while they are being moved are not lost',
+    },
+  },
+  {
+    says: 'A segment is indexed whose object the sweep may have removed already',
+    file: 'services/results/src/db/segment-objects.ts',
+    find: 'return taken === 1;',
+    replace: 'return taken >= 0;',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'an object that was on its way for too long is not used',
+    },
+  },
+  {
     says: 'What an attempt published before the next one began is dropped when it is read later',
     file: 'services/results/src/domain/fold-events.ts',
     find: ` && (kind === 'end' || hasEnded || data.seq >= firstSeq)`,

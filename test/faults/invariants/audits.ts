@@ -56,6 +56,12 @@ async function unseen({ stores }: Stored): Promise<string[]> {
       sql: `select 1 from task_moves join tasks using (task_id) where to_status = 'submitting' and object_key is not null
                and at > coalesce((select mark from audit_marks where kind = 'video_missing'), '-infinity')`,
     },
+    {
+      service: 'results',
+      what: 'segments',
+      sql: `select 1 from segments where object_key is not null
+               and created_at > coalesce((select mark from audit_marks where kind = 'segment_missing'), '-infinity')`,
+    },
     { service: 'quota', what: 'counters', sql: 'select 1 from ledger_changes' },
   ];
   const counts = await Promise.all(

@@ -1,17 +1,12 @@
+import { storedFrames } from '../../support/stored-frames.ts';
+import type { StoredFrame } from '../../support/stored-frames.ts';
 import { results } from '../../support/video.ts';
 import { expectedOf, readFrameLog } from '../frame-log.ts';
 import type { Expected, FrameLog } from '../frame-log.ts';
-import type { State } from '../state.ts';
 import { taskIdOf } from '../workload.ts';
 import type { Create } from '../workload.ts';
 import { inLanes } from './checks.ts';
 import type { Invariant } from './invariant.ts';
-
-interface StoredRow {
-  task_id: string;
-  seqs: number[];
-  times: string[];
-}
 
 export const frameInvariants: Invariant[] = [
   {
@@ -19,9 +14,9 @@ export const frameInvariants: Invariant[] = [
     says: 'Every frame the broker took while the fence of its worker held is stored exactly once, as it was sent',
     check: async ({ world, stores }) => {
       const log = await readFrameLog(world.brokers);
-      const stored = await storedFrames(stores);
+      const stored = await storedFrames(stores.askResults);
       const jobs = [...log.frames].flatMap(([jobId, frames]) =>
-        compare(jobId, expectedOf(frames), stored.get(jobId) ?? new Map()),
+        compare(jobId, expectedOf(frames), stored.get(jobId) ?? []),
       );
       const unknown = [...stored.keys()].filter((taskId) => !log.frames.has(taskId));
       return [
@@ -35,7 +30,7 @@ export const frameInvariants: Invariant[] = [
     id: 'read',
     says: 'A caller that follows a task of the real workers by its cursor reads every stored frame exactly once',
     check: async (state) => {
-      const stored = await storedFrames(state.stores);
+      const stored = await storedFrames(state.stores.askResults);
       const creates = state.workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
       return (await inLanes(creates, (create) => readAsCaller(create, stored))).flat();
     },
@@ -53,21 +48,12 @@ export const frameInvariants: Invariant[] = [
   },
 ];
 
-/** Time of each stored frame by its number, by task. */
-export async function storedFrames(stores: State['stores']): Promise<Map<string, Map<number, number>>> {
-  const rows = await stores.query<StoredRow>(
-    'results',
-    'select task_id, array_agg(seq) as seqs, array_agg(frame_time_ms) as times from frames group by task_id',
-  );
-  return new Map(
-    rows.map(({ task_id, seqs, times }) => [task_id, new Map(seqs.map((seq, index) => [seq, Number(times[index])]))]),
-  );
-}
-
-function compare(jobId: string, { frames, fenced }: Expected, stored: ReadonlyMap<number, number>): string[] {
-  const lost = [...frames.keys()].filter((seq) => !stored.has(seq));
-  const changed = [...frames.values()].filter(({ seq, timeMs }) => (stored.get(seq) ?? timeMs) !== timeMs);
-  const invented = [...stored.keys()].filter((seq) => !frames.has(seq) && !fenced.has(seq));
+function compare(jobId: string, { frames, fenced }: Expected, stored: readonly StoredFrame[]): string[] {
+  const times = new Map(stored.map(({ seq, timeMs }) => [seq, timeMs]));
+  const lost = [...frames.keys()].filter((seq) => !times.has(seq));
+  const changed = [...frames.values()].filter(({ seq, timeMs }) => (times.get(seq) ?? timeMs) !== timeMs);
+  const invented = [...times.keys()].filter((seq) => !frames.has(seq) && !fenced.has(seq));
+  const twice = [...Map.groupBy(stored, ({ seq }) => seq)].filter(([, same]) => same.length > 1).map(([seq]) => seq);
   const say = (what: string, seqs: number[]) =>
     seqs.length > 0
       ? [`job ${jobId}: ${seqs.length} of ${frames.size} frames ${what}: ${seqs.slice(0, 5).join(', ')} …`]
@@ -79,6 +65,7 @@ function compare(jobId: string, { frames, fenced }: Expected, stored: ReadonlyMa
       changed.map(({ seq }) => seq),
     ),
     ...say('were sent by nobody', invented),
+    ...say('are stored twice', twice),
   ];
 }
 
@@ -90,10 +77,7 @@ function missing(acknowledged: ReadonlyMap<string, number>, log: FrameLog): stri
   });
 }
 
-async function readAsCaller(
-  create: Create,
-  stored: ReadonlyMap<string, ReadonlyMap<number, number>>,
-): Promise<string[]> {
+async function readAsCaller(create: Create, stored: ReadonlyMap<string, readonly StoredFrame[]>): Promise<string[]> {
   const id = taskIdOf(create);
   if (id === undefined) return [];
   const times: number[] = [];
@@ -104,7 +88,7 @@ async function readAsCaller(
     cursor = page.resume_cursor;
     if (cursor === '' || page.items.length === 0) break;
   }
-  const expected = [...(stored.get(id)?.values() ?? [])].sort((a, b) => a - b);
+  const expected = (stored.get(id) ?? []).map(({ timeMs }) => timeMs).sort((a, b) => a - b);
   times.sort((a, b) => a - b);
   return JSON.stringify(times) === JSON.stringify(expected)
     ? []

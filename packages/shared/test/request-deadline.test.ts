@@ -65,8 +65,13 @@ test('strangers and nonsense set no deadline', async () => {
   expect(await ask('GET', service(5_000))).toMatchObject({ body: { hasDeadline: true } });
 });
 
-test('a service is told what became of a request, a stranger is not', async () => {
+test('a service that asks is told what became of a request', async () => {
   work = () => Promise.resolve({});
-  expect((await ask('GET', service(5_000))).outcome).toBe('task_status=running');
-  expect((await ask('GET', {})).outcome).toBeUndefined();
+  expect((await ask('GET', { ...service(5_000), 'x-outcome': 'wanted' })).outcome).toBe('task_status=running');
+});
+
+test('neither a stranger is told nor a gateway of 0.2, which asks for nothing and shows all that it gets', async () => {
+  work = () => Promise.resolve({});
+  expect((await ask('GET', { 'x-outcome': 'wanted' })).outcome).toBeUndefined();
+  expect((await ask('GET', { 'x-is-service': 'yes' })).outcome).toBeUndefined();
 });

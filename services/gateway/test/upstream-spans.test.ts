@@ -111,7 +111,9 @@ test('a lost connection and a closed port have words of their own', async () => 
 
 test('a service hears how long we wait, whatever a stranger says about it, and the outcome it tells stays inside', async () => {
   gateway.upstream.answer = (_req, res) => void res.writeHead(200, { 'x-outcome': 'task_status=running' }).end('{}');
-  const answer = await usage(gateway.url, { 'x-deadline-ms': '1' });
-  expect(valuesOf(gateway.upstream.last().rawHeaders, 'x-deadline-ms')).toEqual([String(IDLE_MS - 250)]);
+  const answer = await usage(gateway.url, { 'x-deadline-ms': '1', 'x-outcome': 'no' });
+  const { rawHeaders } = gateway.upstream.last();
+  expect(valuesOf(rawHeaders, 'x-deadline-ms')).toEqual([String(IDLE_MS - 250)]);
+  expect(valuesOf(rawHeaders, 'x-outcome')).toEqual(['wanted']);
   expect(answer.headers.get('x-outcome')).toBeNull();
 });

@@ -2,9 +2,13 @@ import { z } from 'zod';
 
 /**
  * Header of an answer between services: what became of the request, for the span, the metrics and the access log of the
- * service that passed it on. It never leaves the gateway.
+ * service that passed it on. It never leaves the gateway. Only who sends the header itself with the request is told,
+ * because the gateway of 0.2 gives its callers whatever it does not know.
  */
 export const outcomeHeader = 'x-outcome';
+
+/** What a request says that asks for it. */
+export const outcomeWanted = { [outcomeHeader]: 'wanted' };
 
 const word = z.string().regex(/^[\w-]{1,64}$/);
 const count = z.coerce.number().int().min(0).max(1_000);

@@ -31,13 +31,16 @@ export const noteCutAnswer: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Says on the span what became of the request, and to the service of ours that passed it on. */
+/** Says on the span what became of the request, and to the service of ours that passed it on and asks for it. */
 export function noteOutcome(res: Response, told: Outcome): void {
   res.locals['outcome'] = told;
   const span = serverSpan();
   if (span?.isRecording()) span.setAttributes(attributesOf(told));
-  if (res.locals['isServiceCall'] === true && !res.headersSent) res.set(outcomeHeader, outcomeText(told));
+  if (isOutcomeWanted(res) && !res.headersSent) res.set(outcomeHeader, outcomeText(told));
 }
+
+const isOutcomeWanted = ({ locals, req }: Response) =>
+  locals['isServiceCall'] === true && req.headers[outcomeHeader] !== undefined;
 
 /** What was noted of a request so far. */
 export const outcomeOfAnswer = (res: Response): Outcome => (res.locals['outcome'] as Outcome | undefined) ?? {};

@@ -17,7 +17,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Headers that callers must not pass to services: identity, trace, deadline, and expectations of the next hop. */
+/** Headers that callers must not pass to services: identity, trace, deadline, outcome, expectations of the next hop. */
 const NOT_FORWARDED = new Set([
   'authorization',
   'host',
@@ -27,6 +27,7 @@ const NOT_FORWARDED = new Set([
   'tracestate',
   'baggage',
   deadlineHeader,
+  outcomeHeader,
 ]);
 
 /** Set by the gateway itself on every answer, or meant for it. */

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { outcomeWanted } from '@vision/shared/contracts/outcome';
 import { addTraceHeaders } from '@vision/shared/telemetry/trace-context';
 import { deadlineHeader } from '@vision/shared/upstream/deadline';
 import { UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
@@ -117,7 +118,7 @@ export class UpstreamRequest {
     const requestId = this.#req.headers['x-request-id'];
     const { token, deadlineMs } = this.#options;
     const own = { 'x-request-id': requestId, authorization: `Bearer ${token}`, [deadlineHeader]: String(deadlineMs) };
-    const sent = { ...headers, ...own };
+    const sent = { ...headers, ...own, ...outcomeWanted };
     addTraceHeaders(sent);
     return sent;
   }

@@ -34,7 +34,7 @@ fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name S
 faults: packages ## break things on purpose: SEED=number MINUTES=number
 	@$(TEST) faults
 
-beside: packages ## run the last release beside this code, each half old once and one of each, through an upgrade and back
+beside: packages ## run the last release beside this code, each half old once, through an upgrade and back: ONLY=stage,stage
 	@$(NODE) test/beside/run.ts
 
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1

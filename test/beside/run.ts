@@ -13,13 +13,14 @@ import type { Settings } from '../../deploy/local/settings.ts';
 import { createFindings } from './findings.ts';
 import { installPackages, lastRelease, unpackRelease } from './last-release.ts';
 import { startSources } from './sources.ts';
-import { stages, versions } from './stages.ts';
+import { stages, stagesNamed, versions } from './stages.ts';
 import type { Stage } from './stages.ts';
 import type { Story } from './story.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 const SHOWN = 40;
+const wanted = stagesNamed((process.env['ONLY'] ?? '').split(',').filter(Boolean));
 const started = Date.now();
 const say = (text: string) => console.log(`beside     ${Math.round((Date.now() - started) / 1000)} s: ${text}`);
 
@@ -65,19 +66,21 @@ async function goThrough(world: World): Promise<void> {
   const { checkAftermath } = await import('./aftermath.ts');
   const sources = await startSources(join(world.settings.localDir, 'sources'));
   try {
-    const [first, ...later] = stages as [Stage, ...Stage[]];
     await world.migrate('last');
-    await world.enter(first);
-    const story = await Story.begin(findings, sources);
-    await live(world, story, first);
-    await world.migrate('today');
-    say("today's migrations are applied while the last release runs");
-    for (const stage of later) {
+    let isUpToDate = false;
+    let story: Story | undefined;
+    for (const stage of wanted) {
+      if (!isUpToDate && stage !== stages[0]) {
+        await world.migrate('today');
+        isUpToDate = true;
+        say("today's migrations are applied beneath what runs");
+      }
       await world.enter(stage);
+      story ??= await Story.begin(findings, sources);
       await live(world, story, stage);
     }
     say('ending what still runs');
-    await story.end();
+    await story?.end();
     say('looking at what is left');
     await checkAftermath(findings, world);
   } finally {

@@ -36,3 +36,14 @@ export const stages: readonly Stage[] = [
   { name: 'upgraded', runs: everywhere('today') },
   { name: 'frames as segments', runs: each((name) => (name === 'results' ? ['settled'] : ['today'])) },
 ];
+
+/** Stages by their names, in their order; all of them when none is named. */
+export function stagesNamed(names: readonly string[]): readonly Stage[] {
+  const unknown = names.filter((name) => stages.every((stage) => stage.name !== name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `No stage is called "${unknown.join('" or "')}", but ${stages.map(({ name }) => name).join(', ')}.`,
+    );
+  }
+  return names.length === 0 ? stages : stages.filter(({ name }) => names.includes(name));
+}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { publicKeyOf, serviceKeyConfig, servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { loadSecrets } from '../deploy/local/secrets.ts';
@@ -53,6 +54,8 @@ const loads = [
 
 async function throughput(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
   const { detectors, served } = await startDetectors(availableParallelism());
+  // The process of detectors reads no pictures, so its modules shut the loaders; this one decodes as well.
+  sharp.unblock({ operation: ['VipsForeignLoad'] });
   const detectOne = async ({ bytes }: Picture) => {
     const encoded = Buffer.from(bytes.buffer);
     const size = served.detector.fit(await orientedSize(encoded));

@@ -49,6 +49,23 @@ test('a token is renewed when half of its life is over, and lives no longer than
   await expect(verifier.verify(token)).rejects.toMatchObject({ fault: 'expired' });
 });
 
+test('a token is good whose second ends while it is made', async () => {
+  const RealDate = Date;
+  let nowMs = RealDate.now();
+  // Each look at the clock finds another second, as one beside a pause may.
+  const hurried = class extends RealDate {
+    constructor() {
+      super((nowMs += 1_000));
+    }
+    static override now = () => (nowMs += 1_000);
+  };
+  globalThis.Date = hurried as DateConstructor;
+  const token = await newSigner()
+    .sign('tasks', { subject: 'acme' })
+    .finally(() => (globalThis.Date = RealDate));
+  await expect(createTokenVerifier('tasks', publicKeys).verify(token)).resolves.toMatchObject({ subject: 'acme' });
+});
+
 test.each([3_600_000, -3_600_000])(
   'nothing is left of a clock that was %i ms off once it is right again',
   async (offMs) => {

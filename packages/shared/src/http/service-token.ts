@@ -38,14 +38,15 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
   if (!publicKeys.some(({ service, kid }) => service === issuer && kid === key.kid))
     throw new ConfigError(`SERVICE_PUBLIC_KEYS has no key for SERVICE_KEY of ${issuer}`);
   const tokens = createRecent<string>(REMEMBERED);
-  const make = async (audience: Callee, { subject, limits, maintenance }: Behalf) =>
+  // Both dates are of one look at the clock: when a second ended between two, the token claimed one too much.
+  const make = async (audience: Callee, { subject, limits, maintenance }: Behalf, issuedAtS: number) =>
     new SignJWT({ limits, maintenance })
       .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: key.kid })
       .setSubject(subject)
       .setIssuer(issuer)
       .setAudience(audience)
-      .setIssuedAt()
-      .setExpirationTime(`${LIFETIME_S}s`)
+      .setIssuedAt(issuedAtS)
+      .setExpirationTime(issuedAtS + LIFETIME_S)
       .sign(key.key);
   return {
     sign: async (audience, behalf) => {
@@ -54,7 +55,7 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
       const known = tokens.get(claims);
       if (known !== undefined) return known;
       const fromMs = Date.now();
-      const token = await make(audience, behalf);
+      const token = await make(audience, behalf, Math.floor(fromMs / 1000));
       tokens.set(claims, token, { fromMs, untilMs: fromMs + RENEW_AFTER_MS });
       return token;
     },

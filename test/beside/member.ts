@@ -47,10 +47,8 @@ export function createMember({ service, version, launch }: MemberOptions): Membe
   };
 }
 
-/** Health checks and scrapes have no route. */
+/** Health checks and scrapes have no route. A route has braces of its own. */
 export function answeredRequests(metrics: string): number {
-  const series = metrics.matchAll(
-    /^http_server_request_duration(?:_seconds)?_count\{[^}]*http_route="\/[^}]*\} (\d+)/gm,
-  );
+  const series = metrics.matchAll(/^http_server_request_duration(?:_seconds)?_count\{.*http_route="\/.*\} (\d+)$/gm);
   return [...series].reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -59,6 +59,14 @@ test('replicas share the bucket, and it refills at the rate', async () => {
   await until(async () => (await ask(key, other.url)).status === 200, { timeoutMs: 10_000 });
 }, 30_000);
 
+test('a bucket refills at its rate also where that does not fill it in whole seconds', async () => {
+  const { key } = await gateway.newKey({ requests_per_second: 60, burst: 61 });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(key)));
+  expect(count(answers, 200)).toBe(50);
+  // 50 are back in less than a second.
+  for (const { headers } of answers) expect(headers.get('ratelimit')).toContain(';t=1');
+});
+
 test('every answer of a keyed request carries the limits, also refusals and unknown addresses', async () => {
   const { key } = await gateway.newKey();
   for (const path of ['/api/op/v1/scenes', '/nothing', '/v1/vision/usage', '/v1/vision/tasks/x']) {

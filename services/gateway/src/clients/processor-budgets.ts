@@ -1,5 +1,8 @@
-import { countedMs, refilled, waitMs } from '../domain/processor-budget.ts';
-import type { Budget, BudgetLimits, Spent } from '../domain/processor-budget.ts';
+import { refilled } from '../domain/bucket.ts';
+import type { Bucket } from '../domain/bucket.ts';
+import { countedMs, waitMs } from '../domain/processor-budget.ts';
+import type { BudgetLimits, Spent } from '../domain/processor-budget.ts';
+import { rememberBucket } from './own-buckets.ts';
 import type { RedisGuard } from './redis.ts';
 
 export interface ProcessorBudgets {
@@ -9,46 +12,33 @@ export interface ProcessorBudgets {
   charge: (subject: string, spent: Spent) => Promise<void>;
 }
 
-const BUDGETS_AT_MOST = 10_000;
-
 /**
  * The processor time that pictures of each subject may take, shared by all replicas. It is known only afterwards, so it
  * is taken afterwards, and a budget may be overdrawn. While Redis is away each replica counts what it sees itself.
  */
 export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits): ProcessorBudgets {
-  const own = new Map<string, Budget>();
-  const ownOf = (subject: string) => refilled(own.get(subject), performance.now(), limits);
+  const { perSecondMs, burstMs } = limits;
+  const own = new Map<string, Bucket>();
+  const takeOwn = (subject: string, ms: number): number => {
+    const bucket = refilled(own.get(subject), performance.now(), { perSecond: perSecondMs, most: burstMs });
+    const left = bucket.left - ms;
+    if (ms > 0) rememberBucket(own, subject, { ...bucket, left });
+    return left;
+  };
   const takeFrom = async (subject: string, ms: number): Promise<number> => {
-    const { perSecondMs, burstMs } = limits;
     const shared = await redis.attempt(
       'charge_processor_time',
       (client) => client.eval(TAKE, 1, `processor:${subject}`, ms, perSecondMs, burstMs) as Promise<string>,
     );
-    return shared === undefined ? takeOwn(own, { subject, ms, budget: ownOf(subject) }) : Number(shared);
+    return shared === undefined ? takeOwn(subject, ms) : Number(shared);
   };
   return {
-    waitFor: async (subject) => waitMs({ leftMs: await takeFrom(subject, 0), atMs: 0 }, limits),
+    waitFor: async (subject) => waitMs(await takeFrom(subject, 0), limits),
     charge: async (subject, spent) => {
       const ms = countedMs(spent, limits);
       if (ms > 0) await takeFrom(subject, ms);
     },
   };
-}
-
-function takeOwn(
-  own: Map<string, Budget>,
-  { subject, ms, budget }: { subject: string; ms: number; budget: Budget },
-): number {
-  if (ms === 0) return budget.leftMs;
-  const left = { ...budget, leftMs: budget.leftMs - ms };
-  // The newest stands last, so what is dropped is what was charged longest ago.
-  own.delete(subject);
-  own.set(subject, left);
-  for (const oldest of own.keys()) {
-    if (own.size <= BUDGETS_AT_MOST) break;
-    own.delete(oldest);
-  }
-  return left.leftMs;
 }
 
 /**

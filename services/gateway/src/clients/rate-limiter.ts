@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import type { Redis } from 'ioredis';
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import { refilled } from '../domain/bucket.ts';
+import type { Bucket, Refill } from '../domain/bucket.ts';
+import { rememberBucket } from './own-buckets.ts';
 import type { RedisGuard } from './redis.ts';
 
 interface RateDecision {
@@ -14,89 +15,72 @@ export interface RateLimiter {
   take: (subject: string, limits: Pick<SubjectLimits, 'requests_per_second' | 'burst'>) => Promise<RateDecision>;
 }
 
+const CLOSED_MS = 60_000;
+
 /**
- * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. While Redis
- * is away each replica counts for itself, so the limit then holds per replica.
+ * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. Each replica
+ * counts beside that what it let pass itself, so that nobody gets a second burst from it when Redis does not answer in
+ * time; while Redis is away that count is all there is, and the limit holds per replica.
  */
 export function createRateLimiter(redis: RedisGuard): RateLimiter {
-  const pairs = new Map<string, LimiterPair>();
+  const own = new Map<string, Bucket>();
   return {
-    take: async (subject, { requests_per_second: rate, burst }) => {
-      if (burst < 1) return { isAllowed: false, remaining: 0, waitMs: CLOSED_MS };
-      const pair = pairOf(pairs, rate, burst);
+    take: async (subject, { requests_per_second: perSecond, burst: most }) => {
+      if (most < 1) return { isAllowed: false, remaining: 0, waitMs: CLOSED_MS };
+      const refill = { perSecond, most };
+      const askedMs = performance.now();
       const shared = await redis.attempt('take_token', async (client) => {
-        pair.shared ??= sharedLimiter(client, rate, burst);
-        return decide(pair.shared, subject, { customDuration: Math.max(1, Math.ceil(burst / rate)) });
+        const taken = await client.eval(TAKE, 1, `rate:${subject}`, perSecond, most);
+        return decisionOf(Number(taken), refill);
       });
-      return shared ?? decide(pair.local, subject, {});
+      if (shared && !shared.isAllowed) return shared;
+      return takeOwn(own, { subject, refill, askedMs }) ?? shared ?? ownDecision(own.get(subject), refill);
     },
   };
 }
 
-interface LimiterPair {
-  shared: RateLimiterRedis | undefined;
-  local: RateLimiterMemory;
+/**
+ * Takes a token of this replica's own count, or says why there is none. It was taken when Redis was asked and may have
+ * come back until now, so what Redis allows alone is never refused here, however long its answers take.
+ */
+function takeOwn(
+  own: Map<string, Bucket>,
+  { subject, refill, askedMs }: { subject: string; refill: Refill; askedMs: number },
+): RateDecision | undefined {
+  const bucket = refilled(own.get(subject), askedMs, refill);
+  const left = bucket.left + (Math.max(0, performance.now() - bucket.atMs) * refill.perSecond) / 1000;
+  if (left < 1) return decisionOf(left - 1, refill);
+  rememberBucket(own, subject, { ...bucket, left: bucket.left - 1 });
+  return undefined;
 }
 
-const CLOSED_MS = 60_000;
-const PAIRS_AT_MOST = 1000;
+const ownDecision = (bucket: Bucket | undefined, refill: Refill): RateDecision =>
+  decisionOf(Math.max(0, bucket?.left ?? 0), refill);
 
-function pairOf(pairs: Map<string, LimiterPair>, rate: number, burst: number): LimiterPair {
-  const name = `${rate}/${burst}`;
-  const known = pairs.get(name);
-  if (known) return known;
-  // Few different limits are in use. Dropping old ones only restarts local counters.
-  if (pairs.size >= PAIRS_AT_MOST) pairs.clear();
-  const local = new RateLimiterMemory({ keyPrefix: name, points: burst, duration: burst / rate });
-  const pair = { shared: undefined, local };
-  pairs.set(name, pair);
-  return pair;
-}
-
-function sharedLimiter(client: Redis, rate: number, burst: number): RateLimiterRedis {
-  return new RateLimiterRedis({
-    storeClient: client,
-    keyPrefix: 'rate',
-    points: burst,
-    duration: burst / rate,
-    customIncrTtlLuaScript: TOKEN_BUCKET,
-    rejectIfRedisNotReady: true,
-  });
-}
-
-async function decide(
-  limiter: RateLimiterRedis | RateLimiterMemory,
-  subject: string,
-  options: { customDuration?: number },
-): Promise<RateDecision> {
-  try {
-    const { remainingPoints, msBeforeNext } = await limiter.consume(subject, 1, options);
-    return { isAllowed: true, remaining: remainingPoints, waitMs: msBeforeNext };
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    return { isAllowed: false, remaining: 0, waitMs: refusal.msBeforeNext };
-  }
+/** What a caller is told when so much is left; below zero by what is missing to one token. */
+function decisionOf(left: number, { perSecond, most }: Refill): RateDecision {
+  const isAllowed = left >= 0;
+  const missing = isAllowed ? most - left : -left;
+  return { isAllowed, remaining: Math.max(0, Math.floor(left)), waitMs: Math.ceil((missing * 1000) / perSecond) };
 }
 
 /**
- * Replaces the fixed window of the library by a token bucket on the clock of Redis. ARGV: cost, unused, tokens at most,
- * seconds in which an empty bucket fills. Returns tokens taken, milliseconds to wait.
+ * On the clock of Redis. ARGV: refill a second, tokens at most. Takes a token and returns what is left, or, below zero,
+ * what is missing; as text, because numbers of a script lose their fraction.
  */
-const TOKEN_BUCKET = `
-local cost, most = tonumber(ARGV[1]), tonumber(ARGV[3])
-local per_ms = most / (tonumber(ARGV[4]) * 1000)
+const TAKE = `
+local rate, most = tonumber(ARGV[1]) / 1000, tonumber(ARGV[2])
 local time = redis.call('time')
 local now = time[1] * 1000 + time[2] / 1000
 local state = redis.call('hmget', KEYS[1], 'tokens', 'at')
 local tokens = most
 if state[1] then
-  tokens = math.min(most, tonumber(state[1]) + math.max(0, now - tonumber(state[2])) * per_ms)
+  tokens = math.min(most, tonumber(state[1]) + math.max(0, now - tonumber(state[2])) * rate)
 end
-if tokens < cost then
-  return {most + 1, math.ceil((cost - tokens) / per_ms)}
+tokens = tokens - 1
+if tokens >= 0 then
+  redis.call('hset', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now))
+  redis.call('pexpire', KEYS[1], math.ceil(most / rate) + 1000)
 end
-tokens = tokens - cost
-redis.call('hset', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now))
-redis.call('pexpire', KEYS[1], math.ceil(most / per_ms) + 1000)
-return {most - math.floor(tokens), math.ceil((most - tokens) / per_ms)}
+return string.format('%.6f', tokens)
 `;

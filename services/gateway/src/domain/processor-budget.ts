@@ -17,25 +17,12 @@ export interface Spent {
   refusedPictures: number;
 }
 
-/** What is left of a budget, below zero after more was taken than there was, and when that was so. */
-export interface Budget {
-  leftMs: number;
-  atMs: number;
-}
-
 /** What counts of the cost of some pictures, each by itself: ordinary ones that can be read count for nothing. */
 export function countedMs({ processorMs, refusedPictures }: Spent, { freeMs, refusedMs }: BudgetLimits): number {
   return processorMs.reduce((sum, spent) => sum + Math.max(0, spent - freeMs), refusedPictures * refusedMs);
 }
 
-/** A budget as it is now; one that nobody knows is full. */
-export function refilled(budget: Budget | undefined, nowMs: number, { perSecondMs, burstMs }: BudgetLimits): Budget {
-  if (!budget) return { leftMs: burstMs, atMs: nowMs };
-  const since = Math.max(0, nowMs - budget.atMs);
-  return { leftMs: Math.min(burstMs, budget.leftMs + (since * perSecondMs) / 1000), atMs: nowMs };
-}
-
-/** Time until work is accepted again; 0 while anything is left. */
-export function waitMs({ leftMs }: Budget, { perSecondMs }: BudgetLimits): number {
+/** Time until work is accepted again when so much is left; 0 while anything is left. */
+export function waitMs(leftMs: number, { perSecondMs }: BudgetLimits): number {
   return leftMs > 0 ? 0 : Math.ceil(((1 - leftMs) * 1000) / perSecondMs);
 }

@@ -3,7 +3,7 @@ import type { ComposeFile } from '../compose-file.ts';
 
 /**
  * The networks of the compose file as bridges inside one network namespace, which stands for the machine, with a
- * namespace of its own for each container. Nothing leads out of them: addresses are of a range that is kept for
+ * namespace of its own for each container. Nothing leads out of them: addresses are of the ranges that are kept for
  * documents (RFC 5737), and nothing is forwarded.
  */
 export interface TestNetwork {
@@ -18,9 +18,16 @@ export interface TestNetwork {
   remove: () => void;
 }
 
-/** Subnets of 62 addresses. */
+const DOCUMENT_RANGES = ['192.0.2', '198.51.100', '203.0.113'];
+/** Subnets of 62 addresses, four in each range. */
 const SUBNET = 64;
-const address = (subnet: number, host: number) => `192.0.2.${subnet * SUBNET + host}`;
+
+function address(subnet: number, host: number): string {
+  const range = DOCUMENT_RANGES[Math.floor(subnet / 4)];
+  if (range === undefined) throw new Error(`more than ${DOCUMENT_RANGES.length * 4} networks`);
+  return `${range}.${(subnet % 4) * SUBNET + host}`;
+}
+
 const ip = (...args: string[]) => output(['ip', ...args]);
 
 /** Names of interfaces have 15 characters at most, so they are numbers. */

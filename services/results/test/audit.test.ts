@@ -9,7 +9,7 @@ const metrics = testMetrics();
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults({
-    // Single rows are taken away below; counts of segments are looked at in compaction.test.ts.
+    // Single rows are taken away below; segments have tests of their own (audit-segments.test.ts).
     WRITE_SEGMENTS: 'false',
     AUDIT_INTERVAL_MS: '100',
     AUDIT_AGE_MS: '400',

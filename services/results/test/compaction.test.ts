@@ -6,6 +6,7 @@ import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testS3 } from '@vision/shared/testing/s3';
 import type { TestS3 } from '@vision/shared/testing/s3';
+import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { saveTaskView } from '../src/db/task-views.ts';
@@ -13,6 +14,7 @@ import { cursorCodec } from '../src/domain/cursor.ts';
 import { createSignals } from '../src/signals.ts';
 import { auditSegments } from '../src/use-cases/audit-segments.ts';
 import { compactFrames, createRowFinder } from '../src/use-cases/compact-frames.ts';
+import { compactTask } from '../src/use-cases/compact-task.ts';
 import { getResults } from '../src/use-cases/get-results.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { runRetention } from '../src/use-cases/run-retention.ts';
@@ -170,6 +172,35 @@ test('frames that a newer attempt takes over while they are being moved are not 
   expect(stored.filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([300, 600]);
 });
 
+test('frames that a newer attempt takes over in the moment in which they are moved count for it', async () => {
+  const { db } = database;
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  // The young frames are removed and the transaction is still open: it waits for us.
+  await db.raw(`create function hold() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(26); return new; end $$`);
+  await db.raw(`create trigger hold before insert on segments for each row when (new.object_key is not null)
+    execute function hold()`);
+  const gate = await db.transaction();
+  await gate.raw('select pg_advisory_xact_lock(26)');
+  const waiting = async (count: number) => {
+    const { rows } = await db.raw<{ rows: unknown[] }>(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length === count;
+  };
+  const moving = compact();
+  await until(() => waiting(1));
+  const storing = keep([frame(task, 300, { attempt: 2 })]);
+  await until(() => waiting(2));
+  await gate.commit();
+  await Promise.all([moving, storing]);
+  await db.raw('drop function hold() cascade');
+  const stored = await storedFrames(db, task);
+  expect(stored.filter(({ attempt }) => attempt === 2).map(({ seq }) => seq)).toEqual([300]);
+  expect(await formsOf(db, task)).toMatchObject({ young: 0, old: 600 });
+});
+
 test('objects that became no part of a segment are removed, and none that did', async () => {
   const task = newTaskId();
   await keep(framesOf(task, 0, 600));
@@ -223,6 +254,47 @@ test('rows of earlier releases are moved, also those that no release of ours wro
   for (const one of [task, odd]) expect(await formsOf(database.db, one)).toMatchObject({ rows: 0, young: 0 });
   expect(await read(task, { minScore: 0 })).toEqual(before);
   expect(await read(odd, { minScore: 0.6 })).toEqual(oddBefore);
+});
+
+test('rows of a running task are moved although its newest segments wait for others', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600), false);
+  await keep(framesOf(task, 600, 100));
+  await database
+    .db('segments')
+    .where({ task_id: task })
+    .update({ created_at: new Date(Date.now() - 3_000) });
+  await makeDue(task);
+  await compact({ settings: { ...settings, youngMs: 1_000 } });
+  expect(await formsOf(database.db, task)).toEqual({ rows: 88, young: 100, old: 512 });
+  expect(await seqsOf(task)).toEqual(upTo(700));
+});
+
+test('while a replica moves the frames of a task, no other one does', async () => {
+  const task = newTaskId();
+  await keep(framesOf(task, 0, 600));
+  const others: number[] = [];
+  const slow: SegmentStore = {
+    ...store,
+    put: async (key, body) => {
+      others.push(await compact());
+      await store.put(key, body);
+    },
+  };
+  await compact({ store: slow });
+  expect(others).toEqual([0]);
+  expect((await s3.objects()).filter((key) => key.includes(task))).toHaveLength(1);
+});
+
+test('a page is shown however many objects it takes', async () => {
+  const task = newTaskId();
+  // So far apart that each has a segment of its own.
+  await keep([...upTo(200).map((index) => frame(task, index * 3_000)), mark(task)]);
+  await makeDue(task);
+  while ((await compact()) > 0);
+  expect(await database.db('segments').where({ task_id: task }).whereNotNull('object_key')).toHaveLength(200);
+  const { items } = await read(task, { minScore: 0 });
+  expect(items.map(({ objects }) => objects.length)).toEqual(upTo(200).map(() => 3));
 });
 
 test('a store that is away hides old pages, with a time to come back; young pages and ingest go on', async () => {
@@ -279,4 +351,27 @@ test('retention removes segments of a day with their objects, and nothing of oth
   const partitions = createPartitionKeeper(database.db, 90);
   await runRetention({ ...deps({ settings: far }), partitions });
   expect((await s3.objects()).filter((key) => key.startsWith('segments/'))).toEqual([kept]);
+});
+
+test('an object that is being indexed while its day is removed is not forgotten in the store', async () => {
+  const [task, other] = [newTaskId(), newTaskId()];
+  const day = new Date().toISOString().slice(0, 10);
+  await keep(framesOf(other, 0, 600));
+  while ((await compact()) > 0);
+  await keep(framesOf(task, 0, 600));
+  const meddled: SegmentStore = {
+    ...store,
+    list: async function* (prefix) {
+      yield* store.list(prefix);
+      await compactTask(deps(), { day, taskId: task, hasEnded: false }).catch(() => 0);
+    },
+  };
+  const far = { ...settings, retentionDays: -3 };
+  await runRetention({
+    ...deps({ settings: far, store: meddled }),
+    partitions: createPartitionKeeper(database.db, 90),
+  });
+  await database.db('unindexed_objects').update({ noted_at: new Date(Date.now() - 3_700_000) });
+  await sweepSegmentObjects(deps());
+  expect((await s3.objects()).filter((key) => key.includes(task) || key.includes(other))).toEqual([]);
 });

@@ -78,6 +78,37 @@ export const frameFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'Frames are moved while a writer takes them over for a newer attempt',
+    file: 'services/results/src/use-cases/compact-task.ts',
+    find: `      await lockIngests(tx, [taskId]);
+`,
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'frames that a newer attempt takes over in the moment in which they are moved count for it',
+    },
+  },
+  {
+    says: 'Two replicas move the frames of one task at the same time',
+    file: 'services/results/src/db/compaction.ts',
+    find: 'update ingests set compact_at = now() + make_interval(secs => :leaseS)',
+    replace: 'update ingests set compact_at = now() + 0 * make_interval(secs => :leaseS)',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'while a replica moves the frames of a task, no other one does',
+    },
+  },
+  {
+    says: 'A segment is indexed in a day whose objects have been removed',
+    file: 'services/results/src/db/partitions.ts',
+    find: 'add constraint ?? check (false) not valid',
+    replace: 'add constraint ?? check (true) not valid',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'an object that is being indexed while its day is removed is not forgotten in the store',
+    },
+  },
+  {
     says: 'What an attempt published before the next one began is dropped when it is read later',
     file: 'services/results/src/domain/fold-events.ts',
     find: ` && (kind === 'end' || hasEnded || data.seq >= firstSeq)`,

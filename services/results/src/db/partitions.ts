@@ -45,6 +45,21 @@ async function addPartition(tx: Knex.Transaction, table: DayTable, day: string):
 }
 
 /**
+ * From now on nothing can be stored in the partition of a day; what was on its way is there, or fails. Waits as
+ * `dropPartition` does.
+ */
+export async function closePartition(tx: Knex.Transaction, table: DayTable, day: string): Promise<void> {
+  const name = partitionOf(table, day);
+  const constraint = `${name}_closed`;
+  await tx.raw(`set local lock_timeout = '1s'`);
+  await tx.raw('alter table if exists ?? drop constraint if exists ??, add constraint ?? check (false) not valid', [
+    name,
+    constraint,
+    constraint,
+  ]);
+}
+
+/**
  * Drops the partition of a day. The lock timeout of the transaction bounds how long readers can be held up
  * behind the wait.
  */

@@ -47,7 +47,9 @@ export async function compactTask(
   deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'store'>,
   task: CompactedTask,
 ): Promise<number> {
-  const young = (await youngInSegments(deps, task)) ?? (await youngInRows(deps, task));
+  const inSegments = await youngInSegments(deps, task);
+  // A running task always has young segments that wait for others; its rows do not wait for those.
+  const young = inSegments?.isDue ? inSegments : await youngInRows(deps, task);
   if (!young?.isDue) return 0;
   const segments = splitIntoSegments(young.frames).map((frames) => encodeSegment(frames, 'small'));
   assertSame(young.frames, segments);

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import {
+  closePartition,
   deleteExpiredViews,
   deleteIngestsBelow,
   deleteLateFramesBelow,
@@ -10,7 +11,6 @@ import {
   partitionDays,
   today,
 } from '../db/partitions.ts';
-import type { DayTable } from '../db/partitions.ts';
 import { hasObjects } from '../db/segment-objects.ts';
 import { segmentsOfDay } from '../domain/segments/segment-key.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
@@ -41,7 +41,7 @@ export async function runRetention({
   let dropped = 0;
   for (const day of await partitionDays(db, 'frames')) {
     if (!isExpired(day, now, retentionDays)) continue;
-    if (await tryToDrop(db, 'frames', day)) dropped += 1;
+    if (await tryTo(db, (tx) => dropPartition(tx, 'frames', day))) dropped += 1;
     else signals.dropBlocked(day);
   }
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
@@ -56,13 +56,17 @@ export async function runRetention({
 
 /**
  * Removes what is in the object store first, then the index: cut short, it is repeated. Reads have hidden the day
- * already. A day without a segment there needs no object store. What is on its way meanwhile stays in the list of
- * objects without a segment, so the sweep removes it.
+ * already. A day without a segment there needs no object store. The index is closed before, so what is on its way
+ * meanwhile stays in the list of objects without a segment, and the sweep removes it.
  */
 async function removeSegments(
   { db, store, signals }: Pick<Deps, 'db' | 'signals' | 'store'>,
   day: string,
 ): Promise<void> {
+  if (!(await tryTo(db, (tx) => closePartition(tx, 'segments', day)))) {
+    signals.dropBlocked(day);
+    return;
+  }
   if (await hasObjects(db, day)) {
     let keys: string[] = [];
     const removeKeys = async () => {
@@ -76,17 +80,17 @@ async function removeSegments(
     await removeKeys();
   }
   crashPoint('results.expired_objects_removed');
-  if (!(await tryToDrop(db, 'segments', day))) signals.dropBlocked(day);
+  if (!(await tryTo(db, (tx) => dropPartition(tx, 'segments', day)))) signals.dropBlocked(day);
 }
 
 /**
- * The drop waits for readers at most a second, because everyone else waits behind it; then it gives way
- * and tries again.
+ * A partition that is closed or dropped waits for readers at most a second, because everyone else waits behind it; then
+ * it gives way and tries again.
  */
-async function tryToDrop(db: Knex, table: DayTable, day: string): Promise<boolean> {
+async function tryTo(db: Knex, change: (tx: Knex.Transaction) => Promise<void>): Promise<boolean> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     try {
-      await inTransaction(db, (tx) => dropPartition(tx, table, day));
+      await inTransaction(db, change);
       return true;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;

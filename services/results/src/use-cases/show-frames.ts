@@ -11,31 +11,40 @@ import type { PageFrame } from './read-page.ts';
 
 type ShowDeps = Pick<Deps, 'signals' | 'store'>;
 
+/** Segments of one page that are open at once: bounds its memory, and leaves places of the store to other pages. */
+const OPEN_AT_ONCE = 8;
+
 /**
  * The frames of a page with their objects at or above a score. Segments without such an object are not opened; those
- * that are in the object store are fetched at the same time.
+ * that are in the object store are fetched at the same time, some at once.
  * @throws AppError OP-SYS-UNAVAILABLE when objects are needed that the store does not give.
  */
 export async function showFrames(deps: ShowDeps, frames: PageFrame[], minScore: number): Promise<ShownFrame[]> {
-  const needed = new Set<FoundSegment>();
-  for (const { objects } of frames) {
-    if (typeof objects === 'string') continue;
-    const { bestScore, heads } = objects.segment;
-    if (bestScore !== null && bestScore >= minScore && heads[objects.index]?.objects !== 0) needed.add(objects.segment);
+  const shown = frames.map((frame) => ({ ...frame, ...withoutSegment(frame, minScore) }));
+  const needed = new Map<FoundSegment, { index: number; frame: ShownFrame }[]>();
+  for (const frame of shown) {
+    if (typeof frame.objects === 'string' || frame.total === 0) continue;
+    const { segment, index } = frame.objects;
+    if (segment.bestScore === null || segment.bestScore < minScore) continue;
+    const known = needed.get(segment);
+    if (known) known.push({ index, frame });
+    else needed.set(segment, [{ index, frame }]);
   }
-  const opened = await Promise.all([...needed].map(async (one) => [one, await open(deps, one)] as const));
-  const bodies = new Map(opened);
-  return frames.map((frame) => ({ ...frame, ...selectFrom(frame, bodies, minScore) }));
+  const all = [...needed];
+  for (let from = 0; from < all.length; from += OPEN_AT_ONCE)
+    await Promise.all(
+      all.slice(from, from + OPEN_AT_ONCE).map(async ([segment, wanted]) => {
+        const body = await open(deps, segment);
+        for (const { index, frame } of wanted) Object.assign(frame, body.select(index, minScore));
+      }),
+    );
+  return shown;
 }
 
-function selectFrom(
-  { objects }: PageFrame,
-  bodies: ReadonlyMap<FoundSegment, SegmentBody>,
-  minScore: number,
-): { json: string; total: number } {
+/** What is shown of a frame when its segment is not opened. */
+function withoutSegment({ objects }: PageFrame, minScore: number): { json: string; total: number } {
   if (typeof objects === 'string') return selectObjects(objects, minScore);
-  const { segment, index } = objects;
-  return bodies.get(segment)?.select(index, minScore) ?? { json: '[]', total: segment.heads[index]?.objects ?? 0 };
+  return { json: '[]', total: objects.segment.heads[objects.index]?.objects ?? 0 };
 }
 
 /** Opens the objects of a segment, wherever they are. */

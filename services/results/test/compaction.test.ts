@@ -95,7 +95,7 @@ async function read(task: string, query: { minScore?: number; cursor?: string } 
     },
     { subject: 'subject-a', taskId: task, query: { limit: 500, minScore: query.minScore, cursor: query.cursor } },
   );
-  return JSON.parse(text) as Page;
+  return JSON.parse(text.toString()) as Page;
 }
 
 test('many small writes become few segments, and pages stay the same to the last byte', async () => {

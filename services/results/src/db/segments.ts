@@ -31,7 +31,8 @@ export interface FoundSegment {
   objectKey: string | null;
   bytes: number;
   checksum: number;
-  heads: FrameHead[];
+  /** Opened when they are looked at. */
+  readonly heads: FrameHead[];
 }
 
 type SegmentRow = Omit<FoundSegment, 'heads'> & { packedHeads: Buffer };
@@ -39,8 +40,16 @@ type SegmentRow = Omit<FoundSegment, 'heads'> & { packedHeads: Buffer };
 const FOUND = `s.id, s.task_id as "taskId", s.day::text, s.first_seq as "firstSeq", s.last_seq as "lastSeq", s.frames,
   s.revision, s.best_score as "bestScore", s.object_key as "objectKey", s.bytes, s.checksum, s.heads as "packedHeads"`;
 
-const opened = (rows: SegmentRow[]): FoundSegment[] =>
-  rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
+const found = (rows: SegmentRow[]): FoundSegment[] =>
+  rows.map(({ packedHeads, ...segment }) => {
+    let heads: FrameHead[] | undefined;
+    return {
+      ...segment,
+      get heads() {
+        return (heads ??= decodeHeads(packedHeads));
+      },
+    };
+  });
 
 /**
  * Stores segments of any tasks in one statement. Their bytes are one parameter, which is sent as it is, of which each
@@ -101,7 +110,7 @@ export async function segmentsAfter(
       order by s.first_seq, s.id limit :limit`,
     { day, taskId, upToPosition, seq, limit },
   );
-  return opened(rows);
+  return found(rows);
 }
 
 /** Numbers of one task. */
@@ -130,7 +139,7 @@ export async function segmentsAround(
        from around join segments as s using (day, task_id, first_seq, id)`,
     { asked: JSON.stringify(asked) },
   );
-  return opened(rows);
+  return found(rows);
 }
 
 /** Writes the heads of a segment anew, whose frames a newer attempt has taken over; its task is locked. */

@@ -4,8 +4,8 @@ export interface ShownFrame {
   frameTimeMs: number;
   width: number;
   height: number;
-  /** A JSON array. */
-  json: string;
+  /** A JSON array, as text or as the bytes of it. */
+  json: string | Uint8Array;
   /** Objects before the filter. */
   total: number;
 }
@@ -20,17 +20,38 @@ export interface PageInput {
 }
 
 /**
- * The answer of a results request. It is put together from stored text: parsing and writing ten thousand objects takes
- * ten times as long.
+ * The answer of a results request. It is put together from what is stored, in one piece of memory: parsing and writing
+ * ten thousand objects takes ten times as long.
  */
-export function pageText(page: PageInput): string {
-  const items = page.frames.map((frame) => itemText(page, frame)).join(',');
+export function pageBytes(page: PageInput): Buffer {
+  const parts: (string | Uint8Array)[] = [];
+  let between = '{"items":[';
+  for (const frame of page.frames) {
+    parts.push(between + beginningOf(page, frame), frame.json);
+    between = page.withTotal ? `,"objects_total":${frame.total}},` : '},';
+  }
+  const last = page.frames.length > 0 ? between.slice(0, -1) : between;
   const cursors = `"next_cursor":${JSON.stringify(page.nextCursor)},"resume_cursor":${JSON.stringify(page.resumeCursor)}`;
-  return `{"items":[${items}],${cursors}}`;
+  parts.push(`${last}],${cursors}}`);
+  return joined(parts);
 }
 
-function itemText({ taskId, withTotal }: PageInput, frame: ShownFrame): string {
-  const image = `{"width":${frame.width},"height":${frame.height}}`;
-  const count = withTotal ? `,"objects_total":${frame.total}` : '';
-  return `{"frame_id":"${taskId}-${frame.seq}","frame_time_ms":${frame.frameTimeMs},"image":${image},"objects":${frame.json}${count}}`;
+function beginningOf({ taskId }: PageInput, { seq, frameTimeMs, width, height }: ShownFrame): string {
+  const image = `{"width":${width},"height":${height}}`;
+  return `{"frame_id":"${taskId}-${seq}","frame_time_ms":${frameTimeMs},"image":${image},"objects":`;
+}
+
+function joined(parts: (string | Uint8Array)[]): Buffer {
+  let length = 0;
+  for (const part of parts) length += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
+  const all = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const part of parts) {
+    if (typeof part === 'string') at += all.write(part, at);
+    else {
+      all.set(part, at);
+      at += part.length;
+    }
+  }
+  return all;
 }

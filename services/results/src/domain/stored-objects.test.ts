@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TrackedObject } from '@vision/shared/contracts/detection';
-import { selectObjects, toStored } from './stored-objects.ts';
+import { fromStored, selectObjects, toStored } from './stored-objects.ts';
 
 const object = (score: number, label = 'person'): TrackedObject => ({
   label,
@@ -32,4 +32,15 @@ test('a frame without objects gives an empty array', () => {
 test('whatever a label holds, it comes back unchanged', () => {
   const odd = object(0.9, 'a\nb\r\u2028"\\,]\u0000');
   expect(JSON.parse(selectObjects(toStored([odd, object(0.1)]), 0.5).json)).toEqual([odd]);
+});
+
+test('only a text that would be written again like that is objects', () => {
+  const objects = [object(0.9), object(0.1)];
+  expect(fromStored(toStored(objects))).toEqual(objects);
+  for (const text of [
+    toStored(objects).split('\n').toReversed().join('\n'),
+    toStored(objects).replace('0.9', '9e-1'),
+    `${toStored(objects)}\n{"score":0.05}`,
+  ])
+    expect(fromStored(text)).toBeUndefined();
 });

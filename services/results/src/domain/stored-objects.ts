@@ -49,7 +49,9 @@ export function selectObjects(stored: string, minScore: number): { json: string;
 export function fromStored(stored: string): TrackedObject[] | undefined {
   if (stored === '') return [];
   const objects = stored.split('\n').map(parse);
-  return objects.every(isWhole) && objects.map(inOurForm).join('\n') === stored ? objects : undefined;
+  return objects.every(isWhole) && isInOrder(objects) && objects.map(inOurForm).join('\n') === stored
+    ? objects
+    : undefined;
 }
 
 /** The scores of stored objects, in their order. */

@@ -67,8 +67,9 @@ async function findNext(
   return onceEach([...rows, ...(await findInSegments(db, range, { seq, limit }))]).slice(0, limit);
 }
 
-/** Segments asked for at first: two large ones hold a page. */
-const FIRST_LOOK = 3;
+/** Segments asked for at first: large ones hold a page, and so do young ones of a task whose frames come in batches. */
+const firstLook = (limit: number) => LOOK_BEYOND + Math.ceil(limit / 50);
+const LOOK_BEYOND = 2;
 const MOST_AT_ONCE = 512;
 
 async function findInSegments(
@@ -78,21 +79,38 @@ async function findInSegments(
 ): Promise<PageFrame[]> {
   const frames: PageFrame[] = [];
   let seen = seq;
-  let look = FIRST_LOOK;
+  let look = firstLook(limit);
   for (;;) {
     const segments = await segmentsAfter(db, range, { seq: seen, limit: look });
     const last = segments.at(-1);
     const hasMore = segments.length === look;
     // A segment that was not given begins with the last one or behind it, so only what is below is known to be whole.
     const wholeUpTo = hasMore && last ? last.firstSeq - 1 : Infinity;
-    const found = segments.flatMap(framesOf).filter((one) => one.seq > seen && one.seq <= wholeUpTo);
-    frames.push(...found.filter(({ position }) => position <= range.upToPosition));
+    const next = firstFrames(segments, range, { seq: seen, limit: limit - frames.length });
+    const found = next.filter((one) => one.seq <= wholeUpTo);
+    frames.push(...found);
     if (!hasMore || frames.length >= limit) return bySeq(frames);
     seen = Math.max(seen, wholeUpTo);
     const perSegment = Math.max(1, found.length / segments.length);
-    const needed = Math.ceil((limit - frames.length) / perSegment) + FIRST_LOOK;
+    const needed = Math.ceil((limit - frames.length) / perSegment) + LOOK_BEYOND;
     look = found.length === 0 ? 2 * look : Math.min(needed, MOST_AT_ONCE);
   }
+}
+
+/** The frames of these segments behind `seq`. Segments are not opened beyond the one with which there are enough. */
+function firstFrames(
+  segments: FoundSegment[],
+  { upToPosition }: SegmentRange,
+  { seq, limit }: { seq: number; limit: number },
+): PageFrame[] {
+  const frames: PageFrame[] = [];
+  let lastSeq = seq;
+  for (const segment of segments) {
+    if (frames.length >= limit && segment.firstSeq > lastSeq) break;
+    for (const one of framesOf(segment)) if (one.seq > seq && one.position <= upToPosition) frames.push(one);
+    lastSeq = Math.max(lastSeq, segment.lastSeq);
+  }
+  return frames;
 }
 
 interface LateSearch {

@@ -2,7 +2,7 @@ import { AppError, asAppError, fail } from '@vision/shared/errors';
 import type { FoundSegment } from '../db/segments.ts';
 import type { ShownFrame } from '../domain/page-text.ts';
 import { SegmentDamagedError } from '../domain/segments/bytes.ts';
-import type { SegmentBody } from '../domain/segments/decode-body.ts';
+import type { SegmentBody } from '../domain/segments/column-body.ts';
 import { checksumOf } from '../domain/segments/pack.ts';
 import { openBody } from '../domain/segments/segment.ts';
 import { selectObjects } from '../domain/stored-objects.ts';

@@ -39,14 +39,14 @@ export class ByteWriter {
     this.unsigned(Math.floor(size / SIGN));
   }
 
-  bytes(value: Buffer): void {
+  bytes(value: Uint8Array): void {
     if (this.#length + value.length > this.#buffer.length) this.#grow(value.length);
-    value.copy(this.#buffer, this.#length);
+    this.#buffer.set(value, this.#length);
     this.#length += value.length;
   }
 
   /** With its length before it. */
-  block(value: Buffer): void {
+  block(value: Uint8Array): void {
     this.unsigned(value.length);
     this.bytes(value);
   }
@@ -80,8 +80,10 @@ export class ByteReader {
   }
 
   unsigned(): number {
-    let value = 0;
-    for (let factor = 1; ; factor *= MORE) {
+    let value = this.byte();
+    if (value < MORE) return value;
+    value -= MORE;
+    for (let factor = MORE; ; factor *= MORE) {
       const next = this.byte();
       value += (next % MORE) * factor;
       if (!Number.isSafeInteger(value)) throw new SegmentDamagedError('a number is too large');

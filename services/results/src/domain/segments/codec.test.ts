@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { TrackedObject } from '@vision/shared/contracts/detection';
 import { selectObjects, toStored } from '../stored-objects.ts';
 import { SegmentDamagedError } from './bytes.ts';
-import type { SegmentBody } from './decode-body.ts';
+import type { SegmentBody } from './column-body.ts';
 import { decodeHeads } from './head.ts';
 import { MAX_UNPACKED_BYTES, pack } from './pack.ts';
 import { encodeSegment, MAX_SPAN, openBody, splitIntoSegments } from './segment.ts';
@@ -27,19 +27,32 @@ const unit = (random: Random, decimals: number) => random(10 ** decimals + 1) / 
 
 function anyObject(random: Random, kind: number): TrackedObject {
   const number = () => (kind === 2 && random(3) === 0 ? one(random, ODD_NUMBERS) : unit(random, kind === 0 ? 4 : 6));
+  const [x, y] = [edgesOf(random), edgesOf(random)];
   return {
-    label: kind === 2 ? one(random, ODD_TEXTS) : one(random, ['person', 'car']),
-    score: number(),
-    bbox: { format: 'cxcywh_normalized', cx: number(), cy: number(), width: number(), height: number() },
-    track_id: kind === 2 ? one(random, ODD_TEXTS) : String(random(12)),
+    label: kind >= 2 ? one(random, ODD_TEXTS) : one(random, ['person', 'car']),
+    score: kind === 3 ? one(random, [0, 1, unit(random, 4)]) : number(),
+    bbox:
+      kind === 3
+        ? { format: 'cxcywh_normalized', cx: x.centre, cy: y.centre, width: x.size, height: y.size }
+        : { format: 'cxcywh_normalized', cx: number(), cy: number(), width: number(), height: number() },
+    track_id: kind >= 2 ? one(random, ODD_TEXTS) : String(random(12)),
   };
+}
+
+/** One side of a box whose edges have five decimals, often at the limits of the picture. */
+function edgesOf(random: Random): { centre: number; size: number } {
+  const low = one(random, [0, random(100_001)]);
+  const high = one(random, [low, 100_000, low + random(100_001 - low)]);
+  return { centre: (5 * (low + high)) / 1e6, size: (high - low) / 1e5 };
 }
 
 function anyFrames(random: Random, kind: number): SegmentFrame[] {
   let seq = random(1_000);
   return Array.from({ length: 1 + random(40) }, (_, index): SegmentFrame => {
     seq += 1 + random(3);
-    const objects = Array.from({ length: random(12) }, () => anyObject(random, kind)).sort((a, b) => b.score - a.score);
+    const objects = Array.from({ length: one(random, [0, random(12), kind === 3 ? 300 : 1]) }, () =>
+      anyObject(random, kind),
+    ).sort((a, b) => b.score - a.score);
     return {
       seq,
       position: index + random(50),
@@ -62,6 +75,11 @@ const oddText = (random: Random) =>
 
 const textOf = (objects: SegmentFrame['objects']) => (typeof objects === 'string' ? objects : toStored([...objects]));
 
+function selected(body: SegmentBody, index: number, minScore: number) {
+  const { json, total } = body.select(index, minScore);
+  return { json: typeof json === 'string' ? json : Buffer.from(json).toString(), total };
+}
+
 /** How the same frame would be shown from a row. */
 const shownAsRow = ({ objects }: SegmentFrame, minScore: number) => selectObjects(textOf(objects), minScore);
 
@@ -69,16 +87,17 @@ test.each([
   ['of few decimals', 0],
   ['of six decimals', 1],
   ['of every kind that can be stored', 2],
+  ['of boxes as our own backend publishes them', 3],
 ])('frames with numbers %s come back to the last digit, at every score', (_name, kind) => {
   const random = generator(20 + kind);
-  for (let round = 0; round < 60; round += 1) {
+  for (let round = 0; round < (kind === 3 ? 4 : 60); round += 1) {
     const frames = anyFrames(random, kind);
     const { heads, body } = encodeSegment(frames, round % 2 === 0 ? 'fast' : 'small');
     const decoded = decodeHeads(heads);
     expect(decoded.map(({ objects: _, ...head }) => head)).toEqual(frames.map(({ objects: _, ...head }) => head));
     const opened = openBody(body, decoded);
     for (const minScore of [0, 0.5, one(random, ODD_NUMBERS)])
-      expect(frames.map((_, index) => opened.select(index, minScore))).toEqual(
+      expect(frames.map((_, index) => selected(opened, index, minScore))).toEqual(
         frames.map((frame) => shownAsRow(frame, minScore)),
       );
     expect(decoded.map(({ objects }) => objects)).toEqual(frames.map((frame) => shownAsRow(frame, 0).total));
@@ -161,7 +180,7 @@ test('a damaged segment is never shown as something else, wherever the damage is
 const shown = (open: () => SegmentBody, frames: number) =>
   damage(() => {
     const body = open();
-    return Array.from({ length: frames }, (_, index) => body.select(index, 0));
+    return Array.from({ length: frames }, (_, index) => selected(body, index, 0));
   });
 
 function damage(read: () => unknown): string {

@@ -1,26 +1,51 @@
-import { ByteReader, ByteWriter, SegmentDamagedError } from './bytes.ts';
+import type { ByteWriter } from './bytes.ts';
+import { ByteReader, SegmentDamagedError } from './bytes.ts';
+
+/** A number of 32 bits has so many bytes above its last eight bits at most. */
+const MOST_HIGH_BYTES = 4;
 
 /**
  * Whole numbers near 0, of any sign. The last eight bits of each and what is above them stand apart: the noise of a box
  * is in the former, and the latter are nearly all the same, which compresses to almost nothing.
  */
 export class NumberColumn {
-  readonly #low = new ByteWriter();
-  readonly #high = new ByteWriter();
+  readonly #low: Uint8Array;
+  readonly #high: Uint8Array;
+  #count = 0;
+  #highLength = 0;
+
+  /** Takes `count` numbers of at most 30 bits and a sign. */
+  constructor(count: number) {
+    this.#low = new Uint8Array(count);
+    this.#high = new Uint8Array(count * MOST_HIGH_BYTES);
+  }
 
   add(value: number): void {
-    const folded = value < 0 ? -2 * value - 1 : 2 * value;
-    this.#low.byte(folded & 0xff);
-    const high = Math.floor(folded / 256);
-    if (high < 128) this.#high.byte(high);
-    else this.#high.unsigned(high);
+    const folded = fold(value);
+    // Keeps the last eight bits.
+    this.#low[this.#count] = folded;
+    this.#count += 1;
+    let high = folded >>> 8;
+    while (high >= 0x80) {
+      this.#high[this.#highLength] = high | 0x80;
+      this.#highLength += 1;
+      high >>>= 7;
+    }
+    this.#high[this.#highLength] = high;
+    this.#highLength += 1;
   }
 
   writeTo(out: ByteWriter): void {
-    out.block(this.#low.written());
-    out.block(this.#high.written());
+    out.block(this.#low.subarray(0, this.#count));
+    out.block(this.#high.subarray(0, this.#highLength));
   }
 }
+
+/** A whole number of any sign as one that is not negative, small when that is near 0; at most 30 bits and a sign. */
+export const fold = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;
+
+/** The number of which `fold` made this one. */
+export const unfold = (folded: number): number => (folded >>> 1) ^ -(folded & 1);
 
 /** Reads a column of exactly `count` numbers, each of which fits 32 bits. */
 export function readNumbers(reader: ByteReader, count: number): Int32Array {
@@ -28,15 +53,31 @@ export function readNumbers(reader: ByteReader, count: number): Int32Array {
   const high = reader.block();
   if (low.length !== count) throw new SegmentDamagedError('a column has another length');
   const numbers = new Int32Array(count);
-  const rest = new ByteReader(high);
   // Nearly every number has one byte above.
-  const isShort = high.length === count && high.every((byte) => byte < 128);
-  for (let at = 0; at < count; at += 1) {
-    const above = isShort ? (high[at] ?? 0) : rest.unsigned();
-    const folded = (low[at] ?? 0) + 256 * above;
-    numbers[at] = folded % 2 === 0 ? folded / 2 : -(folded + 1) / 2;
+  if (high.length === count && areShort(high)) {
+    for (let at = 0; at < count; at += 1) numbers[at] = unfold((low[at] ?? 0) | ((high[at] ?? 0) << 8));
+    return numbers;
   }
+  const rest = new ByteReader(high);
+  for (let at = 0; at < count; at += 1) numbers[at] = unfold((low[at] ?? 0) + 256 * rest.unsigned());
   return numbers;
+}
+
+/** Reads exactly `count` whole numbers that are not negative and nearly always below 128. */
+export function readCodes(reader: ByteReader, count: number): Uint8Array | Float64Array {
+  const block = reader.block();
+  if (block.length < count) throw new SegmentDamagedError('a column has another length');
+  if (block.length === count && areShort(block)) return block;
+  const codes = new Float64Array(count);
+  const rest = new ByteReader(block);
+  for (let at = 0; at < count; at += 1) codes[at] = rest.unsigned();
+  return codes;
+}
+
+function areShort(bytes: Uint8Array): boolean {
+  let all = 0;
+  for (let at = 0; at < bytes.length; at += 1) all |= bytes[at] ?? 0;
+  return all < 0x80;
 }
 
 /** What stands once in a segment and is named by its number: labels, tracks. */

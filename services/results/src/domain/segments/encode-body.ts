@@ -1,6 +1,7 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
+import { storedLabels } from '../stored-objects.ts';
 import { ByteWriter } from './bytes.ts';
-import { Dictionary, NumberColumn, unseenTrack } from './columns.ts';
+import { Dictionary, fold, NumberColumn, unseenTrack } from './columns.ts';
 import type { TrackState } from './columns.ts';
 import { fixedPoints, NUMBERS } from './fixed-point.ts';
 import type { FixedPoint } from './fixed-point.ts';
@@ -21,11 +22,17 @@ export interface Words {
   texts: [index: number, text: string][];
 }
 
+export interface EncodedBody {
+  bytes: Buffer;
+  /** Of all objects, in no order. */
+  labels: ReadonlySet<string>;
+}
+
 /**
  * The objects of the frames of one segment as bytes. Numbers stand in columns and tell what changed since the last
  * object of the same track; objects that do not fit that form exactly are kept as text, a frame at a time.
  */
-export function encodeBody(frames: readonly FrameObjects[], effort: Effort): Buffer {
+export function encodeBody(frames: readonly FrameObjects[], effort: Effort): EncodedBody {
   const form = formOf(frames);
   const writer = new BodyWriter(form.integers);
   frames.forEach((objects, frame) => {
@@ -34,7 +41,7 @@ export function encodeBody(frames: readonly FrameObjects[], effort: Effort): Buf
     else if (start < 0) writer.addText(textOf(objects), frame);
     else writer.addObjects(objects, start, frame);
   });
-  return pack(writer.written(form.number), effort);
+  return { bytes: pack(writer.written(form.number), effort), labels: writer.labels() };
 }
 
 interface Form {
@@ -87,18 +94,30 @@ class BodyWriter {
   readonly #places = new ByteWriter();
   readonly #newTracks = new ByteWriter();
   readonly #labelCodes = new ByteWriter();
-  readonly #scores = new NumberColumn();
-  readonly #a = new NumberColumn();
-  readonly #b = new NumberColumn();
-  readonly #c = new NumberColumn();
-  readonly #d = new NumberColumn();
+  readonly #scores: NumberColumn;
+  readonly #a: NumberColumn;
+  readonly #b: NumberColumn;
+  readonly #c: NumberColumn;
+  readonly #d: NumberColumn;
 
   constructor(integers: Int32Array) {
+    const count = integers.length / NUMBERS;
     this.#integers = integers;
+    this.#scores = new NumberColumn(count);
+    this.#a = new NumberColumn(count);
+    this.#b = new NumberColumn(count);
+    this.#c = new NumberColumn(count);
+    this.#d = new NumberColumn(count);
   }
 
   addText(text: string, frame: number): void {
     this.#texts.push([frame, text]);
+  }
+
+  labels(): Set<string> {
+    const labels = new Set(this.#labels.texts);
+    for (const [, text] of this.#texts) for (const label of storedLabels(text)) labels.add(label);
+    return labels;
   }
 
   /** The numbers of the objects begin at `start`. */
@@ -122,7 +141,8 @@ class BodyWriter {
       this.#places.byte(0);
       this.#newTracks.unsigned(track);
     }
-    const labelNumber = this.#labels.numberOf(label);
+    // Nearly always that of the last object of the track.
+    const labelNumber = this.#labels.texts[state.label] === label ? state.label : this.#labels.numberOf(label);
     this.#labelCodes.unsigned(state.label === labelNumber ? 0 : 1 + labelNumber);
     state.label = labelNumber;
     state.frame = frame;
@@ -157,8 +177,5 @@ class BodyWriter {
     return out.written();
   }
 }
-
-/** A whole number of any sign as one that is not negative. */
-const fold = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value);
 
 const textOf = (objects: readonly TrackedObject[]) => objects.map((object) => JSON.stringify(object)).join('\n');

@@ -14,7 +14,16 @@ export interface FrameHead {
   objects: number;
 }
 
-const COLUMNS = ['seq', 'position', 'attempt', 'frameTimeMs', 'width', 'height', 'objects'] as const;
+/** The order in which they are stored. One reader for each keeps them fast: a name that varies is looked up. */
+const COLUMNS: readonly ((head: FrameHead) => number)[] = [
+  ({ seq }) => seq,
+  ({ position }) => position,
+  ({ attempt }) => attempt,
+  ({ frameTimeMs }) => frameTimeMs,
+  ({ width }) => width,
+  ({ height }) => height,
+  ({ objects }) => objects,
+];
 
 /** Numbers are stored as what they are larger than the one before, or as they are. */
 const DIFFERENCES = 0;
@@ -24,11 +33,15 @@ const VALUES = 1;
 export function encodeHeads(heads: readonly FrameHead[], effort: Effort): Buffer {
   const out = new ByteWriter();
   out.unsigned(heads.length);
-  for (const column of COLUMNS) {
-    const areExact = haveDifferences(heads, column);
+  const values = new Float64Array(heads.length);
+  for (const columnOf of COLUMNS) {
+    heads.forEach((head, at) => {
+      values[at] = columnOf(head);
+    });
+    const areExact = haveDifferences(values);
     out.byte(areExact ? DIFFERENCES : VALUES);
     let before = 0;
-    for (const { [column]: value } of heads) {
+    for (const value of values) {
       out.signed(value - before);
       if (areExact) before = value;
     }
@@ -37,9 +50,9 @@ export function encodeHeads(heads: readonly FrameHead[], effort: Effort): Buffer
 }
 
 /** Whether every number differs from the one before by a number that is exact. */
-function haveDifferences(heads: readonly FrameHead[], column: keyof FrameHead): boolean {
+function haveDifferences(values: Float64Array): boolean {
   let before = 0;
-  for (const { [column]: value } of heads) {
+  for (const value of values) {
     if (!Number.isSafeInteger(value - before)) return false;
     before = value;
   }
@@ -52,23 +65,35 @@ export function decodeHeads(bytes: Buffer): FrameHead[] {
   const count = reader.unsigned();
   // Every number takes a byte at least, so what is made here is bounded by what is there.
   if (count * COLUMNS.length > reader.left()) throw new SegmentDamagedError('it ends too early');
-  const heads = Array.from({ length: count }, (): FrameHead => ({
-    seq: 0,
-    position: 0,
-    attempt: 0,
-    frameTimeMs: 0,
-    width: 0,
-    height: 0,
-    objects: 0,
-  }));
-  for (const column of COLUMNS) {
-    const addsUp = reader.byte() === DIFFERENCES;
-    let before = 0;
-    for (const head of heads) {
-      before = reader.signed() + (addsUp ? before : 0);
-      head[column] = before;
-    }
-  }
+  const seqs = readColumn(reader, count);
+  const positions = readColumn(reader, count);
+  const attempts = readColumn(reader, count);
+  const times = readColumn(reader, count);
+  const widths = readColumn(reader, count);
+  const heights = readColumn(reader, count);
+  const objects = readColumn(reader, count);
   if (reader.left() > 0) throw new SegmentDamagedError('something follows the last frame');
+  const heads: FrameHead[] = [];
+  for (let at = 0; at < count; at += 1)
+    heads.push({
+      seq: seqs[at] ?? 0,
+      position: positions[at] ?? 0,
+      attempt: attempts[at] ?? 0,
+      frameTimeMs: times[at] ?? 0,
+      width: widths[at] ?? 0,
+      height: heights[at] ?? 0,
+      objects: objects[at] ?? 0,
+    });
   return heads;
+}
+
+function readColumn(reader: ByteReader, count: number): Float64Array {
+  const addsUp = reader.byte() === DIFFERENCES;
+  const values = new Float64Array(count);
+  let before = 0;
+  for (let at = 0; at < count; at += 1) {
+    before = reader.signed() + (addsUp ? before : 0);
+    values[at] = before;
+  }
+  return values;
 }

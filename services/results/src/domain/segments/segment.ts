@@ -1,6 +1,6 @@
-import { storedLabels, storedScores } from '../stored-objects.ts';
+import { storedScores } from '../stored-objects.ts';
 import { decodeBody } from './decode-body.ts';
-import type { SegmentBody } from './decode-body.ts';
+import type { SegmentBody } from './column-body.ts';
 import { encodeBody } from './encode-body.ts';
 import type { FrameObjects } from './encode-body.ts';
 import { encodeHeads } from './head.ts';
@@ -80,14 +80,16 @@ function weightOf(objects: FrameObjects): number {
 /** A run of frames as bytes, and what an index says of it; `frames` holds one at least, in the order of numbers. */
 export function encodeSegment(frames: readonly SegmentFrame[], effort: Effort): EncodedSegment {
   const heads = frames.map(headOf);
-  return {
-    facts: { ...factsOf(heads), ...objectFacts(frames) },
-    heads: encodeHeads(heads, effort),
-    body: encodeBody(
-      frames.map(({ objects }) => objects),
-      effort,
-    ),
+  const { bytes: body, labels } = encodeBody(
+    frames.map(({ objects }) => objects),
+    effort,
+  );
+  const facts: SegmentFacts = {
+    ...factsOf(heads),
+    labels: labels.size > MAX_LABELS ? undefined : [...labels].sort(),
+    bestScore: bestScoreOf(frames),
   };
+  return { facts, heads: encodeHeads(heads, effort), body };
 }
 
 /** Opens the body of a segment whose heads are known. @throws SegmentDamagedError */
@@ -132,19 +134,11 @@ export function factsOf(heads: readonly FrameHead[]): Omit<SegmentFacts, 'labels
   };
 }
 
-function objectFacts(frames: readonly SegmentFrame[]): Pick<SegmentFacts, 'labels' | 'bestScore'> {
-  const labels = new Set<string>();
+function bestScoreOf(frames: readonly SegmentFrame[]): number | undefined {
   let best: number | undefined;
-  for (const { objects } of frames) {
-    if (typeof objects === 'string') {
-      for (const score of storedScores(objects)) if (best === undefined || score > best) best = score;
-      for (const label of storedLabels(objects)) if (labels.size <= MAX_LABELS) labels.add(label);
-      continue;
-    }
-    for (const { score, label } of objects) {
-      if (best === undefined || score > best) best = score;
-      if (labels.size <= MAX_LABELS) labels.add(label);
-    }
-  }
-  return { labels: labels.size > MAX_LABELS ? undefined : [...labels].sort(), bestScore: best };
+  for (const { objects } of frames)
+    // Objects come with the highest score first; a text may have any order.
+    for (const score of typeof objects === 'string' ? storedScores(objects) : [objects[0]?.score])
+      if (score !== undefined && (best === undefined || score > best)) best = score;
+  return best;
 }

@@ -1,0 +1,141 @@
+import type { TrackedObject } from '@vision/shared/contracts/detection';
+import { selectObjects } from '../stored-objects.ts';
+import { SegmentDamagedError } from './bytes.ts';
+import type { FrameObjects, Words } from './encode-body.ts';
+import { CENTRE_DECIMALS, NUMBERS } from './fixed-point.ts';
+import type { FixedPoint } from './fixed-point.ts';
+import { MOST_FRACTION_BYTES, putBytes, putFraction } from './object-text.ts';
+
+/** The objects of the frames of one segment, by the index of the frame. */
+export interface SegmentBody {
+  /** Objects at or above a score as a JSON array, text or its bytes, and how many there are in all. */
+  select: (index: number, minScore: number) => { json: string | Uint8Array; total: number };
+  /** All objects of a frame, as they were stored. */
+  objectsOf: (index: number) => FrameObjects;
+}
+
+/** Numbers of all objects, in the order of frames. */
+export interface Columns {
+  labels: Int32Array;
+  tracks: Int32Array;
+  scores: Int32Array;
+  a: Int32Array;
+  b: Int32Array;
+  c: Int32Array;
+  d: Int32Array;
+}
+
+export interface BodyParts {
+  form: FixedPoint;
+  columns: Columns;
+  /** Where the objects of each frame begin in the columns; one more than frames. */
+  starts: number[];
+  /** Frames whose objects are kept as their text. */
+  texts: Map<number, string>;
+  words: Words;
+}
+
+const NOTHING = Buffer.alloc(0);
+const COMMA = 0x2c;
+const [BRACKET, CLOSING_BRACKET] = [0x5b, 0x5d];
+const BOX = Buffer.from(',"bbox":{"format":"cxcywh_normalized","cx":');
+const CY = Buffer.from(',"cy":');
+const WIDTH = Buffer.from(',"width":');
+const HEIGHT = Buffer.from(',"height":');
+/** What an object takes without its label and track, with what stands before it and behind the last one. */
+const MOST_BYTES = BOX.length + CY.length + WIDTH.length + HEIGHT.length + NUMBERS * MOST_FRACTION_BYTES + 2;
+/** Written at once, for some dozen frames. */
+const ROOM = 64 * 1024;
+
+/** Shows objects that stand in columns, in the form and order of JSON.stringify (`contracts/detection.ts`). */
+export class ColumnBody implements SegmentBody {
+  readonly #parts: BodyParts;
+  /** `{"label":…` of each label, and the end of an object of each track. */
+  readonly #beginnings: Buffer[];
+  readonly #ends: Buffer[];
+  /** What was written stays where it is. */
+  #text = NOTHING;
+  /** Where the array begins that is being written, and where it ends so far. */
+  #from = 0;
+  #to = 0;
+
+  constructor(parts: BodyParts) {
+    this.#parts = parts;
+    this.#beginnings = parts.words.labels.map((label) => Buffer.from(`{"label":${JSON.stringify(label)},"score":`));
+    this.#ends = parts.words.tracks.map((track) => Buffer.from(`},"track_id":${JSON.stringify(track)}}`));
+  }
+
+  select(index: number, minScore: number): { json: string | Uint8Array; total: number } {
+    const { texts, form, columns } = this.#parts;
+    const text = texts.get(index);
+    if (text !== undefined) return selectObjects(text, minScore);
+    const [start, end] = this.#span(index);
+    const one = 10 ** form.scoreDecimals;
+    let shown = start;
+    while (shown < end && (columns.scores[shown] ?? 0) / one >= minScore) shown += 1;
+    return { json: this.#write(start, shown), total: end - start };
+  }
+
+  objectsOf(index: number): FrameObjects {
+    const text = this.#parts.texts.get(index);
+    if (text !== undefined) return text;
+    // What was written as objects is objects again.
+    return JSON.parse(this.#write(...this.#span(index)).toString()) as TrackedObject[];
+  }
+
+  #span(index: number): [start: number, end: number] {
+    const { starts } = this.#parts;
+    const [start, end] = [starts[index], starts[index + 1]];
+    if (start === undefined || end === undefined) throw new SegmentDamagedError(`it has no frame ${index}`);
+    return [start, end];
+  }
+
+  /** The bytes of these objects as an array. */
+  #write(start: number, end: number): Buffer {
+    this.#from = this.#to;
+    this.#makeRoom(2);
+    this.#text[this.#to] = BRACKET;
+    this.#to += 1;
+    for (let at = start; at < end; at += 1) this.#writeObject(at, at > start);
+    this.#text[this.#to] = CLOSING_BRACKET;
+    this.#to += 1;
+    return this.#text.subarray(this.#from, this.#to);
+  }
+
+  #writeObject(at: number, follows: boolean): void {
+    const { form, columns } = this.#parts;
+    const { centreOf, scoreDecimals, sizeDecimals } = form;
+    const beginning = this.#beginnings[columns.labels[at] ?? 0] ?? NOTHING;
+    const end = this.#ends[columns.tracks[at] ?? 0] ?? NOTHING;
+    this.#makeRoom(beginning.length + end.length + MOST_BYTES);
+    const text = this.#text;
+    const width = columns.c[at] ?? 0;
+    const height = columns.d[at] ?? 0;
+    let to = this.#to;
+    if (follows) {
+      text[to] = COMMA;
+      to += 1;
+    }
+    to = putBytes(text, to, beginning);
+    to = putFraction(text, to, columns.scores[at] ?? 0, scoreDecimals);
+    to = putBytes(text, to, BOX);
+    to = putFraction(text, to, centreOf(columns.a[at] ?? 0, width), CENTRE_DECIMALS);
+    to = putBytes(text, to, CY);
+    to = putFraction(text, to, centreOf(columns.b[at] ?? 0, height), CENTRE_DECIMALS);
+    to = putBytes(text, to, WIDTH);
+    to = putFraction(text, to, width, sizeDecimals);
+    to = putBytes(text, to, HEIGHT);
+    to = putFraction(text, to, height, sizeDecimals);
+    this.#to = putBytes(text, to, end);
+  }
+
+  /** For so many bytes more; what was written of the array so far comes along. */
+  #makeRoom(bytes: number): void {
+    if (this.#to + bytes <= this.#text.length) return;
+    const begun = this.#text.subarray(this.#from, this.#to);
+    this.#text = Buffer.allocUnsafe(Math.max(ROOM, 2 * (begun.length + bytes)));
+    this.#text.set(begun);
+    this.#from = 0;
+    this.#to = begun.length;
+  }
+}

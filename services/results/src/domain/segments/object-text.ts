@@ -1,0 +1,32 @@
+const [POINT, DIGIT] = [0x2e, 0x30];
+const POWERS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6];
+
+/** A fraction takes so many bytes at most, whatever numbers a damaged segment has. */
+export const MOST_FRACTION_BYTES = 26;
+
+/** Writes bytes and returns where they end. */
+export function putBytes(into: Uint8Array, at: number, bytes: Uint8Array): number {
+  for (let index = 0; index < bytes.length; index += 1) into[at + index] = bytes[index] ?? 0;
+  return at + bytes.length;
+}
+
+/**
+ * Writes the number `integer / 10 ** decimals` (six at most) as JSON.stringify does, and returns where it ends.
+ * Digit by digit: to make a text of every number takes longer than everything else of a page.
+ */
+export function putFraction(into: Uint8Array, at: number, integer: number, decimals: number): number {
+  const one = POWERS[decimals] ?? NaN;
+  if (integer <= 0 || integer >= one) return putBytes(into, at, Buffer.from(String(integer / one)));
+  let rest = integer;
+  let digits = decimals;
+  // The last ones are not written when they are zeros.
+  for (; rest % 10 === 0; digits -= 1) rest = (rest / 10) | 0;
+  into[at] = DIGIT;
+  into[at + 1] = POINT;
+  for (let place = at + 1 + digits; place > at + 1; place -= 1) {
+    const tenth = (rest / 10) | 0;
+    into[place] = DIGIT + rest - 10 * tenth;
+    rest = tenth;
+  }
+  return at + 2 + digits;
+}

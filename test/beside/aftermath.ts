@@ -34,6 +34,34 @@ export async function checkAftermath({ breach }: Findings, world: World): Promis
   for (const line of fatalLines(logs)) breach(line);
 }
 
+/** Frames of all stages lie in the object store, also those that the last release stored as rows. */
+export async function checkSegments({ breach }: Findings, world: World): Promise<void> {
+  const { objectStore: s3, redisUrl, databaseUrl } = world.infrastructure;
+  const stores = openStores({ s3, redisUrl, database: { url: () => databaseUrl } });
+  const notMoved = async () => {
+    const left = await stores.query<{ task_id: string; rows: number; young: number; moved: number }>('results', FRAMES);
+    const total = left.reduce((sum, { moved }) => sum + moved, 0);
+    const late = left.filter(({ rows, young }) => rows + young > 0).map((task) => JSON.stringify(task));
+    return [...late, ...(total > 0 ? [] : ['no frame at all'])].map((what) => `not in the object store: ${what}`);
+  };
+  try {
+    for (const sentence of await lasting(notMoved)) breach(sentence);
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Of each task, by the form that they have. Late frames that the last release did not list stay rows. */
+const FRAMES = `
+  select task_id,
+         (select count(*)::int from frames where frames.task_id = ingests.task_id) as rows,
+         (select coalesce(sum(frames), 0)::int from segments
+           where segments.task_id = ingests.task_id and body is not null) as young,
+         (select coalesce(sum(frames), 0)::int from segments
+           where segments.task_id = ingests.task_id and object_key is not null) as moved
+    from ingests
+   where late_listed = late_position`;
+
 /** A breach that goes away is none: audits and relays work on. */
 async function lasting(check: () => Promise<string[]>): Promise<string[]> {
   let breaches: string[] = [];

@@ -63,7 +63,7 @@ async function goThrough(world: World): Promise<void> {
   Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
   // These read the addresses above when they are loaded.
   const { Story } = await import('./story.ts');
-  const { checkAftermath } = await import('./aftermath.ts');
+  const { checkAftermath, checkSegments } = await import('./aftermath.ts');
   const sources = await startSources(join(world.settings.localDir, 'sources'));
   try {
     await world.migrate('last');
@@ -81,6 +81,11 @@ async function goThrough(world: World): Promise<void> {
     }
     say('ending what still runs');
     await story?.end();
+    if (story && wanted.some(({ runs }) => runs.results.includes('settled'))) {
+      say('waiting until all frames are in the object store');
+      await checkSegments(findings, world);
+      await story.readAgain('in the object store');
+    }
     say('looking at what is left');
     await checkAftermath(findings, world);
   } finally {
@@ -104,6 +109,8 @@ async function live(world: World, story: Story, stage: Stage): Promise<void> {
   await until(allAnswered, { timeoutMs: 60_000, intervalMs: 500 }).catch(() => {
     findings.breach(`${stage.name}: nobody asked ${silent.join(', ')}`);
   });
+  const faults = findings.failed.size + findings.breaches.length;
+  if (faults > 0) say(`${faults} kinds of faults up to here`);
 }
 
 function told({ runs }: Stage): string {

@@ -17,6 +17,9 @@ export interface Stage {
 /** Neighbours that say most to each other are in different halves: gateway and images, tasks and inference. */
 const half: readonly ServiceName[] = ['gateway', 'tasks', 'quota'];
 
+/** Today's code everywhere, results in these versions. */
+const settling = (...results: Version[]) => each((name) => (name === 'results' ? results : ['today']));
+
 const everywhere = (...those: Version[]): Stage['runs'] => each(() => those);
 
 function each(versionsOf: (service: ServiceName) => readonly Version[]): Stage['runs'] {
@@ -34,7 +37,8 @@ export const stages: readonly Stage[] = [
   { name: 'first half new', runs: each((name) => (half.includes(name) ? ['today'] : ['last'])) },
   { name: 'stepped back', runs: everywhere('last') },
   { name: 'upgraded', runs: everywhere('today') },
-  { name: 'frames as segments', runs: each((name) => (name === 'results' ? ['settled'] : ['today'])) },
+  { name: 'rows beside segments', runs: settling('today', 'settled') },
+  { name: 'frames as segments', runs: settling('settled') },
 ];
 
 /** Stages by their names, in their order; all of them when none is named. */

@@ -80,6 +80,12 @@ export class Story {
     await this.#checkUnits('end');
   }
 
+  /** Everything that was read before has to be read again, wherever it lies now. */
+  async readAgain(when: string): Promise<void> {
+    await this.#readBehindCursors(when);
+    await this.#readLong(when);
+  }
+
   async #beginEverything(stage: string): Promise<void> {
     const creates = this.#creates;
     await creates.makeTwice(stage, 'images');
@@ -112,9 +118,14 @@ export class Story {
 
   /** Everything that earlier stages made is repeated, read and gone on with. */
   async #goOn(stage: string): Promise<void> {
-    const { same } = this.#findings;
     await this.#creates.repeatAll(stage);
     if (this.#left) await this.#stop(this.#left);
+    await this.#readBehindCursors(stage);
+    await this.#follow(stage);
+  }
+
+  async #readBehindCursors(stage: string): Promise<void> {
+    const { same } = this.#findings;
     for (const { stage: before, frames, history } of this.#kept) {
       for (const { taskId, cursor, rest } of frames) {
         const what = `${stage}: frames of ${taskId} behind a cursor of "${before}"`;
@@ -123,7 +134,6 @@ export class Story {
       const what = `${stage}: history behind a cursor of "${before}"`;
       same(what, (await this.#reader.history(what, { cursor: history.cursor })).ids, history.rest);
     }
-    await this.#follow(stage);
   }
 
   /** Reads on in the stream of all stages, as long as new frames come. */
@@ -168,14 +178,22 @@ export class Story {
   async #readTheRest(): Promise<void> {
     if (!this.#long) return;
     const { create, frames, cursor } = this.#long;
-    const { same } = this.#findings;
     const what = 'the stream of all stages';
     const rest = await this.#reader.pages(what, create.taskId, { cursor });
-    same(`${what} is over for its reader`, rest.resume, '');
+    this.#findings.same(`${what} is over for its reader`, rest.resume, '');
+    frames.push(...rest.frames);
+    await this.#readLong('end');
+  }
+
+  /** From its beginning; what was read while it ran is all of it. */
+  async #readLong(when: string): Promise<void> {
+    if (!this.#long) return;
+    const { create, frames } = this.#long;
+    const { same } = this.#findings;
+    const what = `${when}: the stream of all stages`;
     const all = await this.#reader.pages(what, create.taskId, {});
-    const read = [...frames, ...rest.frames];
     same(`${what}, every frame once`, new Set(all.frames).size, all.frames.length);
-    same(`${what}, read while it ran as it is stored`, read.toSorted(), all.frames.toSorted());
+    same(`${what}, read while it ran as it is stored`, frames.toSorted(), all.frames.toSorted());
   }
 
   /** Settlements may take a moment. */

@@ -92,6 +92,13 @@ test('capacity tells what is free, and files leave places for live streams', asy
   expect(await capacityOf(service)).toMatchObject({ free: { stream: 1, object: 0 } });
 });
 
+test('a worker of an earlier release, which tells nothing of kinds, takes either kind into all of its places', async () => {
+  const service = await start({ JOBS_PER_WORKER: '5', LIVE_JOBS_PER_WORKER: '2' });
+  await world.db('workers').insert({ worker_id: randomUUID(), capacity: 4, seen_at: world.db.fn.now() });
+  const both = { stream: 2 + 4, object: 3 + 4 };
+  expect(await capacityOf(service)).toEqual({ free: both, places: both });
+});
+
 test('without a setting there are places for as many streams as this machine computes', async () => {
   await start({ LIVE_JOBS_PER_WORKER: '0' });
   expect(await metrics.sumOf('vision.jobs.live_cost')).toBeGreaterThan(0.06);

@@ -48,7 +48,7 @@ const imagesKey = serviceKeyConfig.SERVICE_KEY.parse(testServiceKey('images'));
 const publicOf = (service: string) => publicKeys.find((key) => key.service === service)?.key as KeyObject;
 const now = () => Math.floor(Date.now() / 1000);
 const goodHeader = { alg: 'EdDSA', typ: 'vision-call+jwt', kid: tasksKey.kid };
-const goodClaims = () => ({ sub: 'acme', iss: 'tasks', aud: 'quota', iat: now(), exp: now() + 300 });
+const goodClaims = (iat = now()) => ({ sub: 'acme', iss: 'tasks', aud: 'quota', iat, exp: iat + 300 });
 
 /** A token as somebody would make it by hand, signed in whatever way. */
 function craft(header: Json, claims: Json, signWith: (input: Buffer) => Buffer): string {
@@ -67,6 +67,12 @@ const raw = () => Buffer.from(String(publicOf('tasks').export({ format: 'jwk' })
 test('a token made by hand with the right key is good, so the refusals below are for what they name', async () => {
   const reply = await ask('/reserve', craft({}, {}, byTasks));
   expect([reply.status, await reply.json()]).toEqual([200, { subject: 'acme' }]);
+});
+
+test('a service of 0.2 may have dated the end of a token by the next second', async () => {
+  const iat = now();
+  expect((await ask('/reserve', craft({}, { iat, exp: iat + 301 }, byTasks))).status).toBe(200);
+  expect((await ask('/reserve', craft({}, { iat, exp: iat + 302 }, byTasks))).status).toBe(401);
 });
 
 test.each<[string, string, () => string]>([

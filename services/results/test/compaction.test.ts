@@ -26,6 +26,7 @@ import {
   logger,
   mark,
   newTaskId,
+  object,
   snapshot,
   storedFrames,
   testResults,
@@ -284,6 +285,23 @@ test('while a replica moves the frames of a task, no other one does', async () =
   await compact({ store: slow });
   expect(others).toEqual([0]);
   expect((await s3.objects()).filter((key) => key.includes(task))).toHaveLength(1);
+});
+
+test('what is moved at once is bounded by what it takes in memory, however small it is when compressed', async () => {
+  const [segments, rows] = [newTaskId(), newTaskId()];
+  const day = new Date().toISOString().slice(0, 10);
+  // No fixed number of decimals, so they are kept as text: 500 kB a frame, which is nothing when compressed.
+  const objects = Array.from({ length: 3_000 }, () => object(1 / 3));
+  const large = (task: string) => upTo(20).map((seq) => frame(task, seq, { objects }));
+  for (const one of large(segments)) await keep([one]);
+  await keep(large(rows), false);
+  for (const taskId of [segments, rows]) {
+    const moved = await compactTask(deps(), { day, taskId, hasEnded: true });
+    expect(moved).toBeGreaterThan(10);
+    expect(moved).toBeLessThan(20);
+    expect(await compactTask(deps(), { day, taskId, hasEnded: true })).toBe(20 - moved);
+    expect(await seqsOf(taskId)).toEqual(upTo(20));
+  }
 });
 
 test('a page is shown however many objects it takes', async () => {

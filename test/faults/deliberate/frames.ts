@@ -89,6 +89,16 @@ export const frameFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'What is moved at once is bounded by its compressed size only',
+    file: 'services/results/src/use-cases/compact-task.ts',
+    find: ' || (count > 0 && bytes > MOST_BYTES)',
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'what is moved at once is bounded by what it takes in memory',
+    },
+  },
+  {
     says: 'Two replicas move the frames of one task at the same time',
     file: 'services/results/src/db/compaction.ts',
     find: 'update ingests set compact_at = now() + make_interval(secs => :leaseS)',

@@ -36,16 +36,26 @@ export async function youngSegments(
   return rows.map(({ packedHeads, ...segment }) => ({ ...segment, heads: decodeHeads(packedHeads) }));
 }
 
-/** The first frames of a task that are stored as rows. */
+/** A frame that is stored as a row. */
+export interface YoungRow extends Omit<FrameRow, 'objects' | 'isLive' | 'day' | 'taskId'> {
+  objects: string;
+}
+
+/** The first frames of a task that are stored as rows, their objects no larger than `maxBytes` unless it is one. */
 export async function firstRows(
   db: Knex,
-  { day, taskId, limit }: { day: string; taskId: string; limit: number },
-): Promise<(Omit<FrameRow, 'objects' | 'isLive' | 'day' | 'taskId'> & { objects: string })[]> {
-  return db('frames')
-    .where({ day, task_id: taskId })
-    .orderBy('seq')
-    .limit(limit)
-    .select('seq', 'attempt', 'position', 'frame_time_ms as frameTimeMs', 'width', 'height', 'objects');
+  { day, taskId, limit, maxBytes }: { day: string; taskId: string; limit: number; maxBytes: number },
+): Promise<YoungRow[]> {
+  const { rows } = await db.raw<{ rows: YoungRow[] }>(
+    `select seq, attempt, position, frame_time_ms as "frameTimeMs", width, height, objects
+       from (select *, octet_length(objects) as bytes, sum(octet_length(objects)) over (order by seq) as bytes_up_to
+               from (select seq, attempt, position, frame_time_ms, width, height, objects from frames
+                      where day = :day and task_id = :taskId order by seq limit :limit) as first) as summed
+      where bytes_up_to <= :maxBytes or bytes_up_to = bytes
+      order by seq`,
+    { day, taskId, limit, maxBytes },
+  );
+  return rows;
 }
 
 /** Removes young segments as they were read; returns whether all of them were still like that. */

@@ -9,7 +9,7 @@ import type { NewSegment } from '../db/segments.ts';
 import { deleteRows, deleteSegments, firstRows, youngSegments } from '../db/young-frames.ts';
 import type { YoungSegment } from '../db/young-frames.ts';
 import { decodeHeads } from '../domain/segments/head.ts';
-import { checksumOf } from '../domain/segments/pack.ts';
+import { checksumOf, unpackedLength } from '../domain/segments/pack.ts';
 import { encodeSegment, openBody, splitIntoSegments } from '../domain/segments/segment.ts';
 import type { EncodedSegment, SegmentFrame } from '../domain/segments/segment.ts';
 import { segmentKey } from '../domain/segments/segment-key.ts';
@@ -34,6 +34,7 @@ interface Young {
 
 /** A large segment has about as many frames; a few more are better than a rest. */
 const FULL = 512;
+/** What is moved at once, before it is compressed: far more than usual frames take. */
 const MOST_BYTES = 8 * 1024 * 1024;
 /** Frames that do not fill a segment wait for others this many times as long as frames stay young at least. */
 const PATIENCE = 6;
@@ -108,8 +109,10 @@ async function youngInSegments(
   const found = await youngSegments(db, { day, taskId, youngMs, maxBytes: MOST_BYTES });
   const taken: YoungSegment[] = [];
   let count = 0;
+  let bytes = 0;
   for (const segment of found) {
-    if (count >= FULL) break;
+    bytes += unpackedLength(segment.body);
+    if (count >= FULL || (count > 0 && bytes > MOST_BYTES)) break;
     taken.push(segment);
     count += segment.frames;
   }
@@ -132,7 +135,7 @@ async function youngInRows(
   { db }: Pick<Deps, 'db'>,
   { day, taskId, hasEnded }: CompactedTask,
 ): Promise<Young | undefined> {
-  const rows = await firstRows(db, { day, taskId, limit: FULL });
+  const rows = await firstRows(db, { day, taskId, limit: FULL, maxBytes: MOST_BYTES });
   if (rows.length === 0) return undefined;
   return {
     frames: rows.map((row) => ({ ...row, objects: fromStored(row.objects) ?? row.objects })),

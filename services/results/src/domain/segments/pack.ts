@@ -39,18 +39,21 @@ export function pack(content: Buffer, effort: Effort): Buffer {
 export function unpack(packed: Buffer): Buffer {
   if (packed.length < HEADER_BYTES) throw new SegmentDamagedError('it ends too early');
   const [format, form] = [packed.readUInt8(0), packed.readUInt8(1)];
-  const length = packed.readUInt32BE(2);
+  const length = unpackedLength(packed);
   if (format !== FORMAT || form > ZSTD) throw new SegmentDamagedError(`its format is ${format}.${form}`);
   if (length > MAX_UNPACKED_BYTES) throw new SegmentDamagedError(`it says that it has ${length} bytes`);
   const payload = packed.subarray(HEADER_BYTES);
   const content = form === PLAIN ? payload : decompress(payload, length);
-  if (content.length !== length || crc32(content) !== packed.readUInt32BE(6))
+  if (content.length !== length || crc32(content) !== checksumOf(packed))
     throw new SegmentDamagedError('its checksum is wrong');
   return content;
 }
 
 /** The checksum in the header of packed bytes. */
 export const checksumOf = (packed: Buffer): number => packed.readUInt32BE(6);
+
+/** How many bytes there are when they are unpacked, as the header says. */
+export const unpackedLength = (packed: Buffer): number => packed.readUInt32BE(2);
 
 function decompress(payload: Buffer, length: number): Buffer {
   try {

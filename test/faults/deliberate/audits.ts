@@ -53,6 +53,26 @@ export const auditFaults: DeliberateFault[] = [
     },
   },
   {
+    says: 'An audit does not look at the numbers of the last attempt in segments',
+    file: 'services/results/src/db/audit.ts',
+    find: '(s.attempts -> i.attempt::text ->> 0)::bigint',
+    replace: 's.frames::bigint',
+    caughtBy: {
+      file: 'services/results/test/audit-segments.test.ts',
+      test: 'segments that are old: a segment that counts other frames of the last attempt than its end mark is told',
+    },
+  },
+  {
+    says: 'An audit does not look for the objects of segments',
+    file: 'services/results/src/use-cases/audit-segments.ts',
+    find: 'if (!(await store.has(objectKey)))',
+    replace: 'if (!(await store.has(objectKey)) && found.length < 0)',
+    caughtBy: {
+      file: 'services/results/test/audit-segments.test.ts',
+      test: 'segments that are old: a segment whose object is gone is told until it is there again',
+    },
+  },
+  {
     says: 'An audit does not notice a task of which nothing arrived',
     file: 'services/results/src/db/audit.ts',
     find: 'coalesce(v.frames_published, i.stored, 0) > 0',

@@ -59,7 +59,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 's.frames::bigint',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
-      test: 'segments that are old: a segment that counts other frames of the last attempt than its end mark is told',
+      test: 'a segment that counts other frames of the last attempt than its end mark is told',
     },
   },
   {
@@ -69,7 +69,7 @@ export const auditFaults: DeliberateFault[] = [
     replace: 'if (!(await store.has(objectKey)) && found.length < 0)',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
-      test: 'segments that are old: a segment whose object is gone is told until it is there again',
+      test: 'a segment whose object is gone is told until it is there again',
     },
   },
   {

@@ -6,7 +6,7 @@ import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
-import { findHeld } from './db/idempotency-keys.ts';
+import { ANYTHING_DEAD, findHeld } from './db/idempotency-keys.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -28,13 +28,14 @@ export interface BackgroundParts {
  * run them at the same time.
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
+  const leaseWatch = createLeaseWatch({ db: deps.db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD });
   const pollers = [
-    createLeaseWatch({ db: deps.db, logger, leaseMs: config.LEASE_MS }),
+    leaseWatch,
     createPoller({
       name: 'recovery',
       intervalMs: config.RECOVERY_INTERVAL_MS,
       logger,
-      run: () => recoverDeadCalls(deps),
+      run: async () => (leaseWatch.sawDead() ? recoverDeadCalls(deps) : 0),
     }),
     createPoller({
       name: 'orphan-sweep',

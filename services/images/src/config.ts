@@ -56,7 +56,9 @@ export const configSchema = z.object({
   BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
   LEASE_MS: millis(12_000).describe('Time after which the call of a dead process is taken over; below KEY_WAIT_MS'),
   KEY_WAIT_MS: millis(15_000).describe('Longest wait for another call with the same Idempotency-Key'),
-  RECOVERY_INTERVAL_MS: millis(5_000).describe('Pause between two looks for calls of dead processes'),
+  RECOVERY_INTERVAL_MS: millis(1_000).describe(
+    'Pause between two recoveries while a sign of life (LEASE_MS) sees calls of dead processes',
+  ),
   SWEEP_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for pictures without a call'),
   ORPHAN_AGE_MS: millis(DAY_MS).describe('Pictures without a call are removed when they are older than this'),
   RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Pause between two removals of what has expired'),

@@ -51,7 +51,7 @@ export const configSchema = z.object({
   SEGMENT_YOUNG_MS: millis(600_000).describe(
     'How long frames stay in the database at least before they go to the object store',
   ),
-  SEGMENT_INTERVAL_MS: millis(2_000).describe('Pause between two looks for frames that may go there'),
+  SEGMENT_INTERVAL_MS: millis(10_000).describe('Pause between two looks for frames that may go there'),
   ...retentionConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
   FRAME_PATIENCE_MS: millis(40_000).describe(

@@ -10,6 +10,7 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import { createCensus } from '@vision/shared/telemetry/census';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { ANYTHING_DEAD } from './db/dead-drafts.ts';
 import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { auditsOf } from './use-cases/audits.ts';
@@ -65,12 +66,12 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
-  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS });
+  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD });
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
     logger,
-    run: () => recoverCreates(deps),
+    run: async () => (leaseWatch.sawDead() ? recoverCreates(deps) : 0),
   });
   const retention = createPoller({
     name: 'retention',

@@ -76,7 +76,7 @@ export const configSchema = z.object({
   ),
   RESULTS_GRACE_MS: millis(MINUTE_MS).describe('After the end of a job its frames may take this long to be readable'),
   VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
-  RECOVERY_MS: millis(5_000).describe('Pause between two looks for creates of dead processes'),
+  RECOVERY_MS: millis(1_000).describe('Pause between two recoveries while a sign of life (LEASE_MS) sees dead creates'),
   ...retentionConfig,
   PLACE_WAIT_MS: millis(5_000).describe('Longest wait of a create for a place at the backend, before it is refused'),
   PLACE_QUEUE: count(100).describe('Creates that may wait for a place at once, for each replica'),

@@ -40,40 +40,57 @@ export interface LeaseWatchOptions {
   logger: Logger;
   /** How long leases last that are renewed every third of it. */
   leaseMs: number;
+  /** True in SQL while there is something to take over; an index has to answer it. */
+  dead: string;
 }
 
-/** Leaves the signs of life of this process. Without it leases are taken over by nobody. */
-export function createLeaseWatch({ db, logger, leaseMs }: LeaseWatchOptions): Poller {
+export interface LeaseWatch extends Poller {
+  /** Whether there was something to take over at the last sign. */
+  sawDead: () => boolean;
+}
+
+/**
+ * Leaves the signs of life of this process, and looks in the same statement whether there is anything to take over.
+ * Without these signs nothing is taken over by anybody.
+ */
+export function createLeaseWatch({ db, logger, leaseMs, dead }: LeaseWatchOptions): LeaseWatch {
   // Two signs within the longest gap that does not count: one that is late is no outage.
   const intervalMs = leaseMs / 6;
-  return createPoller({
+  let sawDead = false;
+  const poller = createPoller({
     name: 'lease-watch',
     intervalMs,
     maxBackoffMs: intervalMs,
     logger,
     run: async () => {
-      if (await leaveSign(db, leaseMs))
-        logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
+      const { isGap, isDead } = await leaveSign(db, { leaseMs, dead });
+      if (isGap) logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
+      sawDead = isDead;
       return 0;
     },
   });
+  return { ...poller, sawDead: () => sawDead };
 }
 
 /**
  * Gaps below a third of a lease do not count: a holder renews at least once between such an outage and the end of its
  * lease.
- * @returns whether there was a gap
+ * @returns whether there was a gap, and whether there is something to take over
  */
-export async function leaveSign(db: Knex, leaseMs: number): Promise<boolean> {
+export async function leaveSign(
+  db: Knex,
+  { leaseMs, dead }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead'>,
+): Promise<{ isGap: boolean; isDead: boolean }> {
   // The clock is read while the row is locked: another process may have left its sign a moment ago.
-  const { rows } = await db.raw<{ rows: { is_gap: boolean }[] }>(
+  const { rows } = await db.raw<{ rows: [{ isGap: boolean; isDead: boolean }] }>(
     `update lease_watch
         set take_over_from = case when clock_timestamp() between seen_at and seen_at + make_interval(secs => :gapS)
                                   then take_over_from else clock_timestamp() + make_interval(secs => :leaseS) end,
             seen_at = clock_timestamp(),
             valid_until = clock_timestamp() + make_interval(secs => :gapS)
-      returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as is_gap`,
+      returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as "isGap",
+                (${dead}) as "isDead"`,
     { leaseS: leaseMs / 1000, gapS: leaseMs / 3000 },
   );
-  return rows[0]?.is_gap === true;
+  return rows[0];
 }

@@ -60,6 +60,9 @@ export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promi
   return rows[0] && toClaim(rows[0]);
 }
 
+/** Whether there is a call to take over, in SQL that an index answers. */
+export const ANYTHING_DEAD = `exists (select from ${TABLE} where state <> 'done' and lease_until <= now())`;
+
 /** Takes over calls whose worker died: all due ones, or the one named. */
 export async function claimDead(
   db: Knex,
@@ -122,6 +125,7 @@ function toClaim(row: KeyRow): Claim {
 
 /** Which of these reservations a call that is not finished holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
+  if (reservationIds.length === 0) return [];
   const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
   return db('idempotency_keys')
     .whereIn('task_id', taskIds)

@@ -1,32 +1,37 @@
 import type { Knex } from 'knex';
 import { filePlacesOf } from '../domain/room.ts';
 import type { Places } from '../domain/room.ts';
+import { ANY_DUE } from './jobs.ts';
 
-/** Reports that this worker lives and how many jobs it takes; removes workers that are long gone. */
-export async function reportWorker(
-  db: Knex,
-  worker: { id: string; capacity: number; livePlaces: number },
-): Promise<void> {
-  await db('workers')
-    .insert({
-      worker_id: worker.id,
-      capacity: worker.capacity,
-      live_places: worker.livePlaces,
-      seen_at: db.fn.now(),
-    })
-    .onConflict('worker_id')
-    .merge();
-  await db('workers').whereRaw(`seen_at < now() - interval '1 hour'`).delete();
+/** What a worker finds when it tells of itself. */
+export interface Surroundings {
+  /** No other worker was seen for some time. */
+  isAlone: boolean;
+  /** A job may be claimed. */
+  isAnyDue: boolean;
 }
 
-/** Whether another worker was seen within this time. */
-export async function hasOthers(db: Knex, id: string, withinMs: number): Promise<boolean> {
-  const others = await db('workers')
-    .whereNot({ worker_id: id })
-    .whereRaw('seen_at > now() - make_interval(secs => ?)', [withinMs / 1000])
-    .limit(1)
-    .pluck<string[]>('worker_id');
-  return others.length > 0;
+/**
+ * Reports that this worker lives and how many jobs it takes, removes workers that are long gone, and looks around, all
+ * in one statement.
+ */
+export async function reportWorker(
+  db: Knex,
+  { id, capacity, livePlaces, seenMs }: { id: string; capacity: number; livePlaces: number; seenMs: number },
+): Promise<Surroundings> {
+  const { rows } = await db.raw<{ rows: [Surroundings] }>(
+    `with reported as (
+       insert into workers (worker_id, capacity, live_places, seen_at) values (:id, :capacity, :livePlaces, now())
+       on conflict (worker_id) do update set capacity = excluded.capacity, live_places = excluded.live_places,
+                                             seen_at = excluded.seen_at),
+     removed as (
+       delete from workers where worker_id <> :id and seen_at < now() - interval '1 hour')
+     select not exists (select from workers
+                         where worker_id <> :id and seen_at > now() - make_interval(secs => :seenS)) as "isAlone",
+            ${ANY_DUE} as "isAnyDue"`,
+    { id, capacity, livePlaces, seenS: seenMs / 1000 },
+  );
+  return rows[0];
 }
 
 export async function removeWorker(db: Knex, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { claimJobs, deleteEndedBefore, isAnythingDue } from '../db/jobs.ts';
 import type { Claimable } from '../db/jobs.ts';
-import { hasOthers, reportWorker } from '../db/workers.ts';
+import { reportWorker } from '../db/workers.ts';
 import { filePlacesOf, roomFor } from '../domain/room.ts';
 import type { Room } from '../domain/room.ts';
 import { heldUntil } from './held-jobs.ts';
@@ -35,10 +35,12 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
   let nextRemoval = 0;
 
   const report = async () => {
-    await reportWorker(db, { id: workerId, capacity: settings.jobsPerWorker, livePlaces: livePlacesOf(deps) });
-    isAlone = !(await hasOthers(db, workerId, settings.workerSeenMs));
+    const places = { capacity: settings.jobsPerWorker, livePlaces: livePlacesOf(deps) };
+    const found = await reportWorker(db, { id: workerId, ...places, seenMs: settings.workerSeenMs });
+    isAlone = found.isAlone;
     isReported = true;
     nextReport = performance.now() + POLLS_PER_REPORT * settings.pollMs;
+    return found.isAnyDue;
   };
   const removeOld = async () => {
     await deleteEndedBefore(db, settings.keepDays);
@@ -48,9 +50,8 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
     isReported: () => isReported,
     pauseMs: () => (isAlone && !isSomeDue ? POLLS_PER_LOOK_ALONE : 1) * settings.pollMs,
     look: async () => {
-      if (performance.now() >= nextReport) await report();
+      isSomeDue = performance.now() >= nextReport ? await report() : await isAnythingDue(db);
       if (performance.now() >= nextRemoval) await removeOld();
-      isSomeDue = await isAnythingDue(db);
       if (!isSomeDue) return;
       await claim(deps, held, { which: 'ending', limit: ENDINGS_AT_ONCE });
       await claimWaiting(deps, held);

@@ -6,6 +6,7 @@ import { TASKS } from './task-row.ts';
 
 /** Which of these reservations a task that has not ended holds. */
 export async function findHeld(db: Knex, reservationIds: string[]): Promise<string[]> {
+  if (reservationIds.length === 0) return [];
   const taskIds = reservationIds.map((id) => id.split('/')[0] ?? '').filter((id) => UUID.test(id));
   return db(TASKS)
     .whereIn('task_id', taskIds)

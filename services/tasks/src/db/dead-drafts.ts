@@ -22,16 +22,11 @@ export async function claimDeadDrafts(
   return rows.map(toTask);
 }
 
-/** Whether there is anything that a recovery would undo or remove: one look instead of one at each of them. */
-export async function isAnythingDead(db: Knex): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: { is_dead: boolean }[] }>(
-    `select exists (select from tasks where status = any(:hiddenStatuses) and lease_until <= now())
-         or exists (select from idempotency_keys where not done and lease_until <= now())
-         or exists (select from tasks where status = 'refunded' and object_key is not null) as is_dead`,
-    { hiddenStatuses: [...hiddenStatuses] },
-  );
-  return rows[0]?.is_dead === true;
-}
+/** Whether there is anything that a recovery would undo or remove, in SQL that indexes answer. */
+export const ANYTHING_DEAD = `
+  exists (select from tasks where status in (${hiddenStatuses.map((status) => `'${status}'`).join()}) and lease_until <= now())
+  or exists (select from idempotency_keys where not done and lease_until <= now())
+  or exists (select from tasks where status = 'refunded' and object_key is not null)`;
 
 /** Drafts of a subject that are being undone and may hold units; whoever undoes them, nothing leads them back. */
 export async function listUndoing(db: Knex, subject: string, limit: number): Promise<Task[]> {

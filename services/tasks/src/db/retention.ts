@@ -29,6 +29,7 @@ export async function removeTasks(db: Knex, taskIds: string[]): Promise<number> 
 
 /** The stored objects that no task needs. A refunded task needs none. */
 export async function withoutTask(db: Knex, objectKeys: string[]): Promise<string[]> {
+  if (objectKeys.length === 0) return [];
   const rows = await db(TASKS)
     .whereIn('object_key', objectKeys)
     .whereNot('status', 'refunded' satisfies Status)

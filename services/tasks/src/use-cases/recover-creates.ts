@@ -1,5 +1,5 @@
 import { inTransaction } from '@vision/shared/db/transaction';
-import { claimDeadDrafts, isAnythingDead } from '../db/dead-drafts.ts';
+import { claimDeadDrafts } from '../db/dead-drafts.ts';
 import { removeDeadKeys } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';
 import type { Task } from '../domain/task.ts';
@@ -12,7 +12,6 @@ const LEASE_MS = 15_000;
 
 /** Undoes creates whose process died before the backend could be asked. @returns how many things it did. */
 export async function recoverCreates(deps: UndoDeps): Promise<number> {
-  if (!(await isAnythingDead(deps.db))) return 0;
   let undone = 0;
   for (const draft of await claimDeadDrafts(deps.db, { limit: BATCH, leaseMs: LEASE_MS })) {
     try {

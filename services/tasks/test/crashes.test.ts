@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { crashNames } from './support/crash-names.ts';
-import { freePort } from '@vision/shared/testing/ports';
-import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { startDying as startDyingIn } from './support/dying.ts';
 import type { RunningProcess } from '@vision/shared/testing/service-process';
 import { callService, createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { Answer, StoredTask, TestTasks, World } from './support/system.ts';
@@ -25,20 +24,11 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((process) => process.stop()));
 }, 30_000);
 
-/** A process of the service that will kill itself; its port, once it can serve. */
-async function startDying(crashAt: string): Promise<{ process: RunningProcess; port: number | undefined }> {
-  const [port, healthPort] = [await freePort(), await freePort()];
-  // Without Kafka: a killed member would hold up the consumer group of the next replica; its events wait in the outbox.
-  const alone = { KAFKA_BROKERS: '127.0.0.1:1' };
-  const env = { ...world.env, ...alone, PORT: String(port), HEALTH_PORT: String(healthPort), CRASH_AT: crashAt };
-  const process = startProcess('tasks', env);
-  running.push(process);
-  const isUp = await untilReady(process, healthPort).then(
-    () => true,
-    () => false,
-  );
-  return { process, port: isUp ? port : undefined };
-}
+const startDying = async (crashAt: string) => {
+  const dying = await startDyingIn(world, crashAt);
+  running.push(dying.process);
+  return dying;
+};
 
 interface Scene {
   subject: string;

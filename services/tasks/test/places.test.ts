@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { createWorld, startTasks } from './support/system.ts';
+import { startDying } from './support/dying.ts';
+import { callService, createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 
 jest.setTimeout(60_000);
@@ -15,6 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterEach(async () => {
   setFree(100);
+  world.backend.onSubmit = () => 'accept';
   await other?.stop();
   other = undefined;
 });
@@ -102,6 +104,54 @@ test('when more creates wait than may, the next is refused at once', async () =>
   expect((await create(subject, other)).status).toBe(503);
   setFree(1);
   expect((await first).status).toBe(201);
+});
+
+test('creates that are refused at once start no round for those that wait', async () => {
+  const { db } = world.database;
+  await db.raw(`create sequence rounds; create function count_round() returns trigger language plpgsql as $$
+    begin perform nextval('rounds'); return null; end $$;
+    create trigger count_rounds after insert on place_claims for each statement execute function count_round()`);
+  const rounds = async () =>
+    Number((await db.raw<{ rows: [{ last: string }] }>('select last_value as last from rounds')).rows[0].last);
+  other = await startTasks(world, { PLACE_QUEUE: '1' });
+  setFree(0);
+  const subject = randomUUID();
+  const waits = create(subject, other);
+  await until(async () => (await waitingOf(subject)) === 1);
+  const [from, begun] = [await rounds(), performance.now()];
+  for (let count = 0; count < 30; count += 1) expect((await create(randomUUID(), other)).status).toBe(503);
+  // They come every half second by themselves.
+  expect((await rounds()) - from).toBeLessThanOrEqual((performance.now() - begun) / 500 + 1);
+  setFree(1);
+  expect((await waits).status).toBe(201);
+  await db.raw('drop trigger count_rounds on place_claims');
+});
+
+test('the place of a create whose process died is free again after seconds', async () => {
+  await settled();
+  // Shorter than units and keys of a dead create stay with it.
+  other = await startTasks(world, { PLACE_WAIT_MS: '7500' });
+  setFree(1);
+  const dying = await startDying(world, 'tasks.submit.reserved');
+  const body = { scene_code: 'ship', stream_url: world.stream.url };
+  await callService(Number(dying.port), 'POST', '/v1/vision/tasks', { key: randomUUID(), limits, body }).catch(
+    () => undefined,
+  );
+  expect(await dying.process.ended).toBe('SIGKILL');
+  expect((await create(randomUUID(), other)).status).toBe(201);
+});
+
+test('a create that takes long keeps its place meanwhile', async () => {
+  await settled();
+  other = await startTasks(world, { PLACE_WAIT_MS: '7000', SUBMIT_TIMEOUT_MS: '8000' });
+  setFree(1);
+  const slow = randomUUID();
+  world.backend.onSubmit = () => 'hang';
+  const first = create(slow, other);
+  await until(async () => (await claims().where({ subject: slow }).whereNotNull('granted_at')).length === 1);
+  expect((await create(randomUUID(), other)).status).toBe(503);
+  world.backend.onSubmit = () => 'accept';
+  expect((await first).status).toBe(202);
 });
 
 test('a subject that has much and asks much does not keep places from one that has little, on any replica', async () => {

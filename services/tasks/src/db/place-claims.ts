@@ -25,10 +25,8 @@ interface Round {
   places: readonly FreePlaces[];
   /** When the backend was asked for them, by the clock of the database: jobs that were sent before are counted. */
   askedAt: string;
-  /** A row of a process that died is gone after this. */
-  waitingMs: number;
-  /** A place is held for so long, unless its create lets go of it before. */
-  grantedMs: number;
+  /** A row of a process that died counts no longer after this, whether it waits or was granted a place. */
+  aliveMs: number;
 }
 
 /**
@@ -38,21 +36,18 @@ interface Round {
  *
  * @returns those of `waiting` that have a place now
  */
-export async function grantPlaces(
-  db: Knex,
-  { waiting, places, askedAt, waitingMs, grantedMs }: Round,
-): Promise<string[]> {
+export async function grantPlaces(db: Knex, { waiting, places, askedAt, aliveMs }: Round): Promise<string[]> {
   return inTransaction(db, async (tx) => {
     await tx.raw(`select pg_advisory_xact_lock(hashtextextended('place-claims', 2))`);
     await tx('place_claims').where('expires_at', '<', tx.fn.now()).delete();
-    await stay(tx, waiting, waitingMs);
+    await stay(tx, waiting, aliveMs);
     await tx.raw(GRANT, {
       submitted: [...submittedStatuses],
       kinds: places.map(({ kind }) => kind),
       free: places.map(({ free }) => free),
       kept: places.map(({ kept }) => kept),
       askedAt,
-      grantedS: grantedMs / 1000,
+      aliveS: aliveMs / 1000,
     });
     const rows = await tx('place_claims')
       .whereIn(
@@ -65,17 +60,25 @@ export async function grantPlaces(
   });
 }
 
-async function stay(tx: Knex, waiting: readonly PlaceClaim[], waitingMs: number): Promise<void> {
+async function stay(tx: Knex, waiting: readonly PlaceClaim[], aliveMs: number): Promise<void> {
   const rows = waiting.map(({ taskId, subject, kind, weight }) => ({
     task_id: taskId,
     subject,
     kind,
     weight,
-    expires_at: inFuture(tx, waitingMs),
+    expires_at: inFuture(tx, aliveMs),
   }));
-  const kept = tx.raw(`case when place_claims.granted_at is null then excluded.expires_at
-                            else place_claims.expires_at end`);
+  // Another replica may have granted it, an earlier release for longer.
+  const kept = tx.raw('greatest(place_claims.expires_at, excluded.expires_at)');
   await tx('place_claims').insert(rows).onConflict('task_id').merge({ expires_at: kept });
+}
+
+/** The creates that hold these places are at work. */
+export async function keepPlaces(db: Knex, taskIds: string[], aliveMs: number): Promise<void> {
+  await db('place_claims')
+    .whereIn('task_id', taskIds)
+    .whereNull('sent_at')
+    .update({ expires_at: db.raw('greatest(expires_at, ?)', [inFuture(db, aliveMs)]) });
 }
 
 // What a subject has counts by kind: a stream holds its place for days, a file for minutes.
@@ -100,7 +103,7 @@ const GRANT = `
       from asking
   )
   update place_claims
-     set granted_at = now(), expires_at = now() + make_interval(secs => :grantedS)
+     set granted_at = now(), expires_at = now() + make_interval(secs => :aliveS)
     from in_line
     join unnest(:kinds::text[], :free::int[], :kept::int[]) as room (kind, free, kept) using (kind)
    where place_claims.task_id = in_line.task_id

@@ -7,7 +7,7 @@ import type { Created } from './create-draft.ts';
 import { claimKey, openCreate, replayTask } from './create-key.ts';
 import type { CreateRequest } from './create-key.ts';
 import type { CreateDeps } from './deps.ts';
-import { commitSubmission, requireScene } from './submit-task.ts';
+import { commitSubmission, placeFor, requireScene } from './submit-task.ts';
 
 interface ReceivedUpload {
   sha256: string;
@@ -28,6 +28,8 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
     return { task: await replayTask(deps, opened, meaning), replayed: true };
   }
   const taskId = uuidv7();
+  // Another request with this key may turn out to have created the task: such a replay needs no room.
+  if (opened.key === 'new') await deps.places.awaitRoom(placeFor({ taskId, kind: 'upload' }, request.caller));
   const objectKey = videoKeyOf(taskId);
   const draft = await beginDraft(deps, request, { taskId, kind: 'upload', objectKey });
   crashPoint('tasks.create-upload.drafted');

@@ -62,6 +62,7 @@ export interface Settings extends PlacesSettings {
   bodyTotalMs: number;
   leaseMs: number;
   keyWaitMs: number;
+  submitTimeoutMs: number;
   probeTotalMs: number;
   stopWaitMs: number;
   reconcileMs: number;

@@ -4,7 +4,7 @@ import type { CapacityReply } from '@vision/shared/contracts/inference';
 import type { InferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { asUnavailable } from '@vision/shared/unavailable';
-import { claimClock, giveUpPlace, grantPlaces, letGoOfPlace, stopWaiting } from '../db/place-claims.ts';
+import { claimClock, giveUpPlace, grantPlaces, keepPlaces, letGoOfPlace, stopWaiting } from '../db/place-claims.ts';
 import type { FreePlaces, PlaceClaim } from '../db/place-claims.ts';
 import type { VideoKind } from '../domain/task.ts';
 import type { PlaceAnswer, Signals } from '../signals.ts';
@@ -16,11 +16,17 @@ export interface Places {
    * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time.
    */
   take: (claim: PlaceClaim) => Promise<void>;
+  /**
+   * For a create whose source comes first and takes long: resolves when there is room, and holds none. While there is
+   * none it waits in the same line as those that take a place, so that no subject is passed over.
+   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time.
+   */
+  awaitRoom: (claim: PlaceClaim) => Promise<void>;
   /** The day of a subject is full: its creates that wait go on without a place, to hear so from quota at once. */
   endWaits: (subject: string) => void;
   /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
   letGo: (taskId: string, job: 'sent' | 'unsent') => void;
-  /** One round for all that wait in this process. @returns 0: the next one comes after the pause. */
+  /** One round for all that wait or hold a place in this process. @returns 0: the next one comes after the pause. */
   round: () => Promise<number>;
 }
 
@@ -41,24 +47,61 @@ export interface PlacesSettings {
   placeQueue: number;
   /** Percent of the places for subjects that have none. */
   placesKeptPercent: number;
-  submitTimeoutMs: number;
 }
 
 /** An answer of the backend counts for so long. */
 const CAPACITY_MS = 1_000;
 /** A claim outlasts every answer that was asked for before its job was sent: that age, and the time of the question. */
 const COUNTED_AFTER_MS = 2_500;
-/** Rounds come every half second; a process that misses so many of them is dead. */
-const WAITING_MS = 5_000;
-/** For the reservation of the unit and the commit before the submission. */
-const GRANT_MS = 10_000;
+/** Rounds come every half second; a process that misses so many of them is dead, and what it claims is free again. */
+const ALIVE_MS = 5_000;
 
 /** @returns places shared by all replicas, by the table of claims; `round` has to be called while somebody waits */
 export function createPlaces(deps: PlacesDeps): Places {
-  const { db, logger, settings, signals } = deps;
-  const waiting = new Map<string, { claim: PlaceClaim; end: (answer: PlaceAnswer) => void }>();
-  const held = new Set<string>();
+  const { db, logger } = deps;
   const capacity = createCapacity(deps);
+  const line = createLine(deps, capacity);
+  const held = new Set<string>();
+  return {
+    take: async (claim) => {
+      if ((await capacity()).told === undefined) return;
+      await line.stand(claim);
+      held.add(claim.taskId);
+    },
+    awaitRoom: async (claim) => {
+      const { told } = await capacity();
+      if (told === undefined || isRoomFor(told, claim.kind)) return;
+      await line.stand(claim);
+      await giveUpPlace(db, claim.taskId);
+      deps.wakeRounds();
+    },
+    endWaits: line.endWaits,
+    letGo: (taskId, job) => {
+      if (!held.delete(taskId)) return;
+      const isOver =
+        job === 'sent' ? letGoOfPlace(db, taskId, COUNTED_AFTER_MS) : giveUpPlace(db, taskId).then(deps.wakeRounds);
+      isOver.catch((error: unknown) => {
+        logger.warn({ err: error, task_id: taskId }, 'a place stays taken until its claim runs out');
+      });
+    },
+    round: async () => {
+      if (held.size > 0) await keepPlaces(db, [...held], ALIVE_MS);
+      await line.round();
+      return 0;
+    },
+  };
+}
+
+/** Creates of this process that wait for a place. */
+interface Line {
+  /** @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was no place in time. */
+  stand: (claim: PlaceClaim) => Promise<void>;
+  endWaits: (subject: string) => void;
+  round: () => Promise<void>;
+}
+
+function createLine({ db, settings, signals, wakeRounds }: PlacesDeps, capacity: () => Promise<Capacity>): Line {
+  const waiting = new Map<string, { claim: PlaceClaim; end: (answer: PlaceAnswer) => void }>();
   /** Settles with the round that is under way: it may write the claim of a create that waits no longer. */
   let underWay: Promise<unknown> = Promise.resolve();
   signals.placesWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
@@ -67,7 +110,7 @@ export function createPlaces(deps: PlacesDeps): Places {
     const { promise, resolve } = Promise.withResolvers<PlaceAnswer>();
     waiting.set(claim.taskId, { claim, end: resolve });
     const timer = setTimeout(() => resolve('refused'), settings.placeWaitMs);
-    deps.wakeRounds();
+    wakeRounds();
     const answer = await promise;
     clearTimeout(timer);
     waiting.delete(claim.taskId);
@@ -79,39 +122,29 @@ export function createPlaces(deps: PlacesDeps): Places {
     const { told, askedAt } = await capacity();
     const places = told ? freePlaces(told, settings.placesKeptPercent) : everywhere;
     const claims = [...waiting.values()].map(({ claim }) => claim);
-    const grantedMs = GRANT_MS + settings.submitTimeoutMs;
-    const granted = await grantPlaces(db, { waiting: claims, places, askedAt, waitingMs: WAITING_MS, grantedMs });
+    const granted = await grantPlaces(db, { waiting: claims, places, askedAt, aliveMs: ALIVE_MS });
     for (const taskId of granted) waiting.get(taskId)?.end('granted');
   };
   return {
-    take: async (claim) => {
-      if ((await capacity()).told === undefined) return;
+    stand: async (claim) => {
       const from = performance.now();
       const answer = waiting.size < settings.placeQueue ? await waitForPlace(claim) : 'refused';
       signals.placeAnswered({ task_id: claim.taskId, kind: claim.kind, waitedMs: performance.now() - from }, answer);
       if (answer === 'refused') throw fail.upstreamDown('inference_no_capacity');
-      held.add(claim.taskId);
     },
     endWaits: (subject) => {
       for (const { claim, end } of waiting.values()) if (claim.subject === subject) end('unneeded');
     },
-    letGo: (taskId, job) => {
-      if (!held.delete(taskId)) return;
-      const isOver =
-        job === 'sent' ? letGoOfPlace(db, taskId, COUNTED_AFTER_MS) : giveUpPlace(db, taskId).then(deps.wakeRounds);
-      isOver.catch((error: unknown) => {
-        logger.warn({ err: error, task_id: taskId }, 'a place stays taken until its claim runs out');
-      });
-    },
     round: async () => {
-      if (waiting.size === 0) return 0;
+      if (waiting.size === 0) return;
       const round = grant();
       underWay = round.catch(() => undefined);
       await round;
-      return 0;
     },
   };
 }
+
+const isRoomFor = ({ free }: CapacityReply, kind: VideoKind) => (kind === 'stream' ? free.stream : free.object) > 0;
 
 function freePlaces({ free, places }: CapacityReply, keptPercent: number): FreePlaces[] {
   const kept = (count: number) => Math.floor((count * keptPercent) / 100);

@@ -53,7 +53,7 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
   const admitted = await fenced(() => admit(deps, checked));
   crashPoint('tasks.submit.admitted');
-  await deps.places.take(placeFor(checked));
+  await deps.places.take(placeFor(checked.draft, checked.caller));
   await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
   const task = await fenced(() => commitSubmitting(deps, checked, admitted));
@@ -154,10 +154,10 @@ async function fenced<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Who may have more tasks at once has a larger share. */
-const placeFor = ({ draft, caller }: CheckedDraft): PlaceClaim => ({
-  taskId: draft.taskId,
-  subject: draft.subject,
-  kind: draft.kind,
+export const placeFor = ({ taskId, kind }: Pick<Task, 'taskId' | 'kind'>, caller: Caller): PlaceClaim => ({
+  taskId,
+  subject: caller.subject,
+  kind,
   weight: Math.max(1, limitsOf(caller).active_tasks),
 });
 

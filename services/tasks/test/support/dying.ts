@@ -1,0 +1,21 @@
+import { freePort } from '@vision/shared/testing/ports';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import type { RunningProcess } from '@vision/shared/testing/service-process';
+import type { World } from './system.ts';
+
+/** A process of the service that will kill itself; its port, once it can serve. */
+export async function startDying(
+  world: World,
+  crashAt: string,
+): Promise<{ process: RunningProcess; port: number | undefined }> {
+  const [port, healthPort] = [await freePort(), await freePort()];
+  // Without Kafka: a killed member would hold up the consumer group of the next replica; its events wait in the outbox.
+  const alone = { KAFKA_BROKERS: '127.0.0.1:1' };
+  const env = { ...world.env, ...alone, PORT: String(port), HEALTH_PORT: String(healthPort), CRASH_AT: crashAt };
+  const process = startProcess('tasks', env);
+  const isUp = await untilReady(process, healthPort).then(
+    () => true,
+    () => false,
+  );
+  return { process, port: isUp ? port : undefined };
+}

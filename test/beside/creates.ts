@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { form, jpeg, scene } from '../support/system.ts';
+import { form, jpeg, problemOf, scene } from '../support/system.ts';
 import type { Answer, Caller } from '../support/system.ts';
 import { video } from '../support/video.ts';
 import type { Findings } from './findings.ts';
@@ -7,6 +7,8 @@ import type { Sources } from './sources.ts';
 
 /** Its detector needs no model, so it costs little. */
 const SCENE = 'fire_smoke';
+
+const NO_PLACE = 'inference_no_capacity';
 
 export type Kind = 'images' | 'upload' | 'refused upload' | 'stream';
 
@@ -68,6 +70,23 @@ export class Creates {
     const key = randomUUID();
     const answer = await this.#findings.ask(what, [201], () => this.#send(kind, key));
     if (answer) this.#keep({ what, stage, kind, key, taskId: taskIdOf(answer), told: answer.body, ends: ends[kind] });
+  }
+
+  /** Asks for more streams at once than there are places. Who gets none is told so and owes nothing. */
+  async makeCrowd(stage: string, count: number): Promise<Create[]> {
+    const { ask, same, breach } = this.#findings;
+    const what = `${stage}: one stream of a crowd`;
+    const sent = Array.from({ length: count }, async () => {
+      const key = randomUUID();
+      return { key, answer: await ask(what, [201, 503], () => this.#send('stream', key)) };
+    });
+    const answered = (await Promise.all(sent)).flatMap(({ key, answer }) => (answer ? { key, answer } : []));
+    const [made, refused] = [201, 503].map((status) => answered.filter(({ answer }) => answer.status === status));
+    for (const { answer } of refused ?? []) same(`${what}, refused`, problemOf(answer).details.reason, NO_PLACE);
+    if (!made?.length || !refused?.length) breach(`${what}: ${made?.length ?? 0} of ${count} were taken`);
+    return (made ?? []).map(({ key, answer }) =>
+      this.#keep({ what, stage, kind: 'stream', key, taskId: taskIdOf(answer), told: answer.body, ends: ends.stream }),
+    );
   }
 
   /** Sends every create again: each names its task and says that it is a repeat. */

@@ -86,6 +86,8 @@ async function goThrough(world: World): Promise<void> {
       await checkSegments(findings, world);
       await story.readAgain('in the object store');
     }
+    // A service of the last release does not know all questions of today.
+    if (wanted.at(-1) !== stages.at(-1)) return;
     say('looking at what is left');
     await checkAftermath(findings, world);
   } finally {

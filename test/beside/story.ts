@@ -12,6 +12,9 @@ const PATIENCE = { timeoutMs: 120_000, intervalMs: 250 };
 /** New frames of the stream that runs through all stages: so many are read before and after what a stage does. */
 const FRAMES_AHEAD = 5;
 
+/** More streams than two workers take beside the two that run (`world.ts`). */
+const CROWD = 6;
+
 /** Cursors that a caller got in one stage, with what lies behind them. */
 interface Kept {
   stage: string;
@@ -55,6 +58,7 @@ export class Story {
   async liveThrough(stage: string): Promise<void> {
     if (this.#creates.all.length > 0) await this.#goOn(stage);
     await this.#beginEverything(stage);
+    await Promise.all((await this.#creates.makeCrowd(stage, CROWD)).map((create) => this.#stop(create)));
     await this.#follow(stage);
     await this.#checkUnits(stage);
     await this.#keepCursors(stage);

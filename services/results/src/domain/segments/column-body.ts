@@ -44,8 +44,9 @@ const WIDTH = Buffer.from(',"width":');
 const HEIGHT = Buffer.from(',"height":');
 /** What an object takes without its label and track, with what stands before it and behind the last one. */
 const MOST_BYTES = BOX.length + CY.length + WIDTH.length + HEIGHT.length + NUMBERS * MOST_FRACTION_BYTES + 2;
-/** Written at once, for some dozen frames. */
-const ROOM = 64 * 1024;
+/** Room is made for so much at once: for all objects of a small segment, for some dozen frames of a large one. */
+const MOST_ROOM = 64 * 1024;
+const USUAL_OBJECT = 220;
 
 /** Shows objects that stand in columns, in the form and order of JSON.stringify (`contracts/detection.ts`). */
 export class ColumnBody implements SegmentBody {
@@ -133,7 +134,8 @@ export class ColumnBody implements SegmentBody {
   #makeRoom(bytes: number): void {
     if (this.#to + bytes <= this.#text.length) return;
     const begun = this.#text.subarray(this.#from, this.#to);
-    this.#text = Buffer.allocUnsafe(Math.max(ROOM, 2 * (begun.length + bytes)));
+    const usual = Math.min(MOST_ROOM, this.#parts.columns.scores.length * USUAL_OBJECT);
+    this.#text = Buffer.allocUnsafe(Math.max(usual, 2 * (begun.length + bytes)));
     this.#text.set(begun);
     this.#from = 0;
     this.#to = begun.length;

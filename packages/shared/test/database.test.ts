@@ -4,7 +4,9 @@ import { loadConfig } from '../src/config.ts';
 import { clockMigration, databaseNow } from '../src/db/clock.ts';
 import { databaseConfig, databaseConnection } from '../src/db/database-config.ts';
 import { createDb } from '../src/db/knex.ts';
+import { auditMigration } from '../src/audit/differences.ts';
 import { leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
+import { claimTurn } from '../src/db/turns.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { openSession } from '../src/db/session.ts';
 import { inTransaction } from '../src/db/transaction.ts';
@@ -29,7 +31,7 @@ const schema: Migration = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([schema, clockMigration, leaseWatchMigration], { poolMax: 4 });
+  database = await createTestDatabase([schema, clockMigration, leaseWatchMigration, auditMigration], { poolMax: 4 });
 });
 afterAll(() => database.drop());
 
@@ -177,6 +179,15 @@ test('leases are taken over while signs of life come, and after a gap in them no
   // The clock of the database was stepped back, or another server took its place.
   await signWasLeft(-3600);
   expect(await isGap()).toBe(true);
+});
+
+test('work that one replica does for all is done by one of those that ask, and again after its interval', async () => {
+  const { db } = database;
+  const ask = (everyMs: number) => Promise.all([1, 2, 3].map(() => claimTurn(db, 'swept', everyMs)));
+  expect((await ask(60_000)).filter(Boolean)).toHaveLength(1);
+  expect((await ask(60_000)).filter(Boolean)).toHaveLength(0);
+  await db.raw(`update audit_marks set mark = mark - interval '1 minute' where kind = 'swept'`);
+  expect((await ask(60_000)).filter(Boolean)).toHaveLength(1);
 });
 
 test('what needs a session goes its own way past a pooler, with the same password', async () => {

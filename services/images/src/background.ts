@@ -2,6 +2,7 @@ import { auditReservations } from '@vision/shared/audit/audit-reservations';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
+import { claimTurn } from '@vision/shared/db/turns';
 import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
@@ -23,9 +24,12 @@ export interface BackgroundParts {
   logger: Logger;
 }
 
+/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
+const TURN = 0.9;
+
 /**
  * Builds everything that works without being asked: relay, recovery, the sweep, retention and audits. Every replica may
- * run them at the same time.
+ * run them at the same time; one of them sweeps for all.
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
   const leaseWatch = createLeaseWatch({ db: deps.db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD });
@@ -41,7 +45,10 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
       name: 'orphan-sweep',
       intervalMs: config.SWEEP_INTERVAL_MS,
       logger,
-      run: () => sweepOrphanPictures(deps).then(waitForNextInterval),
+      run: async () => {
+        const isTurn = await claimTurn(deps.db, 'pictures_swept', TURN * config.SWEEP_INTERVAL_MS);
+        return isTurn ? sweepOrphanPictures(deps).then(waitForNextInterval) : 0;
+      },
     }),
     createPoller({
       name: 'retention',

@@ -3,6 +3,7 @@ import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
+import { claimTurn } from '@vision/shared/db/turns';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -42,6 +43,9 @@ const READABILITY_MS = 200;
 /** Pause between two rounds for creates that wait for a place; nothing is asked while none does. */
 const PLACES_MS = 500;
 
+/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
+const TURN = 0.9;
+
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
   deps: Deps,
@@ -78,7 +82,7 @@ export function createBackground(
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
     maxBackoffMs: 60_000,
-    run: once(() => runRetention(deps)),
+    run: once(() => runRetention(deps, () => claimTurn(db, 'videos_swept', TURN * config.RETENTION_INTERVAL_MS))),
   });
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });

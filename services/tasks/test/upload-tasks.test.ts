@@ -217,7 +217,7 @@ test('the sweeper removes what belongs to no task, once it is old enough', async
   const kept = await send({});
   await tasks.call('POST', '/internal/v1/retention/run');
   expect(await world.s3.objects()).toContain('videos/orphan');
-  const eager = await startTasks(world, { ORPHAN_AGE_MS: '0' });
+  const eager = await startTasks(world, { ORPHAN_AGE_MS: '0', RETENTION_INTERVAL_MS: '200' });
   try {
     await until(async () => !(await world.s3.objects()).includes('videos/orphan'));
     expect(await world.s3.objects()).toContain(`videos/${kept.body.task_id}`);

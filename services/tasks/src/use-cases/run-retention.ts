@@ -13,9 +13,13 @@ export interface Removed {
 
 /**
  * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and
- * key. Every step may be repeated, so a run that dies is finished by the next one.
+ * key. Every step may be repeated, so a run that dies is finished by the next one. All replicas may remove tasks; the
+ * whole list of stored videos is looked through by whoever `isTurnToSweep`.
  */
-export async function runRetention(deps: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>): Promise<Removed> {
+export async function runRetention(
+  deps: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>,
+  isTurnToSweep: () => Promise<boolean> = () => Promise.resolve(true),
+): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
   for (;;) {
     const expired = await findExpired(deps.db, deps.settings.retentionBatch);
@@ -30,8 +34,12 @@ export async function runRetention(deps: Pick<Deps, 'db' | 'store' | 'settings' 
     );
     crashPoint('tasks.retention.tasks-removed');
   }
-  const swept = await sweepVideos(deps);
-  const all = { ...removed, orphans: swept.orphans, incomplete_uploads: swept.incompleteUploads };
+  const swept = (await isTurnToSweep()) ? await sweepVideos(deps) : undefined;
+  const all = {
+    ...removed,
+    orphans: swept?.orphans ?? 0,
+    incomplete_uploads: swept?.incompleteUploads ?? 0,
+  };
   if (Object.values(all).some((count) => count > 0)) deps.signals.expiredRemoved(all);
   return all;
 }

@@ -137,9 +137,10 @@ async function youngInRows(
 ): Promise<Young | undefined> {
   const rows = await firstRows(db, { day, taskId, limit: FULL, maxBytes: MOST_BYTES });
   if (rows.length === 0) return undefined;
+  const bytes = rows.reduce((sum, { objects }) => sum + Buffer.byteLength(objects), 0);
   return {
     frames: rows.map((row) => ({ ...row, objects: fromStored(row.objects) ?? row.objects })),
-    isDue: rows.length === FULL || hasEnded,
+    isDue: rows.length === FULL || bytes > MOST_BYTES / 2 || hasEnded,
     remove: (tx) => deleteRows(tx, { day, taskId }, rows),
   };
 }

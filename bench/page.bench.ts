@@ -12,7 +12,8 @@ import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
 import { quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
-import { resultsSettings, servePages, showTask } from './serve-pages.ts';
+import { testSettings } from '../services/results/test/support.ts';
+import { servePages, showTask } from './serve-pages.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'page';
@@ -55,7 +56,7 @@ async function keepFrames(db: Knex, taskId: string): Promise<void> {
   const frames = Array.from({ length: FRAMES + 1 }, (_, seq) => syntheticFrame(taskId, seq, OBJECTS));
   await storeFrames(
     {
-      settings: resultsSettings,
+      settings: testSettings,
       partitions: createPartitionKeeper(db, 90),
       signals: createSignals(createLogger('bench', 'silent')),
       wakeRelay: () => undefined,

@@ -7,7 +7,7 @@ import { createPartitionKeeper } from '../services/results/src/use-cases/keep-pa
 import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
 import { median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { resultsSettings } from './serve-pages.ts';
+import { testSettings } from '../services/results/test/support.ts';
 import type { liveFrames } from './street-frames.ts';
 import { syntheticTaskId } from './synthetic-frames.ts';
 
@@ -30,7 +30,7 @@ export function keeper(db: Knex): Keep {
   };
   return (frames, writeSegments) =>
     storeFrames(
-      { ...deps, settings: { ...resultsSettings, writeSegments } },
+      { ...deps, settings: { ...testSettings, writeSegments } },
       frames.map((data) => ({ kind: 'frame', data })),
       (work) => inTransaction(db, work),
     );

@@ -18,7 +18,8 @@ import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { BATCH, ingest, keeper } from './segment-ingest.ts';
 import type { FramesOf, Keep } from './segment-ingest.ts';
-import { resultsSettings, servePages, showTask } from './serve-pages.ts';
+import { testSettings } from '../services/results/test/support.ts';
+import { servePages, showTask } from './serve-pages.ts';
 import type { ServedPages } from './serve-pages.ts';
 import { liveFrames } from './street-frames.ts';
 import { syntheticTaskId } from './synthetic-frames.ts';
@@ -60,7 +61,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
 }
 
 async function compactAll(db: Knex, store: SegmentStore): Promise<void> {
-  const settings = { ...resultsSettings, writeSegments: true, youngMs: 0 };
+  const settings = { ...testSettings, writeSegments: true, youngMs: 0 };
   const signals = createSignals(createLogger('bench', 'silent'));
   await db('ingests')
     .whereNotNull('compact_at')

@@ -11,19 +11,10 @@ import { cursorCodec } from '../services/results/src/domain/cursor.ts';
 import type { Progress } from '../services/results/src/domain/cursor.ts';
 import { getResultsRoute } from '../services/results/src/http/get-results.ts';
 import { createSignals } from '../services/results/src/signals.ts';
+import { testSettings } from '../services/results/test/support.ts';
 
 const TOKEN_MS = 10_000;
 const KEY = 'bench-key-bench-key-bench-key-bench-key';
-
-/** Numbers of the service for benchmarks that build a part of it. */
-export const resultsSettings = {
-  retentionDays: 90,
-  endPatienceMs: 900_000,
-  framePatienceMs: 60_000,
-  auditAgeMs: 60_000,
-  writeSegments: true,
-  youngMs: 600_000,
-};
 
 export interface ServedPages {
   /** Asks for a page of 500 frames behind what was read, over HTTP; returns its text. */
@@ -41,7 +32,7 @@ export async function servePages(db: Knex, store: SegmentStore): Promise<ServedP
     cursors,
     signals: createSignals(logger),
     taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
-    settings: resultsSettings,
+    settings: testSettings,
   });
   const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });

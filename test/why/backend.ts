@@ -50,8 +50,7 @@ async function fillQueue(port: number): Promise<Socket[]> {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
     const connected = once(socket, 'connect').then(() => true);
-    // The loser is a timer that ends by itself, or a socket that is closed with the others.
-    // eslint-disable-next-line no-restricted-syntax
+    // eslint-disable-next-line no-restricted-syntax -- the loser ends by itself or is closed with the other sockets
     if (!(await Promise.race([connected, delay(CONNECT_MS, false)]))) return sockets;
   }
   throw new Error(`${MOST_CONNECTIONS} connections to a frozen process came about`);

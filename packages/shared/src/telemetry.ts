@@ -50,8 +50,8 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
     serviceName: process.env['OTEL_SERVICE_NAME'] || name,
     resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
     metricReaders: isPushed ? [pulled, pushReader(process.env)] : [pulled],
-    // Its own bounds end before the longest requests do. All copies of the SDK have the same enumerations.
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment
+    // Its own bounds end before the longest requests do.
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- all copies of the SDK are alike
     views: [boundsOf(libraryMetrics.httpServer)],
     // Set to nothing, unless the SDK is to make what the environment says.
     ...(exportsLogs(process.env) ? {} : { logRecordProcessors: [] }),

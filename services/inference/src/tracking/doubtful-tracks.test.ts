@@ -94,3 +94,10 @@ test('who was missed for long is found again near where it was, not far from the
   expect(idsOf([...known, { at: 2800, found: [person(0.51)] }]).at(-1)).toEqual(['a1-1']);
   expect(idsOf([...known, { at: 2800, found: [person(0.66)] }]).at(-1)).toEqual(['a1-2']);
 });
+
+test('who was missed for long could be anywhere near, so a box a width away is taken for somebody else', () => {
+  const known = Array.from({ length: 6 }, () => [person(0.5)]);
+  const missed = Array.from({ length: 8 }, () => []);
+  expect(idsOf([...known, ...missed, [person(0.545)]]).at(-1)).toEqual(['a1-1']);
+  expect(idsOf([...known, ...missed, [person(0.565)]]).at(-1)).toEqual(['a1-2']);
+});

@@ -25,8 +25,11 @@ const localDir = join(readSettings().localDir, 'test');
 const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source'];
 
-/** Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen. */
-const PATIENCE = '--testTimeout=60000';
+/**
+ * Restarts a worker after each file. What the services set belongs to a process (the loaders of libvips, flags of V8),
+ * so a file that runs in the process of another would depend on which ran before it.
+ */
+const PROCESS_FOR_EACH_FILE = '--workerIdleMemoryLimit=0';
 
 /** One file looks at what the others have left: their metrics and lines. */
 const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
@@ -42,12 +45,16 @@ const steps: Step[] = [
   { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'] },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   // Installs promtool where it is missing.
-  { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2', PATIENCE) },
-  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2', PATIENCE) },
+  { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2') },
+  {
+    name: 'integration',
+    needs: 'infrastructure',
+    command: jest('integration', '--maxWorkers=2', PROCESS_FOR_EACH_FILE),
+  },
   // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END, PATIENCE) },
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
   // Hundreds of rows of one table: only those that fail are worth a line.
-  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false', PATIENCE) },
+  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false') },
   {
     name: 'fuzz',
     needs: 'system',

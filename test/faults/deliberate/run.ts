@@ -73,7 +73,7 @@ function notice({ caughtBy }: DeliberateFault): string {
 
 function runTest({ file, test }: CaughtByTest, results: string): string {
   const name = test.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const jest = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`, '--testTimeout=60000'];
+  const jest = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${results}`];
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const { stdout } = spawnSync(process.execPath, [...flags, ...jest, file, '--testNamePattern', name], {
     cwd: copy,

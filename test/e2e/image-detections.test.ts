@@ -231,7 +231,7 @@ test('a truncated picture and a pixel bomb fail alone and are not charged', asyn
     ['succeeded', undefined],
   ]);
   expect(await caller.used('image')).toBe(used + 1);
-}, 30_000);
+});
 
 test.each([
   ['no body', '', 'multipart/form-data; boundary=x'],

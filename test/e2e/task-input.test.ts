@@ -16,7 +16,7 @@ beforeAll(async () => {
   const bytes = await madeVideo('a.mp4', '-f', 'lavfi', '-i', 'testsrc2=d=1:s=320x240', '-c:v', 'libx264');
   const { body } = await caller.createUpload(form(video(bytes), scene('person_vehicle')));
   taskId = String(body['task_id']);
-}, 30_000);
+});
 
 test.each<[string, unknown]>([
   ['missing', undefined],
@@ -64,21 +64,17 @@ test('unknown fields and a missing scene are refused', async () => {
 test.each<[string, (socket: Socket) => void]>([
   ['closes at once', (socket) => socket.destroy()],
   ['sends garbage', (socket) => socket.end('%%% garbage %%%\r\n\r\n')],
-])(
-  'a peer that %s is stream_unreachable for every scheme',
-  async (_name, behave) => {
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      behave(socket);
-    });
-    const port = await listen(server);
-    const urls = ['http', 'rtsp', 'rtmp'].map((scheme) => `${scheme}://127.0.0.1:${port}/live/a`);
-    const answers = await Promise.all(urls.map((url) => caller.createStream({ scene_code: 'ship', stream_url: url })));
-    expect(answers.map(refusal)).toEqual(urls.map(() => bad('stream_unreachable')));
-    server.close();
-  },
-  30_000,
-);
+])('a peer that %s is stream_unreachable for every scheme', async (_name, behave) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    behave(socket);
+  });
+  const port = await listen(server);
+  const urls = ['http', 'rtsp', 'rtmp'].map((scheme) => `${scheme}://127.0.0.1:${port}/live/a`);
+  const answers = await Promise.all(urls.map((url) => caller.createStream({ scene_code: 'ship', stream_url: url })));
+  expect(answers.map(refusal)).toEqual(urls.map(() => bad('stream_unreachable')));
+  server.close();
+});
 
 test('a closed port, an HTML page, a missing page and a silent peer are stream_unreachable', async () => {
   const used = await caller.used('video');
@@ -99,7 +95,7 @@ test('a closed port, an HTML page, a missing page and a silent peer are stream_u
   expect(await caller.used('video')).toBe(used);
   web.close();
   silent.close();
-}, 30_000);
+});
 
 test.each([
   'limit=0',

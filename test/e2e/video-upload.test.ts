@@ -83,7 +83,7 @@ test('an MP4 with sound only and one that is cut before its index are taken back
     expect([answer.status, answer.body['status']]).toEqual([201, 'refunded']);
   }
   expect(await caller.used('video')).toBe(used);
-}, 30_000);
+});
 
 test('a MOV file is accepted', async () => {
   const mov = await madeVideo('short.mov', '-f', 'lavfi', '-i', 'testsrc2=d=1:s=320x240', '-c:v', 'libx264');

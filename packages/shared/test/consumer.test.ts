@@ -219,7 +219,7 @@ test('an event whose handler keeps failing is tried, put aside, listed, and repl
   expect(await replayDlq(kafka.client, topic)).toBe(1);
   await until(() => attempts.length === 4);
   expect(await replayDlq(kafka.client, topic)).toBe(0);
-}, 30_000);
+});
 
 /** The same brokers, which take their time to acknowledge. */
 function slowed(client: KafkaClient, ms: number): KafkaClient {
@@ -249,7 +249,7 @@ test('a replay takes as long as it takes, as long as records keep coming', async
   const startedAt = Date.now();
   expect(await replayDlq(slowed(kafka.client, (1.25 * idleMs) / count), topic, { idleMs })).toBe(count);
   expect(Date.now() - startedAt).toBeGreaterThan(idleMs);
-}, 40_000);
+});
 
 test('an event that may not be put aside holds up its partition until it can be handled', async () => {
   let broken = true;
@@ -316,7 +316,7 @@ test('a group whose place is gone goes on with the oldest record that is left, a
   expect(lines).toContainEqual(
     expect.objectContaining({ level: 'error', msg: 'kafka: Offset out of range, resetting to default offset' }),
   );
-}, 40_000);
+});
 
 test('a second process takes a share of the partitions and every event is still handled', async () => {
   const seen = new Set<number>();
@@ -330,4 +330,4 @@ test('a second process takes a share of the partitions and every event is still 
   await second.stop();
   const id = await publish('after', 40);
   expect(await first.settled(id)).toBe('handled');
-}, 40_000);
+});

@@ -244,7 +244,7 @@ test('with Kafka away at the start events wait, and go out when it comes', async
   await Promise.all(relays.splice(0).map((relay) => relay.stop()));
   await producer.stop();
   await gate.close();
-}, 40_000);
+});
 
 test('published events of a time are counted, and published again in their order page by page', async () => {
   const { producer, published } = recorder();

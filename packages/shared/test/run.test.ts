@@ -25,4 +25,4 @@ test('a consumer that cannot go on ends its process with exit code 1, after an o
     'info consumers stopped',
     'info stopped',
   ]);
-}, 30_000);
+});

@@ -30,7 +30,7 @@ test('one request gives the span of its route, of what it asks the database and 
   for (const name of ['GET /things/{id}', 'getThing', 'postgres select', 'tasks getThing'])
     expect(spans).toContain(name);
   expect(spans).toContain('@opentelemetry/instrumentation-http');
-}, 30_000);
+});
 
 test('the span of a request whose client left says that nobody saw the status on it', async () => {
   await exportedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }));
@@ -38,7 +38,7 @@ test('the span of a request whose client left says that nobody saw the status on
   const cut = spans.filter((span) => span.includes('app.answer.is_cut'));
   expect(cut).toHaveLength(1);
   expect(cut[0]).toContain('GET /slow');
-}, 30_000);
+});
 
 test.each([
   {
@@ -56,16 +56,12 @@ test.each([
       OTEL_EXPORTER_ZIPKIN_ENDPOINT: `${url}/api/v2/spans`,
     }),
   },
-])(
-  'spans are exported as the standard variables say: $how',
-  async ({ settings }) => {
-    expect(await exportedWith(settings)).toContain('GET /things/{id}');
-  },
-  30_000,
-);
+])('spans are exported as the standard variables say: $how', async ({ settings }) => {
+  expect(await exportedWith(settings)).toContain('GET /things/{id}');
+});
 
 test('without an address, or with the exporter "none", nothing is exported', async () => {
   expect(await exportedWith(() => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }))).toBe('');
   const none = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_EXPORTER: 'none' });
   expect(await exportedWith(none)).toBe('');
-}, 30_000);
+});

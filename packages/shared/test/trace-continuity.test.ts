@@ -49,4 +49,4 @@ test('one trace leads from the request through the outbox to the consumer, and p
     expect(spans).toContain(name);
   }
   expect(spans).not.toContain('published_at is null');
-}, 30_000);
+});

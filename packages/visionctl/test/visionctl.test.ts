@@ -343,7 +343,7 @@ test('the program prints, complains and ends with the code of its command', asyn
   answer = { status: 200, body: off };
   expect(await run('maintenance', 'status')).toEqual([0, 'Maintenance is off.\n', '']);
   expect(await run('nothing')).toEqual([2, '', expect.stringContaining("unknown command 'nothing'")]);
-}, 20_000);
+});
 
 test('addresses may come from the file of the local system', async () => {
   answer = { status: 200, body: off };

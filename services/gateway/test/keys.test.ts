@@ -42,14 +42,14 @@ test('a key without a named subject has one of its own', async () => {
   expect(first.subject).not.toBe(second.subject);
 });
 
-test('a revoked key is refused here at once and on every other replica within seconds', async () => {
-  const other = await gateway.addReplica();
+test('a revoked key is refused here at once and on every other replica before the cache runs out', async () => {
+  const other = await gateway.addReplica({ KEY_CACHE_MS: '10000' });
   const { key, keyId } = await gateway.newKey();
   expect((await ask(key)).status).toBe(200);
   expect((await ask(key, other)).status).toBe(200);
   expect((await gateway.admin('DELETE', `/admin/v1/keys/${keyId}`)).status).toBe(204);
   expect((await ask(key)).status).toBe(401);
-  await until(async () => (await ask(key, other)).status === 401, { timeoutMs: 4000 });
+  await until(async () => (await ask(key, other)).status === 401, { timeoutMs: 9_000 });
   expect((await gateway.admin('DELETE', `/admin/v1/keys/${keyId}`)).status).toBe(204);
   expect((await gateway.admin('DELETE', '/admin/v1/keys/0123456789abcdef')).status).toBe(404);
 });
@@ -59,17 +59,21 @@ test('a key that the poll never mentions still ends when the cache runs out', as
   const { key, keyId } = await gateway.newKey();
   expect((await ask(key, other)).status).toBe(200);
   await gateway.admin('DELETE', `/admin/v1/keys/${keyId}`);
-  await until(async () => (await ask(key, other)).status === 401, { timeoutMs: 2000 });
+  await until(async () => (await ask(key, other)).status === 401);
 });
 
 test('rotation gives a second key for the same subject, and the first ends after the overlap', async () => {
   const { key, keyId, subject } = await gateway.newKey();
-  const rotated = await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 1 });
+  const rotated = await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 60 });
   expect(rotated.status).toBe(201);
   expect(rotated.body['subject']).toBe(subject);
   expect((await ask(key)).status).toBe(200);
   expect((await ask(String(rotated.body['key']))).status).toBe(200);
-  await until(async () => (await ask(key)).status === 401, { timeoutMs: 5000 });
+  const old = () => gateway.database.db('api_keys').where({ key_id: keyId });
+  const { expires_at: end } = await old().first<{ expires_at: Date }>('expires_at');
+  expect(Number(end) - Date.parse(String(rotated.body['created_at']))).toBe(60_000);
+  await old().update({ expires_at: gateway.database.db.fn.now() });
+  await until(async () => (await ask(key)).status === 401);
   expect((await ask(String(rotated.body['key']))).status).toBe(200);
   const again = await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 1 });
   expect(refusal(again)).toEqual([409, undefined, 'key_ended']);
@@ -124,7 +128,7 @@ test('while the key store is away keys are neither accepted nor called invalid, 
     const answer = await ask(unknown, cut);
     expect(refusal(answer)).toEqual([503, 'OP-SYS-UNAVAILABLE', 'key_store_unavailable']);
     expect(answer.headers.get('retry-after')).toBe('5');
-    await until(async () => (await ask(key, cut)).status === 503, { timeoutMs: 5000 });
+    await until(async () => (await ask(key, cut)).status === 503);
     expect((await exchange(`${cut.healthUrl}/health/ready`)).status).toBe(200);
     expect((await exchange(`${cut.healthUrl}/health/live`)).status).toBe(200);
     await setOpen(true);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { refusedPicturesHeader } from '@vision/shared/contracts/images';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
-import { freePort } from './support/programs.ts';
 
 const settings = { PICTURE_FREE_CPU_MS: '300', PICTURE_CPU_MS_PER_S: '1000', PICTURE_CPU_BURST_MS: '3000' };
 let gateway: TestGateway;
@@ -73,7 +73,7 @@ test('a subject beyond its budget waits for as long as it is told, whatever repl
   expect(waitS).toBeLessThanOrEqual(2);
   expect((await detect(innocent.key, other.url)).status).toBe(201);
   await until(async () => (await detect(key, other.url)).status === 201, { timeoutMs: 10_000 });
-}, 30_000);
+});
 
 test('only pictures are refused: everything else of the subject goes on', async () => {
   const { key } = await gateway.newKey();
@@ -112,7 +112,7 @@ test('a client that leaves before its answer pays, and keeps its place until the
   costs(0);
   finish.resolve();
   await until(async () => isOverdrawn(await detect(key)), { timeoutMs: 10_000 });
-}, 30_000);
+});
 
 const isOverdrawn = (answer: Awaited<ReturnType<typeof detect>>) => refusal(answer)[2] === 'processor_time_exceeded';
 

@@ -101,7 +101,7 @@ test('exactly ten images of exactly 8 MiB in the three formats are accepted', as
   const { status, body } = await images.detect(parts);
   expect(status).toBe(201);
   expect(body.results.map((entry) => entry.status)).toEqual(Array(10).fill('succeeded'));
-}, 30_000);
+});
 
 test('an unknown, a disabled and a foreign id: the record of a call is shown to its owner only', async () => {
   const { body } = await images.detect(files(picture()), { caller: { subject: 'owner' } });

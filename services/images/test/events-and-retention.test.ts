@@ -72,7 +72,7 @@ test('a finished call is told once, in full, under its task id', async () => {
   const [told] = seen;
   expect(Date.parse(told?.result_expires_at ?? '') - Date.parse(told?.created_at ?? '')).toBe(90 * 86_400_000);
   await consumer.stop(5_000);
-}, 40_000);
+});
 
 test('pictures, results and keys are kept for 90 days and gone after them', async () => {
   images.inference.answer = () => detected();
@@ -98,7 +98,7 @@ test('pictures, results and keys are kept for 90 days and gone after them', asyn
   expect((await images.s3.objects()).filter((name) => name.includes(again.body.task_id))).toHaveLength(1);
   expect(await run(after)).toEqual({ image_calls: 0, pictures: 0 });
   await after.stop();
-}, 30_000);
+});
 
 test('the sweep takes pictures that no call names, once they are old enough', async () => {
   const { database, s3 } = images;

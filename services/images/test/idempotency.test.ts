@@ -40,7 +40,7 @@ test('fifty identical calls at once are one call that takes the last of the day:
   expect([...images.quota.reservations.keys()].filter((id) => id.startsWith(first?.body.task_id ?? '-'))).toHaveLength(
     1,
   );
-}, 30_000);
+});
 
 test('a call that was admitted too late to find units left is still a replay of the one that took them', async () => {
   const caller = { limits: { ...defaultLimits, images_per_day: images.quota.used() + 1 } };
@@ -174,7 +174,7 @@ test('a call keeps its lease for as long as it works, and nobody takes it over',
   gate.resolve();
   expect((await call).status).toBe(201);
   await replica.stop();
-}, 30_000);
+});
 
 test('a refusal leaves the key free for any meaning', async () => {
   const key = randomUUID();

@@ -131,17 +131,13 @@ test('a declared length above 81 MiB is refused before a byte is sent', async ()
 test.each<[string, (filler: Buffer) => Iterable<Buffer>]>([
   ['in front of the form', (filler) => [...Array<Buffer>(82).fill(filler), multipart(good())]],
   ['behind the form', (filler) => [multipart(good()), ...Array<Buffer>(82).fill(filler)]],
-])(
-  'a body without length that passes 81 MiB %s is refused',
-  async (_where, body) => {
-    const req = openPost(images.url, { token, key: randomUUID() });
-    const answer = answerOf(req);
-    await pump(req, body(Buffer.alloc(MIB, '-')));
-    req.end();
-    expect(await answer).toEqual({ status: 400, reason: 'body_too_large' });
-  },
-  30_000,
-);
+])('a body without length that passes 81 MiB %s is refused', async (_where, body) => {
+  const req = openPost(images.url, { token, key: randomUUID() });
+  const answer = answerOf(req);
+  await pump(req, body(Buffer.alloc(MIB, '-')));
+  req.end();
+  expect(await answer).toEqual({ status: 400, reason: 'body_too_large' });
+});
 
 test('a refusal is answered while the body is still being sent', async () => {
   const req = openPost(images.url, { token, key: randomUUID() });

@@ -1,13 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { REDIRECTS, leadingAnswers, playlists, redirect, redirectingPiece } from './support/hostile-http.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
 import { atEnd, opener } from './support/live-watch.ts';
-
-jest.setTimeout(30_000);
 
 let inner: Awaited<ReturnType<typeof tcpServer>>;
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../examples/live-source.ts';
-import { freePort, tcpServer } from './support/live-servers.ts';
+import { tcpServer } from './support/live-servers.ts';
 import { atEnd, httpServer, opener, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 

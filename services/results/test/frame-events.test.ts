@@ -55,7 +55,7 @@ test('when the mark is stored, the end of the results is told once', async () =>
   expect(completed.filter(({ task_id: id }) => id === task)).toEqual([
     { task_id: task, attempt: 1, status: 'succeeded', frames_stored: 3 },
   ]);
-}, 30_000);
+});
 
 test('fields and versions of an event that this service does not know are ignored', async () => {
   const task = newTaskId();
@@ -75,7 +75,7 @@ test('fields and versions of an event that this service does not know are ignore
   );
   expect(await Promise.all(messages.map(({ id }) => settled(id)))).toEqual(['handled', 'skipped', 'handled']);
   expect(await storedSeqs(task)).toEqual([0, 2]);
-}, 30_000);
+});
 
 test('poison goes to the dead letters with a reason and the frames around it are stored', async () => {
   const task = newTaskId();

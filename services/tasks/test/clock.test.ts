@@ -15,7 +15,7 @@ afterEach(async () => {
   world.backend.onSubmit = () => 'accept';
   await tasks?.stop();
   tasks = undefined;
-}, 30_000);
+});
 afterAll(async () => {
   await world.close();
 }, 60_000);

@@ -22,7 +22,7 @@ afterEach(async () => {
   await survivor?.stop();
   survivor = undefined;
   await Promise.all(running.splice(0).map((process) => process.stop()));
-}, 30_000);
+});
 
 const startDying = async (crashAt: string) => {
   const dying = await startDyingIn(world, crashAt);

@@ -8,7 +8,7 @@ import { formOf, mp4, upload } from './support/videos.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await createWorld();
+  world = await createWorld({ LEASE_MS: '1200' });
 }, 60_000);
 afterAll(async () => {
   await world.close();

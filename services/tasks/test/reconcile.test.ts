@@ -198,7 +198,7 @@ test('a stop that the backend does not answer is driven on until it is confirmed
   expect([second.status, second.body.status]).toEqual([200, 'stopping']);
   world.backend.onStop = () => 'answer';
   await becomes(id, subject, 'stopped');
-}, 30_000);
+});
 
 test('a stop in resolving is stored, sent at once, and takes effect when the job is found', async () => {
   const subject = randomUUID();
@@ -267,7 +267,7 @@ test('a backend that forgot everything fails nothing', async () => {
   for (const [id, job] of kept) world.backend.jobs.set(id, job);
   for (const id of ids) world.backend.end(id, 'succeeded');
   for (const id of ids) await becomes(id, subject, 'succeeded');
-}, 30_000);
+});
 
 test('verification: created keeps the charge, repeats change nothing, contradictions are refused', async () => {
   const subject = randomUUID();
@@ -309,7 +309,7 @@ test('verification: not created asks the backend to stop first, gives the unit b
     .update({ check_at: new Date(0) });
   await until(() => world.backend.jobs.get(id)?.status === 'stopped');
   expect(await statusOf(id, subject)).toBe('refunded');
-}, 30_000);
+});
 
 test('a backend that cannot be asked leaves tasks as they are and is asked again when it is back', async () => {
   const subject = randomUUID();

@@ -54,7 +54,7 @@ test('a name is asked for at the name servers of the setting, and leads to the a
 });
 
 test('a name server that is silent for a zone keeps no look-up of another name waiting', async () => {
-  const patient = await startTasks(world, { PROBE_CONNECT_MS: '8000', PROBE_TOTAL_MS: '8000' });
+  const patient = await startTasks(world, { PROBE_CONNECT_MS: '8000' });
   let givenUp = 0;
   const silent = Array.from({ length: 16 }, async (_, at) => {
     await create(`rtsp://camera-${at}.silent.example/`, randomUUID(), patient);
@@ -74,7 +74,9 @@ test.each([
   ['a name that leads where every port is free', 'http://camera.example.org:1/', 'stream_unreachable'],
   ['a name that leads elsewhere', 'http://outside.example.org:22/', 'stream_unreachable'],
 ])('of a port that is not allowed %s is told what the text shows', async (_name, url, reason) => {
-  expect(reasonOf(await create(url))).toEqual([400, reason]);
+  const hasty = await startTasks(world, { PROBE_CONNECT_MS: '500', PROBE_TOTAL_MS: '1000' });
+  expect(reasonOf(await create(url, randomUUID(), hasty))).toEqual([400, reason]);
+  await hasty.stop();
 });
 
 test('without networks of the operator the text alone shows that a port is not allowed', async () => {

@@ -75,18 +75,29 @@ test.each([
   [{ scene_code: 'ship', stream_url: 'rtsp://127.0.0.1:1/', more: 1 }, 'unknown_field'],
   [{ scene_code: 'no_such', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
   [{ scene_code: 'helmet', stream_url: 'rtsp://127.0.0.1:1/' }, 'scene_unavailable'],
-  [{ scene_code: 'ship', stream_url: 'rtsp://127.0.0.1:1/' }, 'stream_unreachable'],
-  [{ scene_code: 'ship', stream_url: 'rtsp://no-such-host.invalid/' }, 'stream_unreachable'],
   [[], 'body_invalid'],
 ])('%j is refused with %s, charges nothing and leaves the key free', async (body, reason) => {
+  await refusesFor(tasks, body, reason);
+});
+
+test.each(['rtsp://127.0.0.1:1/', 'rtsp://no-such-host.invalid/'])(
+  '%s is refused as unreachable, charges nothing and leaves the key free',
+  async (url) => {
+    const hasty = await startTasks(world, { PROBE_CONNECT_MS: '500', PROBE_TOTAL_MS: '1000' });
+    await refusesFor(hasty, { scene_code: 'ship', stream_url: url }, 'stream_unreachable');
+    await hasty.stop();
+  },
+);
+
+async function refusesFor(by: TestTasks, body: unknown, reason: string): Promise<void> {
   const subject = randomUUID();
   const key = randomUUID();
-  const refused = await tasks.call('POST', '/v1/vision/tasks', { subject, key, body });
+  const refused = await by.call('POST', '/v1/vision/tasks', { subject, key, body });
   expect([refused.status, refused.body.details?.['reason']]).toEqual([400, reason]);
   expect(await world.quota.used(subject)).toBe(0);
   expect(await world.database.db('tasks').where({ subject })).toEqual([]);
   expect((await tasks.create({ subject, key })).status).toBe(201);
-});
+}
 
 test('a stop ends the task, and ended tasks refuse another stop', async () => {
   const subject = randomUUID();

@@ -2,9 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
+  /** Ends a wait that is in vain, before the test runner does so without a word about what was seen. */
   timeoutMs?: number;
   intervalMs?: number;
 }
+
+/** A fact comes when it comes, on a busy machine too; what has to come soon says so with a limit of its own. */
+const PATIENCE_MS = 40_000;
 
 /**
  * Asks again and again until `fn` gives something truthy, and returns that. A throwing `fn` counts as "not yet".
@@ -12,7 +16,7 @@ export interface UntilOptions {
  */
 export async function until<T>(
   fn: () => T | Promise<T>,
-  { timeoutMs = 10_000, intervalMs = 25 }: UntilOptions = {},
+  { timeoutMs = PATIENCE_MS, intervalMs = 25 }: UntilOptions = {},
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 
 const service = join(import.meta.dirname, '../..');
@@ -38,20 +38,12 @@ export async function startGatewayProcess(
   });
   const program = programOf(child);
   try {
-    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).ok, { timeoutMs: 20_000 });
+    await until(async () => (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).ok);
   } catch (error) {
     await program.kill();
     throw error;
   }
   return { ...program, url: `http://127.0.0.1:${port}`, healthUrl: `http://127.0.0.1:${healthPort}` };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function programOf(child: ChildProcess): Program {

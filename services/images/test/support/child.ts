@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { clientOf } from './start-images.ts';
 
@@ -25,7 +24,7 @@ export async function startChild(env: Record<string, string>): Promise<Child> {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);
-  await until(() => isReady(child, healthPort), { timeoutMs: 30_000, intervalMs: 50 });
+  await until(() => isReady(child, healthPort), { intervalMs: 50 });
   return {
     ...clientOf(`http://127.0.0.1:${port}`),
     pid: child.pid ?? 0,
@@ -40,12 +39,4 @@ export async function startChild(env: Record<string, string>): Promise<Child> {
 async function isReady(child: ChildProcess, healthPort: number): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null) return true;
   return (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).ok;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -10,6 +10,7 @@ import { topics } from '@vision/shared/contracts/topics';
 import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
+import { freePort } from '@vision/shared/testing/ports';
 import { testS3 } from '@vision/shared/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../../examples/live-source.ts';
@@ -20,7 +21,6 @@ import { createService } from '../../src/service.ts';
 import { createPictureDecoder } from '../../src/pictures/create-picture-decoder.ts';
 import { createSignals } from '../../src/signals.ts';
 import { createVideoJobs } from '../../src/video-jobs.ts';
-import { freePort } from './live-servers.ts';
 import { sandbox } from './sandbox.ts';
 
 /** A message of vision.frames.v1, as a receiver sees it. */

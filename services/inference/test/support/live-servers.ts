@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 
 /** A place inside that a hostile server wants to have reached. */
@@ -33,13 +34,6 @@ export async function tcpServer(onConnection: (socket: Socket) => void, host = '
       sockets.forEach((socket) => socket.destroy());
     },
   };
-}
-
-/** A port nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = await tcpServer(() => undefined);
-  server.close();
-  return server.port;
 }
 
 const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];

@@ -11,7 +11,9 @@ export async function startDying(
   const [port, healthPort] = [await freePort(), await freePort()];
   // Without Kafka: a killed member would hold up the consumer group of the next replica; its events wait in the outbox.
   const alone = { KAFKA_BROKERS: '127.0.0.1:1' };
-  const env = { ...world.env, ...alone, PORT: String(port), HEALTH_PORT: String(healthPort), CRASH_AT: crashAt };
+  // What it holds is free soon after it is gone.
+  const dying = { LEASE_MS: '1200', CRASH_AT: crashAt };
+  const env = { ...world.env, ...alone, ...dying, PORT: String(port), HEALTH_PORT: String(healthPort) };
   const process = startProcess('tasks', env);
   const isUp = await untilReady(process, healthPort).then(
     () => true,

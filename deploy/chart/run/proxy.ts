@@ -13,9 +13,9 @@ import type { Slot } from './values.ts';
 const commandPort = ({ portBase }: Settings) => portBase + 190;
 
 /**
- * HAProxy in the place of the Services: two slots for each component, asked whether they are ready. As with a Service,
- * a connection stays with its pod until one side ends it; only callers from outside come by requests, as through an
- * ingress.
+ * HAProxy in the place of the Services: two slots for each component, asked whether they are ready as patiently as the
+ * readiness probes of the chart ask. As with a Service, a connection stays with its pod until one side ends it; only
+ * callers from outside come by requests, as through an ingress.
  */
 export function startProxy(settings: Settings, dir: string): ChildProcess {
   const file = join(dir, 'haproxy.cfg');
@@ -46,7 +46,8 @@ defaults
   timeout connect 3s
   timeout client 150s
   timeout server 150s
-  default-server inter 500ms fall 1 rise 1
+  timeout check 3s
+  default-server inter 500ms fall 2 rise 1
 ${listeners.join('\n')}
 `;
 }

@@ -41,7 +41,8 @@ export function runValues(settings: Settings, infrastructure: Infrastructure, ta
     kafka: {
       brokers: brokers.split(','),
       topics: {
-        default: { partitions: 6, replicationFactor: 1, minInsyncReplicas: 1 },
+        // No number of partitions: what makes the topics here gives them that of this release.
+        default: { replicationFactor: 1, minInsyncReplicas: 1 },
         deadLetters: { partitions: 1, replicationFactor: 1, minInsyncReplicas: 1 },
       },
     },

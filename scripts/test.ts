@@ -25,12 +25,6 @@ const localDir = join(readSettings().localDir, 'test');
 const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source'];
 
-/**
- * Restarts a worker after each file. What the services set belongs to a process (the loaders of libvips, flags of V8),
- * so a file that runs in the process of another would depend on which ran before it.
- */
-const PROCESS_FOR_EACH_FILE = '--workerIdleMemoryLimit=0';
-
 /** One file looks at what the others have left: their metrics and lines. */
 const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
 
@@ -46,11 +40,7 @@ const steps: Step[] = [
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   // Installs promtool where it is missing.
   { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2') },
-  {
-    name: 'integration',
-    needs: 'infrastructure',
-    command: jest('integration', '--maxWorkers=2', PROCESS_FOR_EACH_FILE),
-  },
+  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2') },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
   // Hundreds of rows of one table: only those that fail are worth a line.

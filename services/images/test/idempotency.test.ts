@@ -52,7 +52,7 @@ test('a call that was admitted too late to find units left is still a replay of 
   };
   const key = randomUUID();
   const calls = [0, 1].map(() => images.detect(files(picture('last')), { key, caller }));
-  await until(() => asked === 2);
+  await until(() => asked >= 2);
   firstAsked.resolve();
   await until(async () => (await keyRows(key))[0]?.state === 'done');
   secondAsked.resolve();

@@ -74,6 +74,8 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
       PROBES_AT_ONCE: '1000',
       PROBES_PER_MINUTE: '100000',
+      // Whoever begins alone takes nothing over for one lease.
+      LEASE_MS: '3000',
       RECONCILE_MS: '100',
       QUIET_RECONCILE_MS: '100',
       RESOLVING_RECONCILE_MS: '100',

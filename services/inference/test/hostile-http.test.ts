@@ -27,7 +27,7 @@ async function reasonAgainst(answer: (path: string) => string | Buffer): Promise
   atEnd(server.close);
   const open = opener(`http://127.0.0.1:${server.port}/x`, { allowed: ['127.0.0.1/32'] })(
     true,
-    AbortSignal.timeout(20_000),
+    AbortSignal.timeout(40_000),
   );
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return input;

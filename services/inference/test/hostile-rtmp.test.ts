@@ -23,7 +23,7 @@ async function openAgainst(script: RtmpScript, { hello, user = '' }: { hello?: (
   const server = await scriptedRtmp(script, hello);
   atEnd(server.close);
   const url = `rtmp://${user}127.0.0.1:${server.port}/live/key`;
-  const open = opener(url)(true, AbortSignal.timeout(10_000));
+  const open = opener(url)(true, AbortSignal.timeout(40_000));
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, reason: input, input: undefined };
   atEnd(input.close);

@@ -23,7 +23,7 @@ async function openAgainst(script: RtspScript) {
   const server = await scriptedRtsp(script);
   atEnd(server.close);
   const own = `rtsp://127.0.0.1:${server.port}`;
-  const open = opener(`${own}/cam`)(true, AbortSignal.timeout(10_000));
+  const open = opener(`${own}/cam`)(true, AbortSignal.timeout(40_000));
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, own, reason: input, input: undefined };
   atEnd(input.close);

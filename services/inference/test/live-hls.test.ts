@@ -86,7 +86,8 @@ test('a playlist that never ends to arrive is given up and asked for anew', asyn
   const base = await httpServer((_req, res) => {
     res.writeHead(200).write(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${'#'.repeat(2000)}\n`);
   });
-  const live = watch(`${base}/x.m3u8`);
+  const url = `${base}/x.m3u8`;
+  const live = watch(url, {}, { openInput: opener(url, { openTimeoutMs: 1000 }) });
   const next = live.frames.next();
   await until(() => live.retries.length > 0, { timeoutMs: 60_000 });
   expect(live.retries[0]).toBe('timeout');

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { rtmpServer, tcpServer } from './support/live-servers.ts';
-import { atEnd, commandLines, expectStreetFrames, reasonOf, street, take, watch } from './support/live-watch.ts';
+import {
+  atEnd,
+  commandLines,
+  expectStreetFrames,
+  opener,
+  reasonOf,
+  street,
+  take,
+  watch,
+} from './support/live-watch.ts';
 import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import { scriptedRtsp } from './support/scripted-rtsp.ts';
 import { rtspServer } from './support/rtsp-server.ts';
@@ -78,7 +87,8 @@ test.each(['rtsp', 'rtmp'])(
   async (scheme) => {
     const silent = await tcpServer(() => undefined);
     atEnd(silent.close);
-    const live = watch(`${scheme}://127.0.0.1:${silent.port}/cam`, { noFrameMs: 3_600_000 });
+    const url = `${scheme}://127.0.0.1:${silent.port}/cam`;
+    const live = watch(url, { noFrameMs: 3_600_000 }, { openInput: opener(url, { openTimeoutMs: 1000 }) });
     const asked = take(live, 1);
     await until(() => live.retries.length > 0, { timeoutMs: 60_000 });
     live.stop();

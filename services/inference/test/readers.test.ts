@@ -51,7 +51,7 @@ test.each(Object.keys(CODECS))(
     const source = await make(codec);
     const server = await rtspServer(source, { path: '/cam' });
     atEnd(server.close);
-    const input = await opener(`rtsp://127.0.0.1:${server.port}/cam`)(true, AbortSignal.timeout(30_000));
+    const input = await opener(`rtsp://127.0.0.1:${server.port}/cam`)(true, AbortSignal.timeout(40_000));
     const captured = join(videos.directory, `rtsp-${codec}.mkv`);
     await capture(input, captured, 60);
     await expectPartOf(source, captured, 55);
@@ -114,7 +114,7 @@ test.each<[string, string, string, Head]>([
   };
   const server = await scriptedRtmp({ play });
   atEnd(server.close);
-  const input = await opener(`rtmp://127.0.0.1:${server.port}/live/key`)(true, AbortSignal.timeout(30_000));
+  const input = await opener(`rtmp://127.0.0.1:${server.port}/live/key`)(true, AbortSignal.timeout(40_000));
   const captured = join(videos.directory, `rtmp-${name.replaceAll(/\W/g, '')}.mkv`);
   await capture(input, captured, Infinity);
   await expectPartOf(source, captured, samples.length);

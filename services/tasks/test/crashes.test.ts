@@ -12,7 +12,8 @@ let world: World;
 let survivor: TestTasks | undefined;
 const running: RunningProcess[] = [];
 beforeAll(async () => {
-  world = await createWorld();
+  // What a process leaves behind is taken over one lease after it died, in every case.
+  world = await createWorld({ LEASE_MS: '1200' });
 }, 60_000);
 afterAll(async () => {
   await world.close();

@@ -36,9 +36,12 @@ interface OpenerOptions {
   allowed?: readonly string[];
 }
 
-/** Opens a source of this machine; names resolve to themselves unless the test says otherwise. */
+/**
+ * Opens a source of this machine; names resolve to themselves unless the test says otherwise. The time for opening is
+ * long: a test that waits for it to be over names its own.
+ */
 export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
-  const { allowed, openTimeoutMs = 2000, ca } = options;
+  const { allowed, openTimeoutMs = 30_000, ca } = options;
   const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
   const { resolve = allowed ? rules.resolve : async ({ host }: Endpoint) => host } = options;
   const addresses = { ...rules, resolve };

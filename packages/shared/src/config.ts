@@ -125,6 +125,13 @@ export const auditConfig = {
   AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
 };
 
+/** Settings of every service that looks for stored objects that belong to nothing. */
+export const sweepConfig = {
+  FULL_SWEEP_INTERVAL_MS: millis(7 * 86_400_000).describe(
+    'Pause between two looks through all stored objects for those that belong to nothing; between them only new ones are listed',
+  ),
+};
+
 /** The settings that say how long a stop may take. */
 export function readStopSettings(env: Record<string, string | undefined> = process.env): StopSettings {
   const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = serviceConfig;

@@ -2,7 +2,6 @@ import { auditReservations } from '@vision/shared/audit/audit-reservations';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
-import { claimTurn } from '@vision/shared/db/turns';
 import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
@@ -24,9 +23,6 @@ export interface BackgroundParts {
   logger: Logger;
 }
 
-/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
-const TURN = 0.9;
-
 /**
  * Builds everything that works without being asked: relay, recovery, the sweep, retention and audits. Every replica may
  * run them at the same time; one of them sweeps for all.
@@ -45,10 +41,8 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
       name: 'orphan-sweep',
       intervalMs: config.SWEEP_INTERVAL_MS,
       logger,
-      run: async () => {
-        const isTurn = await claimTurn(deps.db, 'pictures_swept', TURN * config.SWEEP_INTERVAL_MS);
-        return isTurn ? sweepOrphanPictures(deps).then(waitForNextInterval) : 0;
-      },
+      run: (signal) =>
+        sweepOrphanPictures(deps, { everyMs: config.SWEEP_INTERVAL_MS, signal }).then(waitForNextInterval),
     }),
     createPoller({
       name: 'retention',

@@ -11,6 +11,7 @@ import {
   outboxConfig,
   retentionConfig,
   serviceConfig,
+  sweepConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -32,6 +33,7 @@ export const configSchema = z.object({
   ...serviceKeyConfig,
   ...auditConfig,
   ...retentionConfig,
+  ...sweepConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,

@@ -119,5 +119,6 @@ const settingsOf = (config: Config): Settings => ({
   bodyTotalMs: config.BODY_TOTAL_MS,
   retentionDays: config.RETENTION_DAYS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
+  fullSweepMs: config.FULL_SWEEP_INTERVAL_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
 });

@@ -114,11 +114,11 @@ test('the sweep takes pictures that no call names, once they are old enough', as
   const leftover = `${pictureKey(known, 0)}-${randomUUID()}`;
   await store.put({ key: leftover, body: Buffer.from('x'), contentType: 'image/png' });
   await claimKey(database.db, newKey(working), 60_000);
-  const settings = { orphanAgeMs: 60_000, retentionDays: 90 };
+  const settings = { orphanAgeMs: 60_000, fullSweepMs: 3_600_000, callMs: 80_000, keyWaitMs: 15_000 };
   const deps = { db: database.db, store, signals: createSignals(logger), settings };
-  expect(await sweepOrphanPictures(deps)).toBe(0);
+  expect(await sweepOrphanPictures(deps, { everyMs: 0 })).toBe(0);
   const later = createDb({ url: database.url, applicationName: 'later', clockOffset: '61 seconds' });
-  expect(await sweepOrphanPictures({ ...deps, db: later })).toBe(3);
+  expect(await sweepOrphanPictures({ ...deps, db: later }, { everyMs: 0 })).toBe(3);
   await later.destroy();
   const left = await s3.objects();
   expect(left).toContain(pictureKey(known, 0));

@@ -3,7 +3,6 @@ import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
-import { claimTurn } from '@vision/shared/db/turns';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -19,6 +18,7 @@ import { endWhenReadable } from './use-cases/end-when-readable.ts';
 import { createReconciler } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 import { runRetention } from './use-cases/run-retention.ts';
+import { sweepVideosInTurn } from './use-cases/sweep-videos.ts';
 
 export interface Background {
   start: () => void;
@@ -42,9 +42,6 @@ export interface BackgroundParts {
 const READABILITY_MS = 200;
 /** Pause between two rounds for creates that wait for a place; nothing is asked while none does. */
 const PLACES_MS = 500;
-
-/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
-const TURN = 0.9;
 
 /** Builds everything that works without being asked: relay, consumer, reconciler, recovery, retention, audits. */
 export function createBackground(
@@ -82,7 +79,9 @@ export function createBackground(
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger,
     maxBackoffMs: 60_000,
-    run: once(() => runRetention(deps, () => claimTurn(db, 'videos_swept', TURN * config.RETENTION_INTERVAL_MS))),
+    run: once((signal) =>
+      runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: config.RETENTION_INTERVAL_MS, signal })),
+    ),
   });
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
@@ -107,7 +106,7 @@ const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
   createPoller({ name: 'places', intervalMs: PLACES_MS, logger, maxBackoffMs: 1_000, bell, run: places.round });
 
 /** A round that leaves nothing for the next one. */
-const once = (work: () => Promise<unknown>) => async () => {
-  await work();
+const once = (work: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
+  await work(signal);
   return 0;
 };

@@ -9,6 +9,7 @@ import {
   outboxConfig,
   retentionConfig,
   serviceConfig,
+  sweepConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -78,6 +79,7 @@ export const configSchema = z.object({
   VANISH_MS: millis(2 * MINUTE_MS).describe('A job that was seen and is missing for this long has vanished'),
   RECOVERY_MS: millis(1_000).describe('Pause between two recoveries while a sign of life (LEASE_MS) sees dead creates'),
   ...retentionConfig,
+  ...sweepConfig,
   PLACE_WAIT_MS: millis(5_000).describe('Longest wait of a create for a place at the backend, before it is refused'),
   PLACE_QUEUE: count(100).describe('Creates that may wait for a place at once, for each replica'),
   PLACES_KEPT_PERCENT: z.coerce

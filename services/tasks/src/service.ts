@@ -130,6 +130,7 @@ const settingsOf = (config: Config): Settings => ({
   resultsGraceMs: config.RESULTS_GRACE_MS,
   vanishMs: config.VANISH_MS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
+  fullSweepMs: config.FULL_SWEEP_INTERVAL_MS,
   retentionDays: config.RETENTION_DAYS,
   retentionBatch: config.RETENTION_BATCH,
   auditAgeMs: config.AUDIT_AGE_MS,

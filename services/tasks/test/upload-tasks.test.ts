@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
+import { v7 as uuidv7 } from 'uuid';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { formOf, mp4, upload } from './support/videos.ts';
@@ -212,15 +213,21 @@ test('maintenance refuses an upload before its body is read', async () => {
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-BREAKER-OPEN']);
 });
 
-test('the sweeper removes what belongs to no task, once it is old enough', async () => {
-  await world.s3.client.putObject(world.s3.bucket, 'videos/orphan', Buffer.from('x'));
-  const kept = await send({});
-  await tasks.call('POST', '/internal/v1/retention/run');
-  expect(await world.s3.objects()).toContain('videos/orphan');
+test('the sweeper removes what belongs to no task, once it is old enough; keys of other forms when it looks at all', async () => {
+  const put = (key: string) => world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
+  const [orphan, foreign] = [`videos/${uuidv7()}`, 'videos/orphan'];
+  await Promise.all([orphan, foreign].map(put));
+  const kept = `videos/${(await send({})).body.task_id}`;
+  const retain = (by: TestTasks) => by.call('POST', '/internal/v1/retention/run');
+  await retain(tasks);
+  expect(await world.s3.objects()).toEqual(expect.arrayContaining([orphan, foreign, kept]));
   const eager = await startTasks(world, { ORPHAN_AGE_MS: '0', RETENTION_INTERVAL_MS: '200' });
   try {
-    await until(async () => !(await world.s3.objects()).includes('videos/orphan'));
-    expect(await world.s3.objects()).toContain(`videos/${kept.body.task_id}`);
+    await until(async () => !(await world.s3.objects()).includes(orphan));
+    expect(await world.s3.objects()).toEqual(expect.arrayContaining([foreign, kept]));
+    expect((await retain(eager)).body).toMatchObject({ orphans: 1 });
+    expect(await world.s3.objects()).not.toContain(foreign);
+    expect(await world.s3.objects()).toContain(kept);
   } finally {
     await eager.stop();
   }

@@ -4,6 +4,7 @@ import { endingFaults } from './endings.ts';
 import { frameFaults } from './frames.ts';
 import { neighbourFaults } from './neighbours.ts';
 import { outageFaults } from './outages.ts';
+import { sweepFaults } from './sweeps.ts';
 
 export const deliberateFaults: DeliberateFault[] = [
   ...frameFaults,
@@ -11,6 +12,7 @@ export const deliberateFaults: DeliberateFault[] = [
   ...auditFaults,
   ...neighbourFaults,
   ...outageFaults,
+  ...sweepFaults,
   {
     says: 'A reserve that was refused after a try without an answer is not refunded',
     file: 'packages/shared/src/quota-client.ts',

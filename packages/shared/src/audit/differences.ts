@@ -111,6 +111,17 @@ export async function setMark(db: Knex, kind: string, mark: Date): Promise<void>
   );
 }
 
+/** How far something was looked at; undefined without a mark. */
+export async function markOf(db: Knex, kind: string): Promise<Date | undefined> {
+  const [mark] = await db('audit_marks').where({ kind }).pluck<Date[]>('mark');
+  return mark;
+}
+
+/** Forgets how far something was looked at. */
+export async function clearMark(db: Knex, kind: string): Promise<void> {
+  await db('audit_marks').where({ kind }).delete();
+}
+
 /** The tables; every service that audits puts it into its list of migrations. */
 export const auditMigration: Migration = {
   name: 'shared-audit',

@@ -6,5 +6,11 @@ import { z } from 'zod';
  */
 export const uuidForm = z.guid().toLowerCase();
 
+/** The smallest id that can be made at this instant: a UUIDv7 begins with milliseconds (RFC 9562, section 5.7). */
+export function firstIdAt(instant: Date): string {
+  const hex = instant.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
 /** Path parameters of everything about one task. */
 export const taskPath = z.object({ task_id: uuidForm });

@@ -9,6 +9,7 @@ import {
   outboxMetrics,
   poolMetrics,
   processMetrics,
+  sweepMetrics,
   upstreamMetrics,
 } from './shared-metrics.ts';
 
@@ -38,6 +39,7 @@ export const sharedGroups: MetricGroup[] = [
   group('Consumers', ['tasks', 'results', 'quota'], consumerMetrics),
   group('Kafka', behindGateway, kafkaMetrics),
   group('Audits', behindGateway, auditMetrics),
+  group('Sweeps of the object store', ['tasks', 'images'], sweepMetrics),
   group('Requests that a process serves', all, libraryMetrics),
   group('Processes', all, processMetrics, runtimeMetrics),
 ];

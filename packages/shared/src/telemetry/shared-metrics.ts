@@ -64,6 +64,13 @@ export const auditMetrics = {
   }),
 };
 
+export const sweepMetrics = {
+  objects: counter('vision.sweep.objects', {
+    meaning: 'Stored objects that were listed to find those that belong to nothing: the `new` ones, or seldom `all`',
+    labels: { look: ['new', 'all'] },
+  }),
+};
+
 export const outboxMetrics = {
   oldestAge: gauge('vision.outbox.oldest_age', {
     unit: 's',

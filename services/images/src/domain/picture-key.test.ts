@@ -12,6 +12,11 @@ test('the key of a picture carries the day of its task id', () => {
 test('a key tells its task, other keys tell nothing', () => {
   expect(parsePictureKey(pictureKey(taskId, 9))).toEqual({ taskId, seq: 9 });
   expect(
-    ['pictures/x', `uploads/2022-02-22/${taskId}/1`, `pictures/2022-02-22/${taskId}/1/2`].map(parsePictureKey),
-  ).toEqual([undefined, undefined, undefined]);
+    [
+      'pictures/x',
+      `uploads/2022-02-22/${taskId}/1`,
+      `pictures/2022-02-22/${taskId}/1/2`,
+      `pictures/2022-02-22/${'-'.repeat(36)}/1`,
+    ].map(parsePictureKey),
+  ).toEqual([undefined, undefined, undefined, undefined]);
 });

@@ -1,3 +1,6 @@
+/** Below this prefix of the object store lies every picture. */
+export const PICTURE_PREFIX = 'pictures/';
+
 /**
  * Object key of one picture: `pictures/<UTC day of the task id>/<task_id>/<seq>`. The day comes from the time inside
  * the UUIDv7 (RFC 9562, section 5.7), so the key of a picture follows from its task id alone.
@@ -13,12 +16,12 @@ export function pictureKeys(taskId: string, imagesTotal: number): string[] {
 
 /** Prefix of the pictures whose task ids were made on this UTC day. */
 export function dayPrefix(day: Date): string {
-  return `pictures/${day.toISOString().slice(0, 10)}/`;
+  return `${PICTURE_PREFIX}${day.toISOString().slice(0, 10)}/`;
 }
 
 /** Task id and position that an object key names; undefined for a key of another form. */
 export function parsePictureKey(key: string): { taskId: string; seq: number } | undefined {
-  const match = /^pictures\/\d{4}-\d{2}-\d{2}\/([0-9a-f-]{36})\/(\d{1,2})$/.exec(key);
+  const match = /^pictures\/\d{4}-\d{2}-\d{2}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d{1,2})$/.exec(key);
   return match ? { taskId: match[1] ?? '', seq: Number(match[2]) } : undefined;
 }
 

@@ -52,6 +52,8 @@ export interface Settings {
   retentionDays: number;
   /** Younger pictures may belong to a call that has not stored its result yet. */
   orphanAgeMs: number;
+  /** How often all stored objects are looked at. */
+  fullSweepMs: number;
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
 }

@@ -3,6 +3,7 @@ import { runRetention as question } from '@vision/shared/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
+import { sweepAllVideos } from '../use-cases/sweep-videos.ts';
 
 const removed = z.object({ tasks: z.int(), videos: z.int(), orphans: z.int(), incomplete_uploads: z.int() });
 
@@ -15,5 +16,5 @@ export const runRetentionRoute = (deps: Deps) =>
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },
     },
-    async () => ({ status: 200, body: await runRetention(deps) }),
+    async () => ({ status: 200, body: await runRetention(deps, () => sweepAllVideos(deps)) }),
   );

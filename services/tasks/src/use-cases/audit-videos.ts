@@ -1,10 +1,10 @@
 import type { Audit } from '@vision/shared/audit/auditor';
 import { noteDifferences, setMark, windowOf } from '@vision/shared/audit/differences';
 import type { Found } from '@vision/shared/audit/differences';
+import { firstIdAt } from '@vision/shared/contracts/ids';
 import { videosOf, videosSubmitted } from '../db/audit.ts';
 import type { StoredVideo } from '../db/audit.ts';
 import { withoutTask } from '../db/retention.ts';
-import { firstIdAt } from '../domain/id-at.ts';
 import { VIDEO_PREFIX, videoKeyOf } from '../domain/video-key.ts';
 import type { Deps } from './deps.ts';
 

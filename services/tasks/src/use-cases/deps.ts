@@ -71,6 +71,8 @@ export interface Settings extends PlacesSettings {
   resultsGraceMs: number;
   vanishMs: number;
   orphanAgeMs: number;
+  /** How often all stored objects are looked at. */
+  fullSweepMs: number;
   retentionDays: number;
   retentionBatch: number;
   /** Age at which a difference that an audit found counts. */

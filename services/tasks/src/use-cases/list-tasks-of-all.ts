@@ -1,7 +1,7 @@
+import { firstIdAt } from '@vision/shared/contracts/ids';
 import { databaseNow } from '@vision/shared/db/clock';
 import { listAnyTasks } from '../db/list-any-tasks.ts';
 import type { AnyTasksPage } from '../db/list-any-tasks.ts';
-import { firstIdAt } from '../domain/id-at.ts';
 import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,7 +1,7 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { findExpired, removeTasks } from '../db/retention.ts';
 import type { Deps } from './deps.ts';
-import { sweepVideos } from './sweep-videos.ts';
+import type { SweptVideos } from './sweep-videos.ts';
 
 export interface Removed {
   tasks: number;
@@ -13,12 +13,12 @@ export interface Removed {
 
 /**
  * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and
- * key. Every step may be repeated, so a run that dies is finished by the next one. All replicas may remove tasks; the
- * whole list of stored videos is looked through by whoever `isTurnToSweep`.
+ * key. Every step may be repeated, so a run that dies is finished by the next one. All replicas may remove tasks; what
+ * belongs to no task is removed by `sweep`.
  */
 export async function runRetention(
   deps: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>,
-  isTurnToSweep: () => Promise<boolean> = () => Promise.resolve(true),
+  sweep: () => Promise<SweptVideos | undefined>,
 ): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
   for (;;) {
@@ -34,7 +34,7 @@ export async function runRetention(
     );
     crashPoint('tasks.retention.tasks-removed');
   }
-  const swept = (await isTurnToSweep()) ? await sweepVideos(deps) : undefined;
+  const swept = await sweep();
   const all = {
     ...removed,
     orphans: swept?.orphans ?? 0,

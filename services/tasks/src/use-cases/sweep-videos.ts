@@ -1,36 +1,52 @@
+import { firstIdAt } from '@vision/shared/contracts/ids';
 import { databaseNow } from '@vision/shared/db/clock';
+import { sweepAll, sweepInTurn } from '@vision/shared/object-store/sweep';
+import type { Sweep } from '@vision/shared/object-store/sweep';
 import { withoutTask } from '../db/retention.ts';
-import { VIDEO_PREFIX } from '../domain/video-key.ts';
+import { VIDEO_PREFIX, videoKeyOf } from '../domain/video-key.ts';
 import type { Deps } from './deps.ts';
 
-const PAGE = 500;
+type SweepDeps = Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>;
+
+export interface SweptVideos {
+  orphans: number;
+  incompleteUploads: number;
+}
 
 /**
  * Removes stored videos that no task has a use for and uploads that were never finished, once they are older than any
  * upload takes: what a killed process may have left. Objects are dated by the store; what its clock and the
  * database's differ by is small against that age, and a video whose upload is under way has a draft whatever its date
- * says.
+ * says. Undefined when another replica does it.
  */
-export async function sweepVideos({
-  db,
-  store,
-  settings,
-  signals,
-}: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>): Promise<{ orphans: number; incompleteUploads: number }> {
-  const cutOff = new Date((await databaseNow(db)).getTime() - settings.orphanAgeMs);
-  let orphans = 0;
-  let page: string[] = [];
-  const removeUnused = async () => {
-    const unused = await withoutTask(db, page);
-    await store.remove(unused);
-    orphans += unused.length;
-    page = [];
-  };
-  for await (const { key, modifiedAt } of store.list(VIDEO_PREFIX)) {
-    if (modifiedAt <= cutOff) page.push(key);
-    if (page.length >= PAGE) await removeUnused();
-  }
-  if (page.length > 0) await removeUnused();
+export async function sweepVideosInTurn(
+  deps: SweepDeps,
+  turn: { everyMs: number; signal?: AbortSignal },
+): Promise<SweptVideos | undefined> {
+  const orphans = await sweepInTurn(videosOf(deps), turn);
+  return orphans === undefined ? undefined : finish(deps, orphans);
+}
+
+/** The same with all stored videos, now. */
+export async function sweepAllVideos(deps: SweepDeps): Promise<SweptVideos> {
+  return finish(deps, await sweepAll(videosOf(deps)));
+}
+
+/** The store keeps a list of its own of unfinished uploads, so nothing else is listed for them. */
+async function finish({ db, store, settings, signals }: SweepDeps, orphans: number): Promise<SweptVideos> {
   if (orphans > 0) signals.orphansRemoved(orphans);
+  const cutOff = new Date((await databaseNow(db)).getTime() - settings.orphanAgeMs);
   return { orphans, incompleteUploads: await store.abortIncomplete(VIDEO_PREFIX, cutOff) };
 }
+
+const videosOf = ({ db, store, settings }: SweepDeps): Sweep => ({
+  db,
+  store,
+  name: 'videos',
+  prefix: VIDEO_PREFIX,
+  firstKeyAt: (instant) => videoKeyOf(firstIdAt(instant)),
+  ageMs: settings.orphanAgeMs,
+  uploadMs: settings.bodyTotalMs,
+  fullEveryMs: settings.fullSweepMs,
+  findUnused: (keys) => withoutTask(db, keys),
+});

@@ -19,6 +19,8 @@ interface Step {
   command: string[];
   /** Only when it is named. */
   isOnDemand?: true;
+  /** Reads the sources and nothing else; runs together with its neighbours, as each of them uses one core. */
+  isStatic?: true;
 }
 
 const localDir = join(readSettings().localDir, 'test');
@@ -32,11 +34,11 @@ const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.
 const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 
 const steps: Step[] = [
-  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'] },
-  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'] },
-  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'] },
-  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'] },
-  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'] },
+  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'], isStatic: true },
+  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'], isStatic: true },
+  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'], isStatic: true },
+  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },
+  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'], isStatic: true },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   // Installs promtool where it is missing.
   { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2') },
@@ -75,17 +77,19 @@ const started = Date.now();
 const outcome = { passed: 0, failed: 0, exitCode: 0 };
 /** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
 const run = { interrupted: false, startedBelow: false, startedServices: false, ownSystems: new Set<string>() };
-let current: ChildProcess | undefined;
+const current = new Set<ChildProcess>();
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    if (!run.interrupted && current) endGroup(current);
+    if (!run.interrupted) for (const child of current) endGroup(child);
     run.interrupted = true;
   });
 }
 
 try {
-  for (const step of chosenSteps(process.argv.slice(2))) if (!run.interrupted) await runStep(step);
+  const chosen = chosenSteps(process.argv.slice(2));
+  await Promise.all(chosen.filter(({ isStatic }) => isStatic).map(runStep));
+  for (const step of chosen) if (!run.interrupted && !step.isStatic) await runStep(step);
 } finally {
   await stopWhatWasStarted();
 }
@@ -156,7 +160,7 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
   const path = [join(root, 'node_modules/.bin'), env['PATH']].join(delimiter);
   // A process group of its own, so that a step ends with all its workers, and Ctrl-C reaches it through here only.
   const child = spawn(command, args, { cwd: root, env: { ...env, PATH: path }, stdio: 'inherit', detached: true });
-  current = child;
+  current.add(child);
   const limit = setTimeout(() => {
     console.log(`(no end after ${LIMIT_MS / 60_000} minutes: stopped)`);
     endGroup(child);
@@ -166,6 +170,7 @@ async function execute([command = '', ...args]: string[], env: NodeJS.ProcessEnv
     child.once('exit', (code) => done(code ?? 1));
   });
   clearTimeout(limit);
+  current.delete(child);
   await sweep(child);
   return exitCode;
 }
@@ -218,7 +223,9 @@ function readCounts(file: string): { passed: number; failed: number } {
 
 function testVariables(): Record<string, string> {
   // Test files load the model in processes of the test runner, whose environment they cannot change.
-  return { ...readEnvFile(join(localDir, 'env')), ORT_DISABLE_TELEMETRY: '1' };
+  // Tests start processes by the hundred; half of what each one computes until it is ready is compiling.
+  const compiled = { NODE_COMPILE_CACHE: join(localDir, 'compiled') };
+  return { ...readEnvFile(join(localDir, 'env')), ORT_DISABLE_TELEMETRY: '1', ...compiled };
 }
 
 function runningNames(copyDir: string): string[] {

@@ -14,11 +14,17 @@ export interface RunningProcess {
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
+/** What a process gets from the one that runs the tests; everything else that it knows is said by the test. */
+const inherited = {
+  PATH: process.env['PATH'] ?? '',
+  ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
+};
+
 /** Runs a service of this repository from its sources, as a process of its own. */
 export function startProcess(service: string, env: Record<string, string>, args: string[] = []): RunningProcess {
   const child = spawn(process.execPath, ['--conditions=@vision/source', `services/${service}/src/main.ts`, ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -91,7 +91,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
       endPatienceMs: 900_000,
       framePatienceMs: 60_000,
       auditAgeMs: 60_000,
-      writeSegments: false,
+      writeSegments: () => false,
       youngMs: 600_000,
     },
     signals: createSignals(createLogger('bench', 'silent')),

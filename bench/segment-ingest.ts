@@ -30,7 +30,7 @@ export function keeper(db: Knex): Keep {
   };
   return (frames, writeSegments) =>
     storeFrames(
-      { ...deps, settings: { ...testSettings, writeSegments } },
+      { ...deps, settings: { ...testSettings, writeSegments: () => writeSegments } },
       frames.map((data) => ({ kind: 'frame', data })),
       (work) => inTransaction(db, work),
     );

@@ -61,7 +61,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
 }
 
 async function compactAll(db: Knex, store: SegmentStore): Promise<void> {
-  const settings = { ...testSettings, writeSegments: true, youngMs: 0 };
+  const settings = { ...testSettings, youngMs: 0 };
   const signals = createSignals(createLogger('bench', 'silent'));
   await db('ingests')
     .whereNotNull('compact_at')

@@ -204,6 +204,14 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a replica that is replaced': together(seen('a', 0), seen('b', 1)) },
   },
+  VisionFramesStayRows: {
+    atMinute: 4325,
+    fires: {
+      when: steady('vision_results_keeps_rows', 1, 4330),
+      summary: 'Frames are still stored as they were before the upgrade, which takes about twenty times the room',
+    },
+    stays: { 'an upgrade that was finished': values('vision_results_keeps_rows', '1x4000 0x330') },
+  },
   VisionNoWall: {
     atMinute: 2,
     fires: {

@@ -2,8 +2,8 @@ import { serviceNames } from '../../deploy/local/service-environment.ts';
 import type { ServiceName } from '../../deploy/local/service-environment.ts';
 
 /**
- * The last release, and what is in this checkout: first as docs/operations.md says to run it beside the last release,
- * then with what is turned on when no process of that is left.
+ * The last release, and what is in this checkout: first as it is by default, then with what docs/operations.md says to
+ * turn on when no process of the last release is left.
  */
 export const versions = ['last', 'today', 'settled'] as const;
 export type Version = (typeof versions)[number];

@@ -50,11 +50,14 @@ const settingsOfServices = {
   BODY_TOTAL_MS: '20000',
 };
 
-/** The last release does not read segments; frames go to the object store within the stage that writes them. */
+/**
+ * The last release does not read segments, and today's code writes none by itself after it. Frames go to the object
+ * store within the stage that asks for them.
+ */
 const settingsOf: Record<Version, NodeJS.ProcessEnv> = {
   last: {},
-  today: { WRITE_SEGMENTS: 'false' },
-  settled: { SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' },
+  today: {},
+  settled: { WRITE_SEGMENTS: 'true', SEGMENT_YOUNG_MS: '1000', SEGMENT_INTERVAL_MS: '200' },
 };
 
 /** Where `clean` and `stopAll` find it. */

@@ -23,7 +23,7 @@ import { endOf, heldInside, memoryOfPods, removePod, startPod, storedIn } from '
 import type { Cluster, Stored } from './cluster.ts';
 import { newKey } from './key.ts';
 import { startLoad } from './load.ts';
-import { ensureImages, jobsOf, settingsBeside, unpackPrevious } from './previous.ts';
+import { ensureImages, jobsOf, unpackPrevious } from './previous.ts';
 import type { PreviousRelease } from './previous.ts';
 import { startProxy } from './proxy.ts';
 import { podName, replaceAll, startAll } from './rollout.ts';
@@ -84,14 +84,14 @@ async function everything(): Promise<void> {
 async function bothReleases(release: PreviousRelease): Promise<{ old: Rollout; next: Rollout }> {
   const { helm } = ensureTools();
   const infrastructure = await bringUpInfrastructure(settings, {});
-  const render = (chart: string, imageTag: string, more: string[] = []) => {
+  const render = (chart: string, imageTag: string) => {
     const file = join(dir, 'values.yaml');
     writeFileSync(file, stringify(runValues(settings, infrastructure, imageTag)));
-    const args = ['template', 'vision', chart, '--kube-version', '1.33.0', '--values', file, ...more];
+    const args = ['template', 'vision', chart, '--kube-version', '1.33.0', '--values', file];
     return parseManifests(run(helm, args));
   };
   const before = render(join(release.folder, 'charts/vision'), release.version);
-  const today = render(chartDir, tag, settingsBeside(release));
+  const today = render(chartDir, tag);
   const given = storeSecret(settings, infrastructure);
   const names = [...serviceNames, ...serviceNames.map((name) => `${name}-replicas`), 'gateway-admin'];
   const common = { dir, hosts: names.map((name) => `vision-${name}`), started: new Set<string>() };

@@ -52,11 +52,6 @@ export function jobsOf({ version }: PreviousRelease, manifests: Manifest[]): Man
   });
 }
 
-/** What `charts/vision/UPGRADING.md` says to set as long as pods of a release run, or may be wanted back. */
-export function settingsBeside({ version }: PreviousRelease): string[] {
-  return version === '0.2.0' ? ['--set-string', 'components.results.settings.WRITE_SEGMENTS=false'] : [];
-}
-
 function environmentOf(manifests: Manifest[], { metadata }: Manifest) {
   const name = metadata.name.replace('-migrate-', '-');
   const service = manifests.find((one) => one.kind === 'Deployment' && one.metadata.name === name);

@@ -60,6 +60,9 @@ function settingOf(type: z.ZodType): Schema {
   const isFlag = typeof type.safeParse(undefined).data === 'boolean';
   const extra: Schema = isList ? { type: ['string', 'array'] } : isFlag ? { type: ['boolean', 'string'] } : {};
   if (known.maximum === Number.MAX_SAFE_INTEGER) delete known.maximum;
+  // Without quotes it is a boolean in YAML.
+  if (known.enum?.includes('true'))
+    Object.assign(extra, { type: ['boolean', 'string'], enum: [...known.enum, true, false] });
   return { ...known, ...extra, ...(description ? { description } : {}) };
 }
 

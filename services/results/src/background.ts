@@ -81,7 +81,7 @@ export function createBackground(
     logger: kafka.logger,
     run: () => judgeOverdueEnds(deps),
   });
-  const compaction = deps.settings.writeSegments ? createCompaction(deps, config, kafka.logger) : [];
+  const compaction = createCompaction(deps, config, kafka.logger);
   const auditor = createAuditor({
     db: deps.db,
     logger: kafka.logger,
@@ -103,23 +103,33 @@ export function createBackground(
   };
 }
 
-/** What turns young frames and rows into large segments, and removes what was given up on the way. */
+/**
+ * What turns young frames and rows into large segments, and removes what was given up on the way. Nothing is done while
+ * frames are written as rows: a release that reads nothing else may run.
+ */
 function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] {
+  const findRows = createRowFinder(deps);
+  const { writeSegments } = deps.settings;
   return [
     createPoller({
       name: 'results-compaction',
       intervalMs: config.SEGMENT_INTERVAL_MS,
       logger,
       maxBackoffMs: 60_000,
-      run: (signal) => compactFrames(deps, signal),
+      run: async (signal) => (writeSegments() ? compactFrames(deps, signal) : 0),
     }),
-    createPoller({ name: 'results-rows', intervalMs: ROWS_MS, logger, run: createRowFinder(deps) }),
+    createPoller({
+      name: 'results-rows',
+      intervalMs: ROWS_MS,
+      logger,
+      run: async (signal) => (writeSegments() ? findRows(signal) : 0),
+    }),
     createPoller({
       name: 'results-sweep',
       intervalMs: SWEEP_MS,
       logger,
       maxBackoffMs: 60_000,
-      run: () => sweepSegmentObjects(deps),
+      run: async () => (writeSegments() ? sweepSegmentObjects(deps) : 0),
     }),
   ];
 }

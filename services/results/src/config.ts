@@ -4,7 +4,6 @@ import {
   auditConfig,
   count,
   databaseClockConfig,
-  flag,
   httpUrl,
   list,
   loadConfig,
@@ -44,10 +43,14 @@ export const configSchema = z.object({
   ...objectStoreConfig,
   S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
   S3_IDLE_MS: millis(5_000).describe('Longest wait for the object store'),
-  WRITE_SEGMENTS: flag(true).describe(
-    'Frames are stored as segments, older ones in the object store; needs S3_ENDPOINT. false as long as a replica of ' +
-      '0.2 runs, which does not read them; segments are read whatever it says',
-  ),
+  WRITE_SEGMENTS: z
+    .enum(['auto', 'true', 'false'])
+    .default('auto')
+    .describe(
+      'Whether frames are stored as segments, older ones in the object store, which needs S3_ENDPOINT. auto: unless ' +
+        'the database was made by 0.2, which reads rows only; from the first start with true on there too. Both are ' +
+        'read whatever it says',
+    ),
   SEGMENT_YOUNG_MS: millis(600_000).describe(
     'How long frames stay in the database at least before they go to the object store',
   ),
@@ -68,8 +71,8 @@ export type Config = z.output<typeof configSchema>;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
   const config = loadConfig(configSchema, env);
-  if (config.WRITE_SEGMENTS && config.S3_ENDPOINT === undefined)
-    throw new ConfigError('S3_ENDPOINT is not set: frames are stored as segments, unless WRITE_SEGMENTS is false');
+  if (config.WRITE_SEGMENTS === 'true' && config.S3_ENDPOINT === undefined)
+    throw new ConfigError('S3_ENDPOINT is not set: WRITE_SEGMENTS=true stores frames there');
   return config;
 }
 

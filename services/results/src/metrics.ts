@@ -1,5 +1,5 @@
 import { buckets } from '@vision/shared/telemetry/buckets';
-import { counter, histogram } from '@vision/shared/telemetry/metric';
+import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 
 /** What results measures. */
 export const metrics = {
@@ -38,6 +38,11 @@ export const metrics = {
   unreadable: counter('vision.results.segments_unreadable', {
     unit: '{segment}',
     meaning: 'Times a segment was damaged, or its object was missing, when a page needed it. An alarm',
+  }),
+  keepsRows: gauge('vision.results.keeps_rows', {
+    meaning:
+      '1 while frames are stored as rows because the database comes from a release that reads nothing else; ' +
+      'WRITE_SEGMENTS=true ends it',
   }),
   blocked: counter('vision.results.partition_drops_blocked', {
     meaning: 'Partitions that could not be dropped for now because they were in use',

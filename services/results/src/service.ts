@@ -13,9 +13,7 @@ import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
 import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
-import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
-import type { StartCheck } from '@vision/shared/start/start-checks';
 import { stopPhases } from '@vision/shared/stop-times';
 import { createBackground } from './background.ts';
 import type { Background } from './background.ts';
@@ -25,6 +23,8 @@ import { stopTimesOf, storeOptionsOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
+import { createFormChoice } from './form-choice.ts';
+import type { FormChoice } from './form-choice.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
@@ -53,10 +53,12 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
-  const settings = settingsOf(config);
+  const signals = createSignals(logger);
+  const form = createFormChoice({ db, signals, setting: config.WRITE_SEGMENTS, store: storeOptionsOf(config) });
+  const settings = settingsOf(config, form);
   const deps: Deps = {
     db,
-    signals: createSignals(logger),
+    signals,
     taskOwners: createTaskOwners(tasks, images),
     partitions: createPartitionKeeper(db, settings.retentionDays),
     cursors: cursorCodec(config.CURSOR_KEYS),
@@ -75,7 +77,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const checks = [
     databaseCheck(db, database, migrations),
     kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
-    ...bucketChecks(config),
+    form.check,
   ];
   const live = background.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
@@ -103,22 +105,16 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 }
 
-/** A store that nothing is written to need not be there when the process starts. */
-function bucketChecks(config: Config): StartCheck[] {
-  const options = storeOptionsOf(config);
-  return config.WRITE_SEGMENTS && options ? [bucketCheck(options)] : [];
-}
-
 async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<void> {
   store.close();
   await db.destroy();
 }
 
-const settingsOf = (config: Config): Deps['settings'] => ({
+const settingsOf = (config: Config, form: FormChoice): Deps['settings'] => ({
   retentionDays: config.RETENTION_DAYS,
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
-  writeSegments: config.WRITE_SEGMENTS,
+  writeSegments: form.isSegments,
   youngMs: config.SEGMENT_YOUNG_MS,
 });

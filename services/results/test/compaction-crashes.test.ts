@@ -35,7 +35,7 @@ const FRAMES = 700;
 const deps = () => ({
   db: results.database.db,
   // Whatever was stored today has expired, and is old enough to be moved.
-  settings: { ...testSettings, writeSegments: true, youngMs: 0, retentionDays: -1 },
+  settings: { ...testSettings, youngMs: 0, retentionDays: -1 },
   signals: createSignals(logger),
   store: createSegmentStore(results.s3),
 });

@@ -50,7 +50,7 @@ afterEach(async () => {
   await database.db('ingests').update({ compact_at: null });
 });
 
-const settings = { ...testSettings, writeSegments: true, youngMs: 0 };
+const settings = { ...testSettings, youngMs: 0 };
 const signals = createSignals(logger);
 const deps = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) => ({
   db: database.db,
@@ -63,7 +63,7 @@ const keep = (events: (FrameData | JobEndedData)[], writeSegments = true) =>
   storeFrames(
     {
       partitions: createPartitionKeeper(database.db, 90),
-      settings: { ...settings, writeSegments },
+      settings: { ...settings, writeSegments: () => writeSegments },
       signals,
       wakeRelay: () => undefined,
     },

@@ -47,7 +47,7 @@ describe.each([
   const published = (count: number, first_seq: number, last_seq: number) => ({
     attempt_frames: { count, first_seq, last_seq },
   });
-  const impatient = { ...testSettings, framePatienceMs: 0, writeSegments };
+  const impatient = { ...testSettings, framePatienceMs: 0, writeSegments: () => writeSegments };
   const judge = () =>
     judgeOverdueEnds({
       db: database.db,
@@ -276,7 +276,7 @@ const storeAs = (writeSegments: boolean, ...events: (FrameData | JobEndedData)[]
   storeFrames(
     {
       partitions: createPartitionKeeper(database.db, 90),
-      settings: { ...testSettings, writeSegments },
+      settings: { ...testSettings, writeSegments: () => writeSegments },
       signals: createSignals(logger),
       wakeRelay: () => undefined,
     },

@@ -35,7 +35,7 @@ export const testSettings = {
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
-  writeSegments: true,
+  writeSegments: () => true,
   youngMs: 600_000,
 };
 
@@ -215,9 +215,9 @@ export const settingsOfStore = ({ endpoint, region, bucket, accessKey, secretKey
   S3_SECRET_KEY: secretKey,
 });
 
-/** The service as it is deployed, on a database, topics and ports of its own. */
-export async function startResults(settings: Record<string, string> = {}): Promise<TestResults> {
-  const database = await testResults();
+/** The service as it is deployed, on topics, ports and, unless one is lent, a database of its own. */
+export async function startResults(settings: Record<string, string> = {}, lent?: TestDatabase): Promise<TestResults> {
+  const database = lent ?? (await testResults());
   const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results] });
   const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
   const s3 = await testS3();
@@ -281,7 +281,7 @@ export async function startResults(settings: Record<string, string> = {}): Promi
       await producer.stop();
       for (const phase of service.stopPhases) await phase.stop();
       await Promise.all([tasks.stop(), images.stop(), kafka.close(), s3.close()]);
-      await database.drop();
+      if (!lent) await database.drop();
     },
   };
 }

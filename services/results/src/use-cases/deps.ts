@@ -39,8 +39,8 @@ interface Settings {
   framePatienceMs: number;
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
-  /** Frames are written as segments; they are read in both forms whatever this says. */
-  writeSegments: boolean;
+  /** Whether frames are written as segments from now on; they are read in both forms whatever this says. */
+  writeSegments: () => boolean;
   /** How long frames stay in the database at least before they go to the object store. */
   youngMs: number;
 }

@@ -92,7 +92,9 @@ async function store(
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   const outcomes = await settleDoubtful(tx, doubtfulFrames);
   const late = framesWith(doubtfulFrames, outcomes, 'inserted');
-  const inSegments = writeSegments ? new Set(plans.filter(mayBeInSegments).map(({ ingest }) => ingest.task_id)) : none;
+  const inSegments = writeSegments()
+    ? new Set(plans.filter(mayBeInSegments).map(({ ingest }) => ingest.task_id))
+    : none;
   const young = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late], inSegments);
   await listLateFrames(tx, late);
   const stored = plans.map((plan) => ({

@@ -12,6 +12,7 @@ import { endFrames } from './0006-end-frames.ts';
 import { lateFramesTable } from './0007-late-frames.ts';
 import { askAboutTasks, askAboutTasksIndex } from './0007-ask-about-tasks.ts';
 import { segments, segmentsIndex } from './0009-segments.ts';
+import { frameForm } from './0011-frame-form.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -30,4 +31,5 @@ export const migrations: Migration[] = [
   outboxKeyMigration,
   segments,
   segmentsIndex,
+  frameForm,
 ];

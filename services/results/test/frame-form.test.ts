@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { migrate } from '@vision/shared/db/migrate';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
+import { readFrameForm } from '../src/db/frame-form.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+import { createSignals } from '../src/signals.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { formsOf, frame, logger, newTaskId, startResults, testResults, testSettings } from './support.ts';
+import type { TestResults } from './support.ts';
+
+const metrics = testMetrics();
+const before = (name: string) =>
+  migrations.slice(
+    0,
+    migrations.findIndex((migration) => migration.name === name),
+  );
+/** What release 0.2.0 has; it reads rows only. */
+const rowsOnly = before('0009-segments');
+const withoutStore = { S3_ENDPOINT: '' };
+
+let database: TestDatabase;
+let results: TestResults | undefined;
+beforeEach(async () => {
+  database = await createTestDatabase(rowsOnly);
+});
+afterEach(async () => {
+  await results?.stop();
+  results = undefined;
+  await database.drop();
+}, 60_000);
+
+/** A process of this release on the database, instead of the one before. */
+async function startAnew(settings: Record<string, string> = {}): Promise<TestResults> {
+  await results?.stop();
+  results = await startResults(settings, database);
+  await results.service.consumers.frames.joined;
+  return results;
+}
+
+/** Stores three frames; tells in which form, and what a reader of release 0.2.0 sees of them. */
+async function storeThree({ deliver }: TestResults) {
+  const task = newTaskId();
+  await deliver([frame(task, 0), frame(task, 1), frame(task, 2)]);
+  const seenByRowsOnly = await database.db('frames').where({ task_id: task }).orderBy('seq').pluck<number[]>('seq');
+  return { ...(await formsOf(database.db, task)), seenByRowsOnly };
+}
+const inRows = { rows: 3, young: 0, old: 0, seenByRowsOnly: [0, 1, 2] };
+const inSegments = { rows: 0, young: 3, old: 0, seenByRowsOnly: [] };
+const keepsRows = () => metrics.sumOf('vision.results.keeps_rows');
+
+test('frames stay rows after an upgrade, until the setting says once that they need not', async () => {
+  await migrate(database.db, migrations);
+  // An old replica may run although nobody has stored anything yet, or all of it has expired.
+  expect(await storeThree(await startAnew())).toEqual(inRows);
+  expect(await keepsRows()).toBe(1);
+  await database.db('frames').delete();
+  expect(await storeThree(await startAnew())).toEqual(inRows);
+
+  expect(await storeThree(await startAnew({ WRITE_SEGMENTS: 'true' }))).toEqual(inSegments);
+  expect(await keepsRows()).toBe(0);
+  await database.db('segments').delete();
+  expect(await storeThree(await startAnew())).toEqual(inSegments);
+  expect(await storeThree(await startAnew({ WRITE_SEGMENTS: 'false' }))).toEqual(inRows);
+  expect(await keepsRows()).toBe(0);
+}, 120_000);
+
+test('rows are not moved to the object store while an old replica may read them', async () => {
+  await migrate(database.db, migrations);
+  const soon = { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' };
+  const first = await startAnew(soon);
+  const task = newTaskId();
+  await first.deliver([frame(task, 0)]);
+  await startAnew(soon);
+  expect(await formsOf(database.db, task)).toEqual({ rows: 1, young: 0, old: 0 });
+  await startAnew({ ...soon, WRITE_SEGMENTS: 'true' });
+  await until(async () => (await formsOf(database.db, task)).old === 1, { timeoutMs: 20_000 });
+}, 120_000);
+
+test('after an upgrade the service needs no object store that it had no settings for', async () => {
+  await migrate(database.db, migrations);
+  const started = await startAnew(withoutStore);
+  expect(await readiness(started)).toEqual([200, 'ok\n']);
+  expect(await storeThree(started)).toEqual(inRows);
+});
+
+test('a database of this release has segments from the start, and says that they need an object store', async () => {
+  await database.drop();
+  database = await testResults();
+  expect(await storeThree(await startAnew())).toEqual(inSegments);
+  expect(await keepsRows()).toBe(0);
+  const [status, why] = await readiness(await startAnew(withoutStore));
+  expect([status, why]).toEqual([503, expect.stringContaining('S3_ENDPOINT is not set')]);
+}, 60_000);
+
+test('a database whose first migration broke off is none of an earlier release', async () => {
+  await database.drop();
+  database = await createTestDatabase(before('0005-frames-published'));
+  await migrate(database.db, migrations);
+  expect(await readFrameForm(database.db)).toBe('segments');
+});
+
+test('a database that has segments already goes on with them', async () => {
+  await migrate(database.db, before('0011-frame-form'));
+  const deps = {
+    partitions: createPartitionKeeper(database.db, 90),
+    settings: testSettings,
+    signals: createSignals(logger),
+    wakeRelay: () => undefined,
+  };
+  const stored = { kind: 'frame' as const, data: frame(newTaskId(), 0) };
+  await storeFrames(deps, [stored], (work) => inTransaction(database.db, work));
+  await migrate(database.db, migrations);
+  expect(await readFrameForm(database.db)).toBe('segments');
+});
+
+async function readiness({ service }: TestResults): Promise<[number, string]> {
+  const answer = await fetch(`http://127.0.0.1:${service.healthPort}/health/ready`);
+  return [answer.status, await answer.text()];
+}

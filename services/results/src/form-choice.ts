@@ -31,7 +31,7 @@ export function createFormChoice({ db, signals, setting, store }: FormChoicePart
   const learn = async () => {
     if (form !== undefined) return form;
     form = await askFor(setting, db);
-    signals.formChosen(form, setting === 'auto' && form === 'rows');
+    signals.formChosen({ keepsRows: setting === 'auto' && form === 'rows' });
     return form;
   };
   return {

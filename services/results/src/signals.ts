@@ -1,12 +1,11 @@
 import { createCounter, createGauge, createHistogram } from '@vision/shared/telemetry/instruments';
 import type { JobEndedData } from '@vision/shared/contracts/frame-events';
 import type { Logger } from '@vision/shared/logger';
-import type { FrameForm } from './db/frame-form.ts';
 import type { FrameConflict } from './domain/fold-events.ts';
 import type { SegmentPlace } from './domain/segments/segment-key.ts';
 import { metrics } from './metrics.ts';
 
-const KEPT =
+const ROWS_KEPT =
   'frames stay rows because this database comes from a release that reads nothing else; when no replica of it is left, ' +
   'and going back to it is not wanted, start once with WRITE_SEGMENTS=true';
 
@@ -65,13 +64,12 @@ function segmentSignals(logger: Logger) {
   const segmentFrames = createCounter(metrics.segmentFrames);
   const segmentBytes = createCounter(metrics.segmentBytes);
   const unreadable = createCounter(metrics.unreadable);
-  const keepsRows = createGauge(metrics.keepsRows);
+  const gauge = createGauge(metrics.keepsRows);
   return {
-    /** How frames are written; `isKept` when only the database says that they are rows. */
-    formChosen: (form: FrameForm, isKept: boolean) => {
-      keepsRows.record(isKept ? 1 : 0);
-      if (!isKept) logger.info({ form }, 'frames are written in this form');
-      else logger.warn({ form }, KEPT);
+    /** It is known how frames are written; `keepsRows` when rows are only the database's choice. */
+    formChosen: ({ keepsRows }: { keepsRows: boolean }) => {
+      gauge.record(keepsRows ? 1 : 0);
+      if (keepsRows) logger.warn(ROWS_KEPT);
     },
     framesCompacted: ({ segments, frames, bytes }: { segments: number; frames: number; bytes: number }) => {
       segmentsStored.add(segments);

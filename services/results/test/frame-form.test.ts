@@ -10,7 +10,7 @@ import { migrations } from '../src/db/migrations/list.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { storeFrames } from '../src/use-cases/store-frames.ts';
-import { formsOf, frame, logger, newTaskId, startResults, testResults, testSettings } from './support.ts';
+import { formsOf, frame, logger, mark, newTaskId, startResults, testResults, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 
 const metrics = testMetrics();
@@ -74,7 +74,7 @@ test('rows are not moved to the object store while an old replica may read them'
   const soon = { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' };
   const first = await startAnew(soon);
   const task = newTaskId();
-  await first.deliver([frame(task, 0)]);
+  await first.deliver([frame(task, 0), mark(task, { frames_published: 1 })]);
   await startAnew(soon);
   expect(await formsOf(database.db, task)).toEqual({ rows: 1, young: 0, old: 0 });
   await startAnew({ ...soon, WRITE_SEGMENTS: 'true' });

@@ -29,14 +29,18 @@ beforeEach(async () => {
   database = await createTestDatabase(rowsOnly);
 });
 afterEach(async () => {
-  await results?.stop();
-  results = undefined;
+  await stopRunning();
   await database.drop();
 }, 60_000);
 
+async function stopRunning(): Promise<void> {
+  await results?.stop();
+  results = undefined;
+}
+
 /** A process of this release on the database, instead of the one before. */
 async function startAnew(settings: Record<string, string> = {}): Promise<TestResults> {
-  await results?.stop();
+  await stopRunning();
   results = await startResults(settings, database);
   await results.service.consumers.frames.joined;
   return results;
@@ -75,7 +79,12 @@ test('rows are not moved to the object store while an old replica may read them'
   const first = await startAnew(soon);
   const task = newTaskId();
   await first.deliver([frame(task, 0), mark(task, { frames_published: 1 })]);
+  const due = { task_id: task, compact_at: new Date(0) };
+  await database.db('ingests').where({ task_id: task }).update(due);
   await startAnew(soon);
+  // What begins at the start of a process has ended when it has stopped, so it would have taken the task.
+  await stopRunning();
+  expect(await database.db('ingests').where(due)).toHaveLength(1);
   expect(await formsOf(database.db, task)).toEqual({ rows: 1, young: 0, old: 0 });
   await startAnew({ ...soon, WRITE_SEGMENTS: 'true' });
   await until(async () => (await formsOf(database.db, task)).old === 1, { timeoutMs: 20_000 });

@@ -13,7 +13,10 @@ import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
 import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
+import { checkBucket } from '@vision/shared/object-store/check-bucket';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { away, rootMessage, wrong } from '@vision/shared/start/fault';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import { stopPhases } from '@vision/shared/stop-times';
 import { createBackground } from './background.ts';
 import type { Background } from './background.ts';
@@ -23,11 +26,11 @@ import { stopTimesOf, storeOptionsOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
-import { createFormChoice } from './form-choice.ts';
-import type { FormChoice } from './form-choice.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
+import { createFormChoice } from './use-cases/choose-form.ts';
+import type { FormChoice } from './use-cases/choose-form.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
 
@@ -54,7 +57,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
   const signals = createSignals(logger);
-  const form = createFormChoice({ db, signals, setting: config.WRITE_SEGMENTS, store: storeOptionsOf(config) });
+  const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const settings = settingsOf(config, form);
   const deps: Deps = {
     db,
@@ -77,7 +80,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const checks = [
     databaseCheck(db, database, migrations),
     kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
-    form.check,
+    storeCheck(config, form),
   ];
   const live = background.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
@@ -104,6 +107,26 @@ export async function createService(config: Config, { logger, onFatal }: Service
     }),
   };
 }
+
+/** Learns in which form frames are written; a store that nothing is written to need not be there at the start. */
+function storeCheck(config: Config, form: FormChoice): StartCheck {
+  const store = storeOptionsOf(config);
+  return {
+    name: 'bucket',
+    readyWhileAway: true,
+    ask: async () => {
+      try {
+        if ((await form.learn()) === 'rows') return undefined;
+      } catch (error) {
+        return away(`The database does not say yet whether frames are written as segments: ${rootMessage(error)}`);
+      }
+      return store ? checkBucket(store) : wrong(NO_STORE);
+    },
+  };
+}
+
+const NO_STORE =
+  'S3_ENDPOINT is not set: frames of this database are stored as segments, unless WRITE_SEGMENTS is false';
 
 async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<void> {
   store.close();

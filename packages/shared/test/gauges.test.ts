@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createDb } from '../src/db/knex.ts';
+import { inTransaction } from '../src/db/transaction.ts';
 import { createLogger } from '../src/logger.ts';
 import { createConsumer } from '../src/messaging/consumer.ts';
-import { outboxMigration } from '../src/messaging/outbox.ts';
+import { appendEvent, outboxMigration } from '../src/messaging/outbox.ts';
 import { outboxKeyMigration } from '../src/messaging/outbox-history.ts';
 import { positionsMigration } from '../src/messaging/positions.ts';
 import { createProducer } from '../src/messaging/producer.ts';
@@ -82,6 +83,22 @@ test('only the relay that publishes shows the outbox; one that gave it up shows 
   await until(async () => (await age()) === 0);
   await relay.stop();
   expect(await age()).toBeUndefined();
+  await producer.stop();
+  await kafka.close();
+});
+
+test('an event that was published does not count as waiting until the next look', async () => {
+  const kafka = await testKafka({ topics: [topic] });
+  const producer = createProducer(kafka.client);
+  const relay = createRelay({ db: database.db, producer, logger, intervalMs: 3_600_000 });
+  relay.start();
+  await until(async () => (await metrics.sumOf('vision.outbox.oldest_age')) === 0);
+  await inTransaction(database.db, (tx) => appendEvent(tx, changed('gauged', 1)));
+  relay.wake();
+  await until(async () => (await database.db('outbox').whereNull('published_at').pluck<string[]>('id')).length === 0);
+  await until(async () => (await metrics.sumOf('vision.outbox.waiting')) === 0);
+  expect(await metrics.sumOf('vision.outbox.oldest_age')).toBe(0);
+  await relay.stop();
   await producer.stop();
   await kafka.close();
 });

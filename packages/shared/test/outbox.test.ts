@@ -198,6 +198,16 @@ test('published rows are removed after their time', async () => {
   await until(async () => (await database.db('outbox').count<[{ count: number }]>()).at(0)?.count === 0);
 });
 
+test('however many rows are too old, they are removed to the end', async () => {
+  await database.db.raw(
+    `insert into outbox (event_id, topic, key, type, source, payload, published_at)
+     select gen_random_uuid(), 'things', n, 'changed', 'test', '{}', now() - interval '8 days'
+       from generate_series(1, 2500) as n`,
+  );
+  start({ producer: recorder().producer, intervalMs: 3_600_000 });
+  await until(async () => (await database.db('outbox').count<[{ count: number }]>()).at(0)?.count === 0);
+});
+
 test('a wake publishes at once, long before the interval is over', async () => {
   const { producer, published } = recorder();
   const relay = start({ producer, intervalMs: 60_000 });

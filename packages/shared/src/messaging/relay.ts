@@ -76,34 +76,41 @@ export function createRelay(options: RelayOptions): Relay {
       if ((rows[0]?.waited_ms ?? 0) > UNANNOUNCED_MS) oftenUntil = performance.now() + OFTEN_FOR_MS;
       await producer.publishTraced(rows.map(toTraced));
       await markPublished(session, rows);
+      // Until the next look, which may be far, they would be shown as waiting.
+      gauges.set([]);
       if (performance.now() >= nextCleanUp) {
         // A backlog of old rows is removed step by step, between the looks for new events.
         const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
         nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
       // Whoever appends wakes it, so after less than a batch there is nothing to look for.
-      return rows.length === batchSize ? rows.length : 0;
+      return rows.length === batchSize || nextCleanUp === 0 ? 1 : 0;
     },
   });
-  let gathering: NodeJS.Timeout | undefined;
-  const wake = () => (lead.isHeld() ? poller.wake() : lead.tellLeader());
-  const wakeLater = () => {
-    gathering ??= setTimeout(() => {
-      gathering = undefined;
-      wake();
-    }, gatherMs);
-  };
+  const wakes = gather(() => (lead.isHeld() ? poller.wake() : lead.tellLeader()), gatherMs);
   return {
     start: poller.start,
-    wake: gatherMs === 0 ? wake : wakeLater,
+    wake: wakes.wake,
     isActive: lead.isHeld,
     stop: async () => {
-      clearTimeout(gathering);
+      wakes.stop();
       await poller.stop();
       gauges.stop();
       await lead.release();
     },
   };
+}
+
+/** One wake for all within `ms`. */
+function gather(wake: () => void, ms: number): { wake: () => void; stop: () => void } {
+  let gathering: NodeJS.Timeout | undefined;
+  const wakeLater = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      wake();
+    }, ms);
+  };
+  return { wake: ms === 0 ? wake : wakeLater, stop: () => clearTimeout(gathering) };
 }
 
 /** A row and how long it had waited when it was read, by the clock that its date comes from. */

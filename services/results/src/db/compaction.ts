@@ -22,22 +22,33 @@ export async function setCompaction(tx: Knex.Transaction, taskId: string, ms: nu
 }
 
 /**
- * Makes a task due whose frames are rows. Late frames that an earlier release did not list are looked for among rows,
- * so those of such a task stay.
+ * Makes tasks due whose frames are rows. Late frames that an earlier release did not list are looked for among rows, so
+ * those of such a task stay.
  */
-export async function makeDue(db: Knex, taskId: string): Promise<void> {
+export async function makeDue(db: Knex, taskIds: string[]): Promise<void> {
   await db('ingests')
-    .where({ task_id: taskId })
+    .whereIn('task_id', taskIds)
     .whereNull('compact_at')
     .whereRaw('late_listed = late_position')
     .update({ compact_at: db.raw('now()') });
 }
 
-/** The next task after this one that has rows of this day. */
-export async function nextTaskWithRows(db: Knex, day: string, after: string): Promise<string | undefined> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select task_id as id from frames where day = :day and task_id > :after order by task_id limit 1`,
-    { day, after },
+/** A task among those of a day. */
+export interface TaskOfDay {
+  day: string;
+  taskId: string;
+}
+
+/** Of each of these days the next task after this one that has rows, if there is any. */
+export async function nextTasksWithRows(db: Knex, after: TaskOfDay[]): Promise<TaskOfDay[]> {
+  const { rows } = await db.raw<{ rows: TaskOfDay[] }>(
+    `select seen.day::text as day, next.task_id as "taskId"
+       from unnest(:days::date[], :taskIds::uuid[]) as seen (day, task_id)
+       cross join lateral (
+         select f.task_id from frames as f
+          where f.day = seen.day and f.task_id > seen.task_id
+          order by f.task_id limit 1) as next`,
+    { days: after.map(({ day }) => day), taskIds: after.map(({ taskId }) => taskId) },
   );
-  return rows[0]?.id;
+  return rows;
 }

@@ -1,5 +1,5 @@
 import { inTransaction } from '@vision/shared/db/transaction';
-import { claimDueTasks, makeDue, nextTaskWithRows, setCompaction } from '../db/compaction.ts';
+import { claimDueTasks, makeDue, nextTasksWithRows, setCompaction } from '../db/compaction.ts';
 import { findIngest, lockIngests } from '../db/ingests.ts';
 import { partitionDays } from '../db/partitions.ts';
 import { hasYoungFrames } from '../db/young-frames.ts';
@@ -58,19 +58,20 @@ const MIN_PAUSE_MS = 1_000;
  */
 export function createRowFinder({ db }: Pick<Deps, 'db'>): (signal: AbortSignal) => Promise<number> {
   /** The last task that was looked at, of days that have more. */
-  const places = new Map<string, string>();
+  let places = new Map<string, string>();
   return async (signal) => {
-    for (const day of await partitionDays(db, 'frames')) {
-      for (let found = 0; found < TASKS_A_DAY && !signal.aborted; found += 1) {
-        const taskId = await nextTaskWithRows(db, day, places.get(day) ?? NO_TASK);
-        if (taskId === undefined) {
-          places.delete(day);
-          break;
-        }
-        await makeDue(db, taskId);
-        places.set(day, taskId);
-      }
+    const days = await partitionDays(db, 'frames');
+    // All days are asked for at once: nearly always none has rows.
+    let seen = days.map((day) => ({ day, taskId: places.get(day) ?? NO_TASK }));
+    for (let found = 0; found < TASKS_A_DAY && seen.length > 0 && !signal.aborted; found += 1) {
+      seen = await nextTasksWithRows(db, seen);
+      if (seen.length > 0)
+        await makeDue(
+          db,
+          seen.map(({ taskId }) => taskId),
+        );
     }
+    places = new Map(seen.map(({ day, taskId }) => [day, taskId]));
     return 0;
   };
 }

@@ -12,7 +12,7 @@ import type { TasksWorld } from './scale/tasks-world.ts';
 
 export const name = 'scale';
 
-/** Tasks that run at the same time; TASKS=10000 adds the largest number. */
+/** Tasks that run at the same time; TASKS=10000 adds the largest number, TASKS=0 leaves the idle system alone. */
 const LARGEST = Number(process.env['TASKS'] || 1_000);
 const SIZES = [100, 1_000, 10_000].filter((tasks) => tasks <= LARGEST);
 const WINDOW_MS = Number(process.env['WINDOW_MS'] || 60_000);

@@ -5,13 +5,14 @@ import { clockMigration, databaseNow } from '../src/db/clock.ts';
 import { databaseConfig, databaseConnection } from '../src/db/database-config.ts';
 import { createDb } from '../src/db/knex.ts';
 import { auditMigration } from '../src/audit/differences.ts';
-import { leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
+import { createLeaseWatch, leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
 import { claimTurn } from '../src/db/turns.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { openSession } from '../src/db/session.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { asUnavailable } from '../src/unavailable.ts';
 import type { Migration } from '../src/db/migrate.ts';
+import { createLogger } from '../src/logger.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';
@@ -165,7 +166,7 @@ test('leases are taken over while signs of life come, and after a gap in them no
               valid_until = now() - make_interval(secs => :ago) + interval '20 seconds'`,
       { ago: secondsAgo },
     );
-  const isGap = async () => (await leaveSign(db, { leaseMs: 60_000, dead: 'false' })).isGap;
+  const isGap = async () => (await leaveSign(db, { leaseMs: 60_000, dead: 'false', looks: [] })).isGap;
   await signWasLeft(19);
   expect(await isGap()).toBe(false);
   expect(await mayTakeOver()).toBe(true);
@@ -179,6 +180,27 @@ test('leases are taken over while signs of life come, and after a gap in them no
   // The clock of the database was stepped back, or another server took its place.
   await signWasLeft(-3600);
   expect(await isGap()).toBe(true);
+});
+
+test('a sign of life wakes those for whom there is work, and nobody else', async () => {
+  const { db } = database;
+  await db('things').insert({ id: 'work', n: 1 });
+  const woken = { some: 0, none: 0 };
+  const watch = createLeaseWatch({
+    db,
+    logger: createLogger('test', 'silent'),
+    leaseMs: 60,
+    dead: 'false',
+    looks: [
+      { isSome: `exists (select from things where id = 'nothing')`, wake: () => void (woken.none += 1) },
+      { isSome: `exists (select from things where id = 'work')`, wake: () => void (woken.some += 1) },
+    ],
+  });
+  watch.start();
+  await until(() => woken.some > 1);
+  await db('things').where({ id: 'work' }).delete();
+  await watch.stop();
+  expect(woken.none).toBe(0);
 });
 
 test('work that one replica does for all is done by one of those that ask, and again after its interval', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createDb } from '../src/db/knex.ts';
+import { createLooks } from '../src/db/looks.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { fail } from '../src/errors.ts';
 import { createLogger } from '../src/logger.ts';
@@ -141,6 +142,20 @@ test('an event that nobody announces is found, and so are those behind it, soon'
     await until(() => published.includes(`a${version}`));
   }
   expect(performance.now() - begun).toBeLessThan(4_000);
+});
+
+test('an event that nobody announces is found by those who look for the relay that publishes', async () => {
+  const { producer, published } = recorder();
+  const relay = start({ producer, intervalMs: 3_600_000 });
+  await until(() => relay.isActive());
+  const looks = createLooks({ db: database.db, logger, intervalMs: 20, looks: [relay.look] });
+  looks.start();
+  try {
+    await append('a', 1);
+    await until(() => published.includes('a1'));
+  } finally {
+    await looks.stop();
+  }
 });
 
 test('a relay whose connection was killed takes the lock again and goes on', async () => {

@@ -28,7 +28,13 @@ export interface BackgroundParts {
  * run them at the same time; one of them sweeps for all.
  */
 export function createBackground(deps: Deps, config: Config, { producer, relay, logger }: BackgroundParts): Background {
-  const leaseWatch = createLeaseWatch({ db: deps.db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD });
+  const leaseWatch = createLeaseWatch({
+    db: deps.db,
+    logger,
+    leaseMs: config.LEASE_MS,
+    dead: ANYTHING_DEAD,
+    looks: [relay.look],
+  });
   const pollers = [
     leaseWatch,
     createPoller({

@@ -74,6 +74,14 @@ test('a finished call is told once, in full, under its task id', async () => {
   await consumer.stop(5_000);
 });
 
+test('an event that nobody announces is published soon', async () => {
+  const { body } = await images.detect(files(picture('untold')));
+  const published = () => images.database.db('outbox').where({ key: body.task_id }).whereNotNull('published_at');
+  await until(async () => (await published()).length === 1, { timeoutMs: 10_000 });
+  await images.database.db('outbox').where({ key: body.task_id }).update({ published_at: null });
+  await until(async () => (await published()).length === 1, { timeoutMs: 10_000 });
+});
+
 test('pictures, results and keys are kept for 90 days and gone after them', async () => {
   images.inference.answer = () => detected();
   const key = randomUUID();

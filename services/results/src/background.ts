@@ -2,6 +2,7 @@ import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { topics } from '@vision/shared/contracts/topics';
+import { createLooks, LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import type { Logger } from '@vision/shared/logger';
 import { createBatchConsumer } from '@vision/shared/messaging/batch-consumer';
 import { createConsumer } from '@vision/shared/messaging/consumer';
@@ -12,6 +13,7 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { ANY_END_OVERDUE } from './db/ingests.ts';
 import { auditFrames } from './use-cases/audit-frames.ts';
 import { auditSegments } from './use-cases/audit-segments.ts';
 import { auditUnknownTasks } from './use-cases/audit-unknown-tasks.ts';
@@ -75,12 +77,7 @@ export function createBackground(
       return 0;
     },
   });
-  const ends = createPoller({
-    name: 'results-ends',
-    intervalMs: config.END_CHECK_MS,
-    logger: kafka.logger,
-    run: () => judgeOverdueEnds(deps),
-  });
+  const ends = createEnds(deps, config, { relay, logger: kafka.logger });
   const compaction = createCompaction(deps, config, kafka.logger);
   const auditor = createAuditor({
     db: deps.db,
@@ -92,15 +89,27 @@ export function createBackground(
     consumers: { frames, tasks },
     isAlive: () => frames.isAlive() && tasks.isAlive(),
     start: () => {
-      for (const part of [relay, frames, tasks, retention, ends, auditor, ...compaction]) part.start();
+      for (const part of [relay, frames, tasks, retention, ...ends, auditor, ...compaction]) part.start();
     },
     stop: async () => {
-      const pollers = [retention, ends, auditor, ...compaction];
+      const pollers = [retention, ...ends, auditor, ...compaction];
       await Promise.all([frames.stop(10_000), tasks.stop(10_000), ...pollers.map((poller) => poller.stop())]);
       await relay.stop();
       await producer.stop();
     },
   };
+}
+
+/** What judges overdue end marks, and looks for them and for events that nobody announced. */
+function createEnds(deps: Deps, config: Config, { relay, logger }: { relay: Relay; logger: Logger }): Poller[] {
+  const ends = createPoller({
+    name: 'results-ends',
+    intervalMs: LOOKED_FOR_MS,
+    logger,
+    run: () => judgeOverdueEnds(deps),
+  });
+  const looks = [relay.look, { isSome: ANY_END_OVERDUE, wake: ends.wake }];
+  return [ends, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks })];
 }
 
 /**

@@ -61,7 +61,9 @@ export const configSchema = z.object({
     'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so. Shorter ' +
       'than RESULTS_GRACE_MS of tasks, so that this alarm is the only one for a hole',
   ),
-  END_CHECK_MS: millis(5_000).describe('Pause between two looks for end marks whose frames are overdue'),
+  END_CHECK_MS: millis(5_000).describe(
+    'Pause between two looks for end marks whose frames are overdue, and for events that nobody announced',
+  ),
   END_PATIENCE_MS: millis(900_000).describe(
     'Time after the end of a task when a missing end mark is waited for no more',
   ),

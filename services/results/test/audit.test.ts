@@ -28,6 +28,15 @@ const gauge = () => metrics.sumOf('vision.audit.differences', { kind: 'stored_fr
 const ended = (taskId: string) =>
   results.tell(snapshot(taskId, 'subject-a', { version: 3, status: 'succeeded', ended_at: new Date().toISOString() }));
 
+test('an end mark that has become overdue, and its event that nobody announces, are found soon', async () => {
+  const task = newTaskId();
+  const announced = () => results.database.db('outbox').where({ key: task }).whereNotNull('published_at');
+  await results.deliver([frame(task, 0), mark(task, { frames_published: 2 })]);
+  await until(async () => (await announced()).length === 1, { timeoutMs: 10_000 });
+  await results.database.db('outbox').where({ key: task }).update({ published_at: null });
+  await until(async () => (await announced()).length === 1, { timeoutMs: 10_000 });
+});
+
 test('frames without an end mark are told once their task has ended, until the mark comes', async () => {
   const task = newTaskId();
   await results.deliver([frame(task, 0), frame(task, 1)]);

@@ -11,6 +11,7 @@ import { createCensus } from '@vision/shared/telemetry/census';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { ANYTHING_DEAD } from './db/dead-drafts.ts';
+import { ANY_DUE } from './db/jobs.ts';
 import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { auditsOf } from './use-cases/audits.ts';
@@ -67,7 +68,8 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
-  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD });
+  const looks = [relay.look, { isSome: ANY_DUE, wake: reconciler.wake }];
+  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD, looks });
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,

@@ -155,6 +155,24 @@ test('a task whose job runs is seldom asked about, and ends as soon as its end m
   }
 });
 
+test('a task that has become due and an event, of which nobody told, are found soon', async () => {
+  await tasks.stop();
+  tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '1200000' });
+  try {
+    const id = await create(randomUUID());
+    const { db } = world.database;
+    const isQuiet = async () => Number((await storedTasks(world, { task_id: id }))[0]?.check_at) > Date.now() + 200_000;
+    const isTold = async () => (await db('outbox').where({ key: id }).whereNull('published_at')).length === 0;
+    await until(async () => (await isQuiet()) && (await isTold()));
+    await db('tasks').where({ task_id: id }).update({ check_at: db.fn.now() });
+    await db('outbox').where({ key: id }).update({ published_at: null });
+    await until(async () => (await isQuiet()) && (await isTold()), { timeoutMs: 10_000 });
+  } finally {
+    await tasks.stop();
+    tasks = await startTasks(world);
+  }
+});
+
 test('an end mark that overtakes the word of the backend ends its task as soon as the backend says so', async () => {
   await tasks.stop();
   tasks = await startTasks(world, { QUIET_RECONCILE_MS: '600000', VANISH_MS: '600000' });

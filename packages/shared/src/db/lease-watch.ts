@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import { createPoller } from '../async/poller.ts';
 import type { Poller } from '../async/poller.ts';
 import type { Logger } from '../logger.ts';
+import { anySome, wakeFound } from './looks.ts';
+import type { Look } from './looks.ts';
 import type { Migration } from './migrate.ts';
 
 /**
@@ -42,6 +44,8 @@ export interface LeaseWatchOptions {
   leaseMs: number;
   /** True in SQL while there is something to take over; an index has to answer it. */
   dead: string;
+  /** What is looked for in the same statement. */
+  looks: Look[];
 }
 
 export interface LeaseWatch extends Poller {
@@ -50,12 +54,13 @@ export interface LeaseWatch extends Poller {
 }
 
 /**
- * Leaves the signs of life of this process, and looks in the same statement whether there is anything to take over.
+ * Leaves the signs of life of this process, and looks in the same statement whether there is anything to take over, or
+ * other work that nobody told of.
  * Without these signs nothing is taken over by anybody.
  */
-export function createLeaseWatch({ db, logger, leaseMs, dead }: LeaseWatchOptions): LeaseWatch {
+export function createLeaseWatch({ db, logger, leaseMs, dead, looks }: LeaseWatchOptions): LeaseWatch {
   // Two signs within the longest gap that does not count: one that is late is no outage.
-  const intervalMs = leaseMs / 6;
+  const intervalMs = Math.min(leaseMs / 6, LONGEST_PAUSE_MS);
   let sawDead = false;
   const poller = createPoller({
     name: 'lease-watch',
@@ -63,33 +68,45 @@ export function createLeaseWatch({ db, logger, leaseMs, dead }: LeaseWatchOption
     maxBackoffMs: intervalMs,
     logger,
     run: async () => {
-      const { isGap, isDead } = await leaveSign(db, { leaseMs, dead });
+      const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, looks });
       if (isGap) logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
       sawDead = isDead;
+      wakeFound(looks, found);
       return 0;
     },
   });
   return { ...poller, sawDead: () => sawDead };
 }
 
+/** However long leases are, other work does not wait for longer. */
+const LONGEST_PAUSE_MS = 2_000;
+
+interface Seen {
+  /** There was a gap in the signs. */
+  isGap: boolean;
+  /** There is something to take over. */
+  isDead: boolean;
+  /** Of each look. */
+  found: boolean[];
+}
+
 /**
  * Gaps below a third of a lease do not count: a holder renews at least once between such an outage and the end of its
  * lease.
- * @returns whether there was a gap, and whether there is something to take over
  */
 export async function leaveSign(
   db: Knex,
-  { leaseMs, dead }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead'>,
-): Promise<{ isGap: boolean; isDead: boolean }> {
+  { leaseMs, dead, looks }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead' | 'looks'>,
+): Promise<Seen> {
   // The clock is read while the row is locked: another process may have left its sign a moment ago.
-  const { rows } = await db.raw<{ rows: [{ isGap: boolean; isDead: boolean }] }>(
+  const { rows } = await db.raw<{ rows: [Seen] }>(
     `update lease_watch
         set take_over_from = case when clock_timestamp() between seen_at and seen_at + make_interval(secs => :gapS)
                                   then take_over_from else clock_timestamp() + make_interval(secs => :leaseS) end,
             seen_at = clock_timestamp(),
             valid_until = clock_timestamp() + make_interval(secs => :gapS)
       returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as "isGap",
-                (${dead}) as "isDead"`,
+                (${dead}) as "isDead", ${anySome(looks)} as found`,
     { leaseS: leaseMs / 1000, gapS: leaseMs / 3000 },
   );
   return rows[0];

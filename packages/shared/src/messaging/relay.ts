@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { createBell } from '../async/bell.ts';
 import { createPoller } from '../async/poller.ts';
+import { LOOKED_FOR_MS } from '../db/looks.ts';
+import type { Look } from '../db/looks.ts';
 import type { DbSession } from '../db/session.ts';
 import type { Logger } from '../logger.ts';
 import type { OutboxRow } from './outbox.ts';
@@ -14,7 +16,10 @@ export interface RelayOptions {
   db: Knex;
   producer: EventProducer;
   logger: Logger;
-  /** Longest pause between looks at an empty outbox; who appends wakes the relay, in whatever process. */
+  /**
+   * Longest pause between looks at an empty outbox; who appends wakes the relay, in whatever process, and the service
+   * looks for it (`look`).
+   */
   intervalMs?: number;
   /** After a wake it waits so long for more events, so that many that come one by one are published together. */
   gatherMs?: number;
@@ -28,6 +33,8 @@ export interface Relay {
   start: () => void;
   /** Looks at once; call it after a commit that appended events. */
   wake: () => void;
+  /** Finds events that nobody announced. */
+  look: Look;
   /** Whether this process is the one that publishes. */
   isActive: () => boolean;
   /** Resolves after the batch under way is published and marked. */
@@ -48,7 +55,7 @@ export interface Relay {
  * one: for a while after it the relay looks often by itself.
  */
 export function createRelay(options: RelayOptions): Relay {
-  const { db, producer, logger, intervalMs = 5_000, gatherMs = 0, batchSize = 200 } = options;
+  const { db, producer, logger, intervalMs = LOOKED_FOR_MS, gatherMs = 0, batchSize = 200 } = options;
   const { keepPublishedMs = 7 * DAY_MS } = options;
   const bell = createBell();
   const lead = createLeadership({ db, logger, wake: bell.ring });
@@ -91,6 +98,13 @@ export function createRelay(options: RelayOptions): Relay {
   return {
     start: poller.start,
     wake: wakes.wake,
+    look: {
+      isSome: EVENTS_WAIT,
+      // The process of the relay that publishes looks too.
+      wake: () => {
+        if (lead.isHeld()) poller.wake();
+      },
+    },
     isActive: lead.isHeld,
     stop: async () => {
       wakes.stop();
@@ -117,6 +131,9 @@ function gather(wake: () => void, ms: number): { wake: () => void; stop: () => v
 interface WaitingRow extends OutboxRow {
   waited_ms: number;
 }
+
+/** In SQL; the index of what waits answers it. */
+const EVENTS_WAIT = 'exists (select from outbox where published_at is null)';
 
 async function unpublished(session: DbSession, limit: number): Promise<WaitingRow[]> {
   return session.query<WaitingRow>(

@@ -45,6 +45,9 @@ export interface OverdueEnd {
   pending_until: string;
 }
 
+/** Whether there are overdue end marks, in SQL that an index answers. */
+export const ANY_END_OVERDUE = 'exists (select from ingests where pending_until <= now())';
+
 /** Tasks with overdue end marks, those that have waited longest first, beginning after `after`. */
 export async function findOverdueEnds(
   db: Knex,

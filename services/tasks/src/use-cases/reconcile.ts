@@ -1,6 +1,7 @@
 import type { Job } from '@vision/shared/contracts/inference';
 import { backoff } from '@vision/shared/async/backoff';
 import { createGate } from '@vision/shared/async/gate';
+import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../db/jobs.ts';
 import type { QuietTask } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
@@ -26,14 +27,13 @@ const REFUNDED_WATCH_MS = 86_400_000;
 /** Tasks that are advanced at the same time. */
 const CONCURRENCY = 8;
 
-/** How often due tasks are looked for while some are about to change, and while none are that this process knows. */
+/** How often due tasks are looked for at most while some are about to change. */
 const LOOK_MS = 200;
-const QUIET_LOOK_MS = 3_000;
 
 export interface Reconciler {
   /** Takes the tasks that are due; returns more than zero when there may be more of them. */
   runRound: () => Promise<number>;
-  /** Until the next look. A task that becomes due by what this process does rings its bell. */
+  /** Until the next look. What this process makes due rings its bell; a sign of life finds what else is due. */
   pauseMs: () => number;
 }
 
@@ -48,7 +48,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
     soonest = Math.min(soonest, performance.now() + ms);
   };
   return {
-    pauseMs: () => Math.min(QUIET_LOOK_MS, Math.max(LOOK_MS, soonest - performance.now())),
+    pauseMs: () => Math.min(LOOKED_FOR_MS, Math.max(LOOK_MS, soonest - performance.now())),
     runRound: async () => {
       if (soonest <= performance.now()) soonest = Infinity;
       const due = await claimDueTasks(deps.db, { limit: BATCH, leaseMs: CLAIM_MS });

@@ -8,7 +8,7 @@ TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: images env compose-check help packages demo test up down status logs restart clean infra
-.PHONY: lint typecheck deps docs compose unit rules integration e2e attacks fuzz faults rotate why deliberate walls chart chart-run beside bench test-infra test-up test-down
+.PHONY: lint format typecheck deps docs compose unit rules integration e2e attacks fuzz faults rotate why deliberate walls chart chart-run beside bench test-infra test-up test-down
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -19,10 +19,10 @@ packages:
 demo: up ## recognise what the examples show through the public API, and draw it
 	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
 
-test: packages ## lint, types, dependencies, docs, unit, alert rules, integration, end-to-end and fault tests, attacks, fuzzing
+test: packages ## lint, format, types, dependencies, docs, unit, alert rules, integration, end-to-end and fault tests, attacks, fuzzing
 	@$(TEST)
 
-lint typecheck deps docs compose unit rules integration e2e: packages
+lint format typecheck deps docs compose unit rules integration e2e: packages
 	@$(TEST) $@
 
 attacks: packages ## send the whole system what attackers send; REPORT=1 records it for docs/security.md

@@ -35,6 +35,7 @@ const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 
 const steps: Step[] = [
   { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'], isStatic: true },
+  { name: 'format', needs: 'nothing', command: ['npm', 'run', '--silent', 'format'], isStatic: true },
   { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'], isStatic: true },
   { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'], isStatic: true },
   { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },

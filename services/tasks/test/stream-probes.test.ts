@@ -133,7 +133,6 @@ test('what is absent, closed, silent or forbidden is told apart neither by words
     const { instance: _i, trace_id: _t, ...words } = body;
     return { tookMs: performance.now() - startedAt, words: JSON.stringify([status, words]) };
   };
-  const typing = await timed('rtsp://127.1/');
   const measured: Record<string, { tookMs: number; words: string }[]> = {};
   // One of each kind in a round, so that the load of the machine is the same for all.
   for (let round = 0; round < 20; round += 1) {
@@ -152,5 +151,17 @@ test('what is absent, closed, silent or forbidden is told apart neither by words
     ranges.filter((other) => one.middle < other.from || one.middle > other.to).map((other) => [one, other]),
   );
   expect(apart).toEqual([]);
-  expect(typing.tookMs).toBeLessThan(Math.min(...all.map(({ tookMs }) => tookMs)));
+});
+
+test('what the text shows is told at once, not when the time for a probe is over', async () => {
+  const slow = await startTasks(world, { PROBE_CONNECT_MS: '6000', PROBE_TOTAL_MS: '6000' });
+  let isProbed = false;
+  const probed = create(`rtsp://127.0.0.1:${silentPort}/`, randomUUID(), slow).then((answer) => {
+    isProbed = true;
+    return answer;
+  });
+  expect(reasonOf(await create('rtsp://127.1/', randomUUID(), slow))).toEqual([400, 'stream_url_invalid']);
+  expect(isProbed).toBe(false);
+  expect(reasonOf(await probed)).toEqual([400, 'stream_unreachable']);
+  await slow.stop();
 });

@@ -43,8 +43,7 @@ const steps: Step[] = [
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
   // Installs promtool where it is missing.
   { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2') },
-  // These wait half of their time: for leases, answers and processes.
-  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=3') },
+  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2') },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
   // Hundreds of rows of one table: only those that fail are worth a line.

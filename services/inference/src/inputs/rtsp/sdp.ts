@@ -25,6 +25,8 @@ interface Media {
 const MAX_LINES = 1000;
 const CODECS: Partial<Record<string, VideoDescription['codec']>> = { H264: 'h264', H265: 'h265', JPEG: 'mjpeg' };
 const STATIC_JPEG = '26';
+/** Packets have seven bits for it (RFC 3550, section 5.1): no packet would be one of a larger type. */
+const MAX_PAYLOAD_TYPE = 127;
 
 /**
  * The first video track of H.264, H.265 or motion JPEG in a session description (RFC 8866). Addresses in it (`c=`,
@@ -66,7 +68,7 @@ function describe({ line, attributes }: Media): Omit<VideoDescription, 'streamCo
     const mapping = valueOf(attributes, `rtpmap:${format}`, ' ') ?? (format === STATIC_JPEG ? 'JPEG/90000' : '');
     const [, name = '', rate = ''] = /^([\w.-]{1,32})\/(\d{4,7})(?:\/\d+)? *$/.exec(mapping) ?? [];
     const codec = CODECS[name.toUpperCase()];
-    if (codec === undefined || Number(rate) === 0) continue;
+    if (codec === undefined || Number(rate) === 0 || Number(format) > MAX_PAYLOAD_TYPE) continue;
     const parameters = parametersOf(valueOf(attributes, `fmtp:${format}`, ' ') ?? '');
     if (isInterleaved(parameters)) continue;
     return {

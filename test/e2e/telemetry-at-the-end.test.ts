@@ -25,7 +25,7 @@ beforeAll(async () => {
     const reply = await fetch(`${urlOf(settings, `${service}Health`)}/metrics`);
     scrapes.set(service, readMetrics(await reply.text()));
   }
-}, 120_000);
+});
 
 /** The other tests need no camera; panels of live streams do. */
 async function watchLiveStream(): Promise<void> {
@@ -34,7 +34,7 @@ async function watchLiveStream(): Promise<void> {
     const caller = await Caller.create();
     const created = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
     const taskId = String(created.body['task_id']);
-    await until(async () => (await results(caller, taskId)).items.length > 0, { timeoutMs: 60_000 });
+    await until(async () => (await results(caller, taskId)).items.length > 0);
     await caller.stop(taskId);
     await untilStatus(caller, taskId, 'stopped');
   } finally {

@@ -7,17 +7,16 @@ import { AlwaysOffSampler, NoopSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Span } from '@opentelemetry/api';
 import type { ViewOptions } from '@opentelemetry/sdk-metrics';
 import { IncomingMessage } from 'node:http';
-import type { ClientRequest, ServerResponse } from 'node:http';
-import { register } from 'node:module';
-import { atMost } from './async/at-most.ts';
+import type { ClientRequest } from 'node:http';
+import { createRequire } from 'node:module';
 import { edgePropagator, linkOutsideTrace } from './telemetry/edge-trace.ts';
 import { exportersOf } from './telemetry/exported-signals.ts';
 import { libraryMetrics } from './telemetry/library-metrics.ts';
 import { showProcess } from './telemetry/process-info.ts';
 import { PullReader } from './telemetry/pull-metrics.ts';
 import { pushReader } from './telemetry/push-metrics.ts';
+import { noteStarted } from './telemetry/started.ts';
 import type { HistogramMetric } from './telemetry/metric.ts';
-import { TELEMETRY_MS } from './stop-times.ts';
 import { incomingAttributes, unansweredAttributes } from './telemetry/span-attributes.ts';
 
 export interface TelemetryOptions {
@@ -30,28 +29,22 @@ export interface TelemetryOptions {
   };
 }
 
-let sdk: NodeSDK | undefined;
-let pulled: PullReader | undefined;
-
 /**
- * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The loader hook wraps
- * modules that are imported as ESM; without it the HTTP server would silently stay uninstrumented. The spans of what we
- * call are our own (`upstream/call-upstream.ts`).
+ * Starts OpenTelemetry; call it from the `--import` preload, before anything else is loaded. The spans of what we call
+ * are our own (`upstream/call-upstream.ts`).
  *
  * Where telemetry goes is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none),
  * OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER (otlp, none), or just OTEL_EXPORTER_OTLP_ENDPOINT or its variant for one
  * of them. Metrics can be read from `/metrics` of the health listener and lines from stdout whatever they say.
  */
 export function startTelemetry({ name, edge }: TelemetryOptions): void {
-  register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
-  pulled = new PullReader();
+  const pulled = new PullReader();
   const isPushed = exportersOf(process.env, 'METRICS').includes('otlp');
-  sdk = new NodeSDK({
+  const sdk = new NodeSDK({
     serviceName: process.env['OTEL_SERVICE_NAME'] || name,
     resource: resourceFromAttributes({ 'service.namespace': 'vision' }),
     metricReaders: isPushed ? [pulled, pushReader(process.env)] : [pulled],
     // Its own bounds end before the longest requests do.
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- all copies of the SDK are alike
     views: [boundsOf(libraryMetrics.httpServer)],
     // Set to nothing, unless the SDK is to make what the environment says.
     ...(exportsLogs(process.env) ? {} : { logRecordProcessors: [] }),
@@ -72,7 +65,19 @@ export function startTelemetry({ name, edge }: TelemetryOptions): void {
     ],
   });
   sdk.start();
+  instrumentHttp();
+  noteStarted({ answerScrape: (res) => pulled.answer(res), shutdown: () => sdk.shutdown() });
   showProcess();
+}
+
+/**
+ * The instrumentation changes a module when it is required, and ours are imported. What it changes of these two is
+ * shared by both ways. Its loader for imports would look into each of 2,000 modules, for two seconds of processor time.
+ */
+function instrumentHttp(): void {
+  const require = createRequire(import.meta.url);
+  require('node:http');
+  require('node:https');
 }
 
 /** The console would repeat the lines of stdout, so it is no exporter of logs here. */
@@ -85,17 +90,6 @@ const boundsOf = ({ name: instrumentName, buckets: boundaries }: HistogramMetric
   instrumentName,
   aggregation: { type: AggregationType.EXPLICIT_BUCKET_HISTOGRAM, options: { boundaries: [...boundaries] } },
 });
-
-/** Sends what waits to be sent, for as long as a stop grants; the last thing a process does. */
-export async function stopTelemetry(): Promise<void> {
-  await atMost(TELEMETRY_MS, sdk?.shutdown() ?? Promise.resolve()).catch(() => undefined);
-}
-
-/** Answers a scrape in Prometheus text form; 503 when telemetry was not started. */
-export function metricsHandler(res: ServerResponse): void {
-  if (pulled) void pulled.answer(res);
-  else res.writeHead(503).end('telemetry is off\n');
-}
 
 function isProbe(req: IncomingMessage): boolean {
   return /^\/(health\/|metrics)/.test(req.url ?? '');

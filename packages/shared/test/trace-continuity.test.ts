@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { outboxMigration } from '../src/messaging/outbox.ts';
-import { positionsMigration } from '../src/messaging/positions.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
@@ -17,7 +17,7 @@ let database: TestDatabase;
 let kafka: TestKafka;
 
 beforeAll(async () => {
-  database = await createTestDatabase([outboxMigration, positionsMigration]);
+  database = await createTestDatabase([outboxMigration, positionsMigration, positionEpochsMigration]);
   kafka = await testKafka({ topics: [topic] });
   receiver = await startSpanReceiver();
 });

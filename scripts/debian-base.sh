@@ -1,22 +1,29 @@
 #!/bin/sh
-# debian-base.sh: a root file system of Debian 13, made once in .local/cache/debian-13. Prints its path.
-# Needs root. DEBIAN_MIRROR names another mirror than the usual one.
+# debian-base.sh [12|13]: a root file system of that Debian (13 by default), made once for all checkouts of a machine.
+# Prints its path. Needs root and debootstrap. DEBIAN_MIRROR names another mirror than the usual one.
 set -eu
-cd "$(dirname "$0")/.."
-root=$PWD/.local/cache/debian-13
+version=${1:-13}
+case $version in
+  12) suite=bookworm ;;
+  13) suite=trixie ;;
+  *) echo "Debian 12 or 13, not $version" >&2; exit 2 ;;
+esac
+cache=${VISION_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/vision}
+root=$cache/debian-$version
 
 if ! command -v debootstrap >/dev/null; then
-  echo "apt        installing debootstrap" >&2
-  { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends debootstrap; } >&2
+  echo "Missing programs: please install debootstrap and run this again." >&2
+  exit 1
 fi
 if [ ! -f "$root/etc/debian_version" ]; then
-  echo "debian 13  making a base (only once, about a minute)" >&2
-  mkdir -p "${root%/*}"
-  rm -rf "$root" "$root.new"
-  debootstrap --variant=minbase --include=ca-certificates trixie "$root.new" ${DEBIAN_MIRROR:-} >"$root.log" 2>&1 ||
-    { tail -n 5 "$root.log" >&2; exit 1; }
+  echo "debian $version  making a base (only once, about a minute)" >&2
+  mkdir -p "$cache"
+  # A folder of its own, so that copies that start together do not meet halves.
+  new=$root.$$
+  debootstrap --variant=minbase --include=ca-certificates "$suite" "$new" ${DEBIAN_MIRROR:-} >"$root.log" 2>&1 ||
+    { tail -n 5 "$root.log" >&2; rm -rf "$new"; exit 1; }
   # Lists and packages that the installation leaves behind.
-  rm -rf "$root.new"/var/cache/apt/archives/*.deb "$root.new"/var/lib/apt/lists/* "$root.new"/var/log/*
-  mv "$root.new" "$root"
+  rm -rf "$new"/var/cache/apt/archives/*.deb "$new"/var/lib/apt/lists/* "$new"/var/log/*
+  mv -T "$new" "$root" 2>/dev/null || { rm -rf "$new"; [ -f "$root/etc/debian_version" ]; }
 fi
 echo "$root"

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../local/host-programs.ts';
 
-/** What promtool says against a file, given as its content; empty when nothing. */
-export function promtoolOn(command: 'check' | 'test', content: object): string {
+/** What promtool says against a file and those that it names, given as their contents; empty when nothing. */
+export function promtoolOn(command: 'check' | 'test', content: object, named: Record<string, object> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'vision-rules-'));
   try {
     const file = join(folder, 'rules.json');
     // Every JSON document is a YAML document.
     writeFileSync(file, JSON.stringify(content));
+    for (const [name, other] of Object.entries(named)) writeFileSync(join(folder, name), JSON.stringify(other));
     return promtool([command, 'rules', file]);
   } finally {
     rmSync(folder, { recursive: true, force: true });

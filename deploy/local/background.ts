@@ -30,6 +30,9 @@ export interface Program {
   readyTimeoutMs?: number;
 }
 
+/** A program that ends is noticed at once; a busy machine starts one for the first time in two minutes. */
+const READY_TIMEOUT_MS = 180_000;
+
 /** Starts the program unless it runs already, and returns when it is ready. */
 export async function ensureRunning(settings: Settings, program: Program): Promise<void> {
   if (hasOtherSettings(settings, program)) await stopProgram(settings, program.name, 'SIGTERM', 30_000);
@@ -43,12 +46,13 @@ export async function ensureRunning(settings: Settings, program: Program): Promi
   let ended = false;
   child?.once('exit', () => (ended = true));
   child?.once('error', () => (ended = true));
+  // It outlives this command, also when it does not become ready.
+  child?.unref();
   const ready = await becomesTrue(program.ready, {
-    timeoutMs: program.readyTimeoutMs ?? 60_000,
+    timeoutMs: program.readyTimeoutMs ?? READY_TIMEOUT_MS,
     stopped: () => ended || runningPid(settings, program.name) === undefined,
   });
   if (!ready) throw new Error(failureText(settings, program.name, ended));
-  child?.unref();
   say(program.name, runs ? 'is running' : `ready on port ${program.port}`);
 }
 

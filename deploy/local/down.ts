@@ -8,7 +8,18 @@ const manners: Record<string, { signal: NodeJS.Signals; graceMs: number }> = {
   'postgres-2': { signal: 'SIGINT', graceMs: 20_000 },
 };
 
-const infrastructure = ['s3', 'kafka', 'redis', 'postgres', 'postgres-2', 'traces', 'otlp', 'prometheus'];
+const infrastructure = [
+  's3',
+  'kafka',
+  'kafka-2',
+  'kafka-3',
+  'redis',
+  'postgres',
+  'postgres-2',
+  'traces',
+  'otlp',
+  'prometheus',
+];
 
 /** Stops what this copy started: first the services, then what they stand on. */
 export async function stopAll(settings: Settings): Promise<void> {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { say } from './settings.ts';
+import { aptInstall } from './apt.ts';
+import { mayInstall, say } from './settings.ts';
 
 /** Debian package of each program; the first name of an entry that is found counts. */
 const packages = {
@@ -12,11 +13,13 @@ const packages = {
   ffmpeg: 'ffmpeg',
   bwrap: 'bubblewrap',
   python: 'python3 python3-venv',
+  openssl: 'openssl',
   // For images and compose without Docker.
   buildah: 'buildah',
   podman: 'podman conmon catatonit',
   runc: 'runc',
   debootstrap: 'debootstrap',
+  slirp4netns: 'slirp4netns',
   ip: 'iproute2',
   nft: 'nftables',
   // For the fault suite only.
@@ -50,13 +53,25 @@ export function findProgram(program: HostProgram): string | undefined {
   return finders[program] ? finders[program]() : onPath(program);
 }
 
-/** Installs what is missing with apt when this process may; otherwise says in one sentence what to install. */
+export function isHostProgram(name: string): name is HostProgram {
+  return Object.hasOwn(packages, name);
+}
+
+/** Debian packages of the programs that are not there. */
+export function missingPackages(wanted: HostProgram[]): string[] {
+  return wanted.filter((program) => findProgram(program) === undefined).flatMap((name) => packages[name].split(' '));
+}
+
+/**
+ * Installs what is missing with apt when this process may; otherwise says in one sentence what to install. A command
+ * calls it once, before it starts anything; tests never do.
+ */
 export function installMissing(wanted: HostProgram[]): void {
   const missing = wanted.filter((program) => findProgram(program) === undefined);
   if (missing.length > 0) {
     const names = missing.map((program) => packages[program]).join(' ');
     const sentence = `Missing programs: please install ${names} (Debian package names) and run this again.`;
-    if (process.getuid?.() !== 0 || onPath('apt-get') === undefined) throw new Error(sentence);
+    if (!mayInstall() || process.getuid?.() !== 0 || onPath('apt-get') === undefined) throw new Error(sentence);
     say('apt', `installing ${names}`);
     const failure = aptInstall(names.split(' '));
     if (failure !== undefined || missing.some((program) => findProgram(program) === undefined)) {
@@ -64,31 +79,6 @@ export function installMissing(wanted: HostProgram[]): void {
     }
   }
   requireJava17();
-}
-
-const policyFile = '/usr/sbin/policy-rc.d';
-
-/**
- * A package's own daemon would start on its usual port: while we install, the distribution's policy hook forbids that.
- * Returns what went wrong.
- */
-function aptInstall(names: string[]): string | undefined {
-  const ownPolicy = !existsSync(policyFile);
-  if (ownPolicy) writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
-  try {
-    const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
-    return install() === undefined ? undefined : (apt(['update']) ?? install());
-  } finally {
-    if (ownPolicy) rmSync(policyFile, { force: true });
-  }
-}
-
-/** Returns the last lines of what apt-get said when it failed. */
-function apt(args: string[]): string | undefined {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const { status, stdout, stderr, error } = spawnSync('apt-get', ['-q', ...args], { env, encoding: 'utf8' });
-  if (status === 0) return undefined;
-  return `${stdout}${stderr}${error?.message ?? ''}`.trim().split('\n').slice(-5).join('\n');
 }
 
 /** Debian keeps the server's programs out of PATH, one folder a version: the newest wins. */

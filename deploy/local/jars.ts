@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, say } from './settings.ts';
+import { mayInstall, root, say } from './settings.ts';
 import type { Settings } from './settings.ts';
 
 /**
@@ -18,6 +18,7 @@ export function jarsOf(
   const digest = createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 12);
   const dir = join(settings.cacheDir, `${part}-${digest}`);
   if (existsSync(dir)) return dir;
+  if (!mayInstall()) throw new Error(`The jars of ${part} are missing, and VISION_INSTALL=never forbids downloads.`);
   say(part, 'downloading its jars (only once)');
   const fresh = `${dir}.${process.pid}`;
   mkdirSync(settings.cacheDir, { recursive: true });

@@ -10,27 +10,50 @@ import { wantedTopics } from '@vision/shared/messaging/topics-config';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import { dataDir, portOf, root } from './settings.ts';
-import type { KafkaExtras, Settings } from './settings.ts';
+import type { KafkaExtras, KafkaListener, Settings } from './settings.ts';
 import { becomesTrue, isPortFree } from './wait.ts';
 
+/** A broker by the name of its process and its data folder. */
+interface Broker {
+  name: string;
+  id: number;
+  port: number;
+  listeners: KafkaListener[];
+}
+
+function brokersOf(settings: Settings): Broker[] {
+  const { listeners = [], followers = [] } = settings.kafka ?? {};
+  const first = { name: 'kafka', id: 1, port: portOf(settings, 'kafka'), listeners };
+  return [first, ...followers.map((own, index) => ({ name: `kafka-${index + 2}`, id: index + 2, ...own }))];
+}
+
 export function localBrokers(settings: Settings): string {
-  return `127.0.0.1:${portOf(settings, 'kafka')}`;
+  return brokersOf(settings)
+    .map(({ port }) => `127.0.0.1:${port}`)
+    .join(',');
 }
 
 export async function ensureKafka(settings: Settings): Promise<void> {
+  for (const broker of brokersOf(settings)) await ensureBroker(settings, broker);
+}
+
+async function ensureBroker(settings: Settings, broker: Broker): Promise<void> {
+  const { name, port } = broker;
   const jars = join(jarsOf(settings, 'kafka'), '*');
-  const dir = dataDir(settings, 'kafka');
+  const dir = dataDir(settings, name);
   const properties = join(dir, 'server.properties');
-  const logDir = join(dir, 'log');
   mkdirSync(dir, { recursive: true });
-  writeFileSync(properties, serverProperties(settings, logDir));
-  if (!existsSync(join(dir, 'formatted'))) format({ jars, properties, dir, users: settings.kafka?.users ?? [] });
+  writeFileSync(properties, serverProperties(settings, broker, join(dir, 'log')));
+  if (!existsSync(join(dir, 'formatted'))) {
+    const id = broker.id === 1 ? newClusterId() : readFileSync(join(dataDir(settings, 'kafka'), 'formatted'), 'utf8');
+    format({ jars, properties, dir, id: id.trim(), users: settings.kafka?.users ?? [] });
+  }
   await ensureRunning(settings, {
-    name: 'kafka',
+    name,
     command: 'java',
     args: ['-Xmx512m', '-XX:+UseSerialGC', ...logOptions, '-cp', jars, 'kafka.Kafka', properties],
-    port: portOf(settings, 'kafka'),
-    ready: () => answers(portOf(settings, 'kafka')),
+    port,
+    ready: () => answers(port),
     readyTimeoutMs: 90_000,
   });
 }
@@ -76,14 +99,18 @@ const logOptions = [
   "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSS",
 ];
 
-function serverProperties(settings: Settings, logDir: string): string {
-  const { listeners = [], properties = {} } = settings.kafka ?? {};
-  const each = (text: (listener: KafkaExtras['listeners'][number]) => string) => listeners.map((l) => `,${text(l)}`);
+function serverProperties(settings: Settings, { id, port, listeners }: Broker, logDir: string): string {
+  const { properties = {} } = settings.kafka ?? {};
+  const each = (text: (listener: KafkaListener) => string) => listeners.map((l) => `,${text(l)}`);
+  const controllerPort = String(portOf(settings, 'kafkaController'));
+  const controller = id === 1 ? `,CONTROLLER://127.0.0.1:${controllerPort}` : '';
   const values: Record<string, string> = {
-    PORT: String(portOf(settings, 'kafka')),
-    CONTROLLER_PORT: String(portOf(settings, 'kafkaController')),
+    ROLES: id === 1 ? 'broker,controller' : 'broker',
+    NODE: String(id),
+    PORT: String(port),
+    CONTROLLER_PORT: controllerPort,
     DATA: logDir,
-    MORE_LISTENERS: each(({ name, port }) => `${name}://127.0.0.1:${port}`).join(''),
+    MORE_LISTENERS: controller + each((listener) => `${listener.name}://127.0.0.1:${listener.port}`).join(''),
     MORE_ADVERTISED: each(({ name, advertisedPort }) => `${name}://127.0.0.1:${advertisedPort}`).join(''),
     MORE_PROTOCOLS: each(({ name, protocol = 'PLAINTEXT' }) => `${name}:${protocol}`).join(''),
   };
@@ -96,6 +123,8 @@ interface Storage {
   jars: string;
   properties: string;
   dir: string;
+  /** Of the cluster. */
+  id: string;
   users: NonNullable<KafkaExtras['users']>;
 }
 
@@ -103,10 +132,8 @@ interface Storage {
  * A new broker needs its storage stamped with a cluster id; the mark is written last, so that a half
  * format is repeated.
  */
-function format({ jars, properties, dir, users }: Storage): void {
+function format({ jars, properties, dir, id, users }: Storage): void {
   rmSync(join(dir, 'log'), { recursive: true, force: true });
-  // The first byte is kept small: an id that begins with a dash would be read as an option.
-  const id = Buffer.concat([Buffer.from([1]), randomBytes(15)]).toString('base64url');
   const args = [
     '-Xmx128m',
     ...logOptions,
@@ -124,6 +151,9 @@ function format({ jars, properties, dir, users }: Storage): void {
   if (tool.status !== 0) throw new Error(`Kafka's storage could not be formatted:\n${tool.stdout}${tool.stderr}`);
   writeFileSync(join(dir, 'formatted'), `${id}\n`);
 }
+
+/** The first byte is kept small: an id that begins with a dash would be read as an option. */
+const newClusterId = () => Buffer.concat([Buffer.from([1]), randomBytes(15)]).toString('base64url');
 
 /** A broker keeps salted digests only, one for each mechanism; the first users are written with its storage. */
 const scramArguments = ({ name, password }: NonNullable<KafkaExtras['users']>[number]) =>

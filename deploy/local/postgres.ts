@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import {
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -137,17 +139,17 @@ function serverUser(): User | undefined {
 }
 
 /**
- * The data folder; when the server's user cannot reach ours (a checkout under /root), ours is a link to
- * one under /var/tmp.
+ * The data folder, or where it is a link to; when the server's user cannot reach ours (a checkout under /root), ours
+ * becomes a link to one under /var/tmp.
  */
 function reachableDataDir(settings: Settings, name: string, user: User | undefined): string {
   const dir = dataDir(settings, name);
   mkdirSync(dirname(dir), { recursive: true });
+  if (lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink() === true) return readlinkSync(dir);
   if (user === undefined || spawnSync('test', ['-x', dirname(dir)], { cwd: '/', ...user }).status === 0) return dir;
   const digest = createHash('sha256').update(dir).digest('hex').slice(0, 12);
   const elsewhere = join('/var/tmp', `vision-postgres-${digest}`);
   if (!existsSync(dir)) {
-    rmSync(dir, { force: true });
     rmSync(elsewhere, { recursive: true, force: true });
     symlinkSync(elsewhere, dir);
   }

@@ -27,10 +27,19 @@ export interface KafkaExtras {
    * Each client that stands behind a proxy needs a listener of its own, which sends it back to that proxy, and so does
    * each protocol; plaintext when none is named.
    */
-  listeners: { name: string; port: number; advertisedPort: number; protocol?: 'SSL' | 'SASL_SSL' }[];
+  listeners: KafkaListener[];
   properties: Record<string, string>;
+  /** Brokers beside the first, which stays the only controller; none when absent. */
+  followers?: { port: number; listeners: KafkaListener[] }[];
   /** Who may log in by SCRAM. */
   users?: { name: string; password: string }[];
+}
+
+export interface KafkaListener {
+  name: string;
+  port: number;
+  advertisedPort: number;
+  protocol?: 'SSL' | 'SASL_SSL';
 }
 
 /** Distance of every port from `portBase`. */
@@ -90,4 +99,9 @@ export function dataDir(settings: Settings, part: string): string {
 export function say(subject: string, text: string): void {
   if (process.env['VISION_QUIET']) return;
   console.log(`${subject.padEnd(10)} ${text}`);
+}
+
+/** Whether this process may add programs to the machine; steps of `make test` may not (scripts/test-needs.ts). */
+export function mayInstall(): boolean {
+  return process.env['VISION_INSTALL'] !== 'never';
 }

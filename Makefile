@@ -7,11 +7,12 @@ LOCAL := $(NODE) deploy/local/main.ts
 TEST := $(NODE) scripts/test.ts
 WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
-.PHONY: images env compose-check help packages demo test up down status logs restart clean infra
-.PHONY: lint format typecheck deps docs compose unit rules integration e2e attacks fuzz faults rotate why deliberate walls chart chart-run beside bench test-infra test-up test-down
+.PHONY: fresh programs images env compose-check help packages demo test up down status logs restart clean infra
+.PHONY: rehearse-restore
+.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate walls chart chart-run beside bench test-infra test-up test-down release-check
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
 
 packages:
 	@node scripts/ensure-packages.js
@@ -19,10 +20,10 @@ packages:
 demo: up ## recognise what the examples show through the public API, and draw it
 	@$(WITH_SYSTEM) $(NODE) examples/demo.ts
 
-test: packages ## lint, format, types, dependencies, docs, unit, alert rules, integration, end-to-end and fault tests, attacks, fuzzing
-	@$(TEST)
+test: packages ## lint, format, types, dependencies, docs, unit, alert rules, gates, integration, end-to-end and fault tests, attacks, fuzzing; STEPS="lint unit" for some
+	@$(TEST) $(STEPS)
 
-lint format typecheck deps docs compose unit rules integration e2e: packages
+lint format typecheck deps docs compose unit rules gates integration e2e: packages
 	@$(TEST) $@
 
 attacks: packages ## send the whole system what attackers send; REPORT=1 records it for docs/security.md
@@ -31,7 +32,7 @@ attacks: packages ## send the whole system what attackers send; REPORT=1 records
 fuzz: packages ## random input for parsers and API: MINUTES=number TARGET=name SEED=number KEEP=1 REPORT=1
 	@$(TEST) fuzz
 
-faults: packages ## break things on purpose: SEED=number MINUTES=number
+faults: packages ## break things on purpose: SEED=number MINUTES=number ONLY=text BROKERS=3
 	@$(TEST) faults
 
 beside: packages ## run the last release beside this code, each half old once, through an upgrade and back: ONLY=stage,stage
@@ -40,19 +41,31 @@ beside: packages ## run the last release beside this code, each half old once, t
 rotate: packages ## rotate every key, token and password of a busy system: ONLY=name,name HASTY=1 REPORT=1
 	@$(TEST) rotate
 
+rehearse-restore: packages ## restore each database alone, to an older and to an empty copy; the bucket has to keep what it held: ONLY=service,service
+	@$(NODE) test/restore/run.ts
+
 why: packages ## make timeouts happen and tell each from its trace: ONLY=name REPORT=1 PICTURE=1
 	@$(NODE) test/why/run.ts
+
+simulate: packages test-infra ## play use cases of results, tasks and inference step by step in random order: SEED=number MINUTES=number ONLY=name,name
+	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/simulation/run.ts
 
 deliberate: packages test-infra ## take mends out again, one at a time: a test has to notice; PATTERN=text
 	@set -a; . "$${VISION_LOCAL_DIR:-.local}/test/env"; set +a; $(NODE) test/faults/deliberate/run.ts
 
-walls: packages ## the tests of decoding in a restricted container of Debian 13; needs root
+programs: packages ## print the Debian packages that `make demo` and `make test` still need, for apt-get install
+	@$(NODE) scripts/print-programs.ts
+
+fresh: packages ## both commands of README on a bare Debian 12 and 13: ONLY=debian12,debian13,user COMMAND=demo STEPS="lint unit"; needs root
+	@$(NODE) test/fresh/run.ts
+
+walls: packages ## the tests of decoding and of readers in a restricted container of Debian 13; needs root
 	@sh scripts/check-walls.sh
 
 chart: packages ## look at the Helm chart: lint, renders, its tests, Kubernetes schemas, alerts; UPDATE=1 keeps new renders
 	@$(NODE) deploy/chart/main.ts
 
-images: packages ## build the six images (docker, or buildah as root), check their sizes, list what is in them
+images: packages ## build the six images (docker, or buildah as root), check their sizes, list what is in them: REPORT=1
 	@$(NODE) deploy/images/main.ts build
 
 env: packages ## write .env for docker compose, with random secrets where there are none
@@ -64,7 +77,10 @@ compose-check: packages ## run the images as docker-compose.yml says, without Do
 chart-run: packages ## run what the chart renders under podman: jobs, services, helm test, an upgrade; needs root and the images
 	@$(NODE) deploy/chart/run/main.ts
 
-bench: up ## the benchmarks; prints ratios; BENCH=name for one of them
+release-check: packages ## run every suite that `make test` does not, and check the measured pages: ONLY=name,name
+	@$(NODE) scripts/release-check.ts
+
+bench: up ## the benchmarks; fails when a ratio breaks its floor or target: BENCH=name REPORT=1
 	@$(WITH_SYSTEM) $(NODE) bench/run.ts $(BENCH)
 
 up: packages ## start the system in the background; OBSERVE=1 adds Prometheus and a trace viewer

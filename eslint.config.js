@@ -50,6 +50,8 @@ export default tseslint.config(
       ],
       'n/no-process-env': 'error',
       'no-console': 'error',
+      // TypeScript finds them itself, in files that it reads.
+      'no-dupe-keys': 'error',
       'no-restricted-syntax': ['error', ...habits],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -92,8 +94,10 @@ export default tseslint.config(
       'test/beside/**',
       'test/support/**',
       'test/faults/**',
+      'test/fresh/**',
       'test/fuzz/**',
       'test/rotation/**',
+      'test/simulation/**',
     ],
     rules: { 'no-console': 'off' },
   },
@@ -102,7 +106,7 @@ export default tseslint.config(
   { files: ['packages/shared/src/telemetry/instruments.ts'], rules: { 'no-restricted-syntax': 'off' } },
   // Tools read these by their default export.
   {
-    files: ['*.config.js', '**/*.d.ts', 'test/support/{verify-ledger.ts,last-at-the-end.js}'],
+    files: ['*.config.js', '**/*.d.ts', 'test/support/{verify-ledger.ts,last-at-the-end.js,names-open-handles.js}'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

@@ -16,8 +16,12 @@ const common = {
  * through the gateway, and what an attacker sends it.
  */
 export default {
-  // Real stores on a busy machine: a test that waits for a fact may take its time, one that hangs is still seen.
-  testTimeout: 60_000,
+  // Ends a test that hangs and measures nothing: no test or hook sets a shorter one, as machines differ in speed.
+  testTimeout: 240_000,
+  // A worker that has nothing open needs more than the default of 0.5 s to exit on a busy machine.
+  workerGracefulExitTimeout: 60_000,
+  // Modules of earlier test files are never freed: with four gigabytes a worker does little but look through them.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     {
       ...common,
@@ -26,14 +30,23 @@ export default {
         '<rootDir>/{packages,services}/*/src/**/*.test.ts',
         '<rootDir>/test/fuzz/**/*.test.ts',
         '<rootDir>/deploy/**/*.test.ts',
+        '<rootDir>/{bench,scripts}/**/*.test.ts',
         '<rootDir>/test/migrations/**/*.test.ts',
         '<rootDir>/test/beside/**/*.test.ts',
         '<rootDir>/test/why/**/*.test.ts',
+        '<rootDir>/scripts/**/*.test.ts',
       ],
       testPathIgnorePatterns: ['/node_modules/', '\\.promtool\\.test\\.ts$'],
     },
     { ...common, displayName: 'rules', testMatch: ['<rootDir>/deploy/**/*.promtool.test.ts'] },
-    { ...common, displayName: 'integration', testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts'] },
+    {
+      ...common,
+      displayName: 'integration',
+      testEnvironment: '<rootDir>/test/support/names-open-handles.js',
+      testMatch: ['<rootDir>/{packages,services}/*/test/**/*.test.ts', '<rootDir>/test/simulation/*.test.ts'],
+    },
+    // Each runs the commands of a gate on a copy of the repository.
+    { ...common, displayName: 'gates', testMatch: ['<rootDir>/test/gates/**/*.test.ts'] },
     {
       ...common,
       displayName: 'e2e',

@@ -1,80 +1,34 @@
 /**
  * `node scripts/test.ts [step …]` runs the named steps, or all of them, and goes on after a failed one. Steps that need
  * infrastructure or the whole system get a copy of their own, which is stopped at the end if it was started here.
- * Exit code: that of the first failure. Last line: `N passed, N failed`, the tests of all steps together.
+ * Everything that they use is installed before the first one. Exit code: that of the first failure. Last line:
+ * `N passed, N failed`, the tests of all steps together, with `, N skipped` when there are any.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { runningPid, startedPrograms } from '../deploy/local/background.ts';
 import { isAlive } from '../deploy/local/lock.ts';
 import { readEnvFile } from '../deploy/local/secrets.ts';
 import { readSettings, root } from '../deploy/local/settings.ts';
 import { becomesTrue } from '../deploy/local/wait.ts';
-
-interface Step {
-  name: string;
-  needs: 'nothing' | 'infrastructure' | 'system';
-  command: string[];
-  /** Only when it is named. */
-  isOnDemand?: true;
-  /** Reads the sources and nothing else; runs together with its neighbours, as each of them uses one core. */
-  isStatic?: true;
-}
+import { checkPages, freshnessLines } from './release/stale-pages.ts';
+import { installNeeds } from './test-needs.ts';
+import { resultsOf, steps } from './test-steps.ts';
+import type { Step } from './test-steps.ts';
 
 const localDir = join(readSettings().localDir, 'test');
-const resultsDir = join(localDir, 'results');
 const nodeFlags = ['--conditions=@vision/source'];
-
-/** One file looks at what the others have left: their metrics and lines. */
-const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
 
 /** No step takes longer on a machine that can run the system; a fault run takes as long as it is told. */
 const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 
-const steps: Step[] = [
-  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'], isStatic: true },
-  { name: 'format', needs: 'nothing', command: ['npm', 'run', '--silent', 'format'], isStatic: true },
-  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'], isStatic: true },
-  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'], isStatic: true },
-  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },
-  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'], isStatic: true },
-  { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
-  // Installs promtool where it is missing.
-  { name: 'rules', needs: 'nothing', command: jest('rules', '--maxWorkers=2') },
-  { name: 'integration', needs: 'infrastructure', command: jest('integration', '--maxWorkers=2') },
-  // One after the other: these share one system, and some turn its switches.
-  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
-  // Hundreds of rows of one table: only those that fail are worth a line.
-  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false') },
-  {
-    name: 'fuzz',
-    needs: 'system',
-    command: [process.execPath, ...nodeFlags, 'test/fuzz/run.ts', join(resultsDir, 'fuzz.json')],
-  },
-  // Brings a system of its own, with a fault proxy before every part.
-  {
-    name: 'faults',
-    needs: 'nothing',
-    command: [process.execPath, ...nodeFlags, 'test/faults/run.ts', join(resultsDir, 'faults.json')],
-  },
-  // Replaces every process dozens of times, which takes minutes.
-  {
-    name: 'rotate',
-    needs: 'nothing',
-    command: [process.execPath, ...nodeFlags, 'test/rotation/run.ts', join(resultsDir, 'rotate.json')],
-    isOnDemand: true,
-  },
-];
-
-/** Steps that bring a system of their own, below a folder of their name. */
-const WITH_OWN_SYSTEM = ['faults', 'rotate'];
 /** Tests start more streams at once than a busy machine computes or lets wait; what it takes has tests of its own. */
 const SYSTEM_UNDER_TEST = { JOBS_PER_WORKER: '32', LIVE_JOBS_PER_WORKER: '16', PLACE_QUEUE: '400' };
 
 const started = Date.now();
-const outcome = { passed: 0, failed: 0, exitCode: 0 };
+const outcome = { passed: 0, failed: 0, skipped: 0, exitCode: 0 };
 /** What this run started is what it stops: the infrastructure may have been running, or be started by someone else. */
 const run = { interrupted: false, startedBelow: false, startedServices: false, ownSystems: new Set<string>() };
 const current = new Set<ChildProcess>();
@@ -88,14 +42,23 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   const chosen = chosenSteps(process.argv.slice(2));
+  installNeeds(chosen);
+  // From here on nothing is installed: steps run several workers at once.
+  process.env['VISION_INSTALL'] = 'never';
   await Promise.all(chosen.filter(({ isStatic }) => isStatic).map(runStep));
   for (const step of chosen) if (!run.interrupted && !step.isStatic) await runStep(step);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  outcome.failed += 1;
+  outcome.exitCode ||= 1;
 } finally {
   await stopWhatWasStarted();
 }
 if (run.interrupted) outcome.exitCode ||= 130;
+if (process.argv.length === 2) for (const line of freshnessLines(checkPages(root))) console.log(line);
 console.log(`after ${Math.round((Date.now() - started) / 1000)} s`);
-console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+const skipped = outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : '';
+console.log(`${outcome.passed} passed, ${outcome.failed} failed${skipped}`);
 process.exitCode = outcome.exitCode;
 
 function chosenSteps(names: string[]): Step[] {
@@ -109,14 +72,16 @@ function chosenSteps(names: string[]): Step[] {
 
 async function runStep(step: Step): Promise<void> {
   const from = Date.now();
-  const results = join(resultsDir, `${step.name}.json`);
-  mkdirSync(resultsDir, { recursive: true });
+  const results = resultsOf(step.name);
+  mkdirSync(dirname(results), { recursive: true });
   rmSync(results, { force: true });
-  if (WITH_OWN_SYSTEM.includes(step.name)) run.ownSystems.add(join(readSettings().localDir, step.name));
+  if (step.needs === 'own system') run.ownSystems.add(join(readSettings().localDir, step.name));
   const prepared = await prepare(step.needs);
   const exitCode = prepared === 0 ? await execute(step.command, { ...process.env, ...testVariables() }) : prepared;
   const counts = readCounts(results);
   outcome.passed += counts.passed;
+  outcome.skipped += counts.skipped.length;
+  for (const name of counts.skipped) console.log(`skipped      ${name}`);
   // A check that is no test run, or a run that never began, counts as one.
   outcome.failed += counts.failed || (exitCode === 0 ? 0 : 1);
   outcome.exitCode ||= exitCode;
@@ -126,7 +91,7 @@ async function runStep(step: Step): Promise<void> {
 }
 
 async function prepare(needs: Step['needs']): Promise<number> {
-  if (needs === 'nothing') return 0;
+  if (needs === 'nothing' || needs === 'own system') return 0;
   run.startedBelow ||= !runningNames(localDir).includes('postgres');
   if (needs === 'infrastructure') return local('test-infra');
   // Steps of one run share the system that the first of them started.
@@ -199,26 +164,20 @@ function endGroup({ pid }: ChildProcess): void {
   setTimeout(() => send('SIGKILL'), 15_000).unref();
 }
 
-function jest(project: string, ...args: string[]): string[] {
-  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const output = `--outputFile=${join(resultsDir, `${project}.json`)}`;
-  return [
-    process.execPath,
-    ...flags,
-    'node_modules/jest/bin/jest.js',
-    '--selectProjects',
-    project,
-    '--json',
-    output,
-    ...args,
-  ];
+interface Report {
+  numPassedTests?: number;
+  numFailedTests?: number;
+  numRuntimeErrorTestSuites?: number;
+  testResults?: { assertionResults: { status: string; fullName: string }[] }[];
 }
 
-function readCounts(file: string): { passed: number; failed: number } {
-  if (!existsSync(file)) return { passed: 0, failed: 0 };
-  const report = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
-  const failed = (report['numFailedTests'] ?? 0) + (report['numRuntimeErrorTestSuites'] ?? 0);
-  return { passed: report['numPassedTests'] ?? 0, failed };
+/** A skipped test says in its name what it needs. */
+function readCounts(file: string): { passed: number; failed: number; skipped: string[] } {
+  const report = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Report) : {};
+  const tests = (report.testResults ?? []).flatMap(({ assertionResults }) => assertionResults);
+  const skipped = tests.filter(({ status }) => status === 'pending').map(({ fullName }) => fullName);
+  const failed = (report.numFailedTests ?? 0) + (report.numRuntimeErrorTestSuites ?? 0);
+  return { passed: report.numPassedTests ?? 0, failed, skipped };
 }
 
 function testVariables(): Record<string, string> {

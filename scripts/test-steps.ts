@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { HostProgram } from '../deploy/local/host-programs.ts';
+import { readSettings } from '../deploy/local/settings.ts';
+
+/** One part of `make test`. */
+export interface Step {
+  name: string;
+  /** Of what runs beside it; a system of its own it starts and stops by itself, below a folder of its name. */
+  needs: 'nothing' | 'infrastructure' | 'system' | 'own system';
+  /** Of the machine, besides those that the infrastructure and the system need. */
+  programs?: HostProgram[];
+  /** Parts of it are left out, with a line that says so, where these cannot be had. */
+  optionalPrograms?: HostProgram[];
+  command: string[];
+  /** Only when it is named. */
+  isOnDemand?: true;
+  /** Reads the sources and nothing else; runs together with its neighbours, as each of them uses one core. */
+  isStatic?: true;
+}
+
+const resultsDir = join(readSettings().localDir, 'test/results');
+
+/** Where a step writes its counts. */
+export function resultsOf(step: string): string {
+  return join(resultsDir, `${step}.json`);
+}
+
+/** One file looks at what the others have left: their metrics and lines. */
+const LAST_AT_THE_END = '--testSequencer=<rootDir>/test/support/last-at-the-end.js';
+
+/** All of them, in the order in which they run. */
+export const steps: Step[] = [
+  { name: 'lint', needs: 'nothing', command: ['npm', 'run', '--silent', 'lint'], isStatic: true },
+  { name: 'format', needs: 'nothing', command: ['npm', 'run', '--silent', 'format'], isStatic: true },
+  { name: 'typecheck', needs: 'nothing', command: ['npm', 'run', '--silent', 'typecheck'], isStatic: true },
+  { name: 'deps', needs: 'nothing', command: ['npm', 'run', '--silent', 'deps'], isStatic: true },
+  { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },
+  { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'], isStatic: true },
+  { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
+  { name: 'rules', needs: 'nothing', programs: ['promtool'], command: jest('rules', '--maxWorkers=2') },
+  { name: 'gates', needs: 'nothing', programs: ['promtool'], command: jest('gates', '--runInBand') },
+  {
+    name: 'integration',
+    needs: 'infrastructure',
+    programs: ['openssl'],
+    // These wait half of their time: for leases, answers and processes.
+    command: jest('integration', '--maxWorkers=4'),
+  },
+  // One after the other: these share one system, and some turn its switches.
+  { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },
+  // Hundreds of rows of one table: only those that fail are worth a line.
+  { name: 'attacks', needs: 'system', command: jest('attacks', '--runInBand', '--verbose=false') },
+  {
+    name: 'fuzz',
+    needs: 'system',
+    programs: ['python'],
+    command: script('fuzz', 'test/fuzz/run.ts'),
+  },
+  // Brings a system of its own, with a fault proxy before every part.
+  {
+    name: 'faults',
+    needs: 'own system',
+    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime'],
+    command: script('faults', 'test/faults/run.ts'),
+  },
+  // Replaces every process dozens of times, which takes minutes.
+  {
+    name: 'rotate',
+    needs: 'own system',
+    optionalPrograms: ['nginx', 'gstRtsp', 'libfaketime'],
+    command: script('rotate', 'test/rotation/run.ts'),
+    isOnDemand: true,
+  },
+];
+
+function jest(project: string, ...args: string[]): string[] {
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const output = `--outputFile=${resultsOf(project)}`;
+  return [
+    process.execPath,
+    ...flags,
+    'node_modules/jest/bin/jest.js',
+    '--selectProjects',
+    project,
+    '--json',
+    output,
+    ...args,
+  ];
+}
+
+function script(step: string, file: string): string[] {
+  return [process.execPath, '--conditions=@vision/source', file, resultsOf(step)];
+}

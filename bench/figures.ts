@@ -3,9 +3,16 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What it should reach, as text for the table: `≥ 0.85`. */
-  target?: string;
+  /** What it should reach. */
+  target?: Bound;
+  /** What it may not fall short of, where the target is not reached: a guard against getting worse, no aim. */
+  floor?: Bound;
 }
+
+export type Bound = { atLeast: number } | { atMost: number };
+
+export const atLeast = (value: number): Bound => ({ atLeast: value });
+export const atMost = (value: number): Bound => ({ atMost: value });
 
 export interface Bench {
   name: string;

@@ -1,15 +1,17 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/deliberate-fault.ts';
 import { groups, single } from '../../packages/visionctl/src/commands/all.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
+import { publicReasons } from '../../packages/shared/src/contracts/reasons.ts';
+import { unusedReasons } from './guide.ts';
 import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
+import { projectFiles } from '../project-files.ts';
 import { serviceNames } from './services.ts';
 
 interface Sources {
   root: string;
-  /** Every tracked source file, as one text. */
+  /** Every source file, as one text. */
   code: string;
   /** The series of all declared metrics. */
   series: Set<string>;
@@ -20,8 +22,7 @@ interface Sources {
  * and log messages.
  */
 export async function untrueClaims(root: string): Promise<string[]> {
-  const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
-  const present = tracked.filter((path) => path !== '' && existsSync(join(root, path)));
+  const present = projectFiles(root, '**/{,.}*.*').concat('Makefile');
   const code = present
     .filter((path) => /\.(ts|js|cjs|ya?ml|json|sh)$|^Makefile$/.test(path) && !path.startsWith('docs/'))
     .map((path) => read(root, path))
@@ -30,7 +31,20 @@ export async function untrueClaims(root: string): Promise<string[]> {
   const documents = present
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
-  return [...documents, ...deliberateFaults.flatMap((fault) => untrueFault(root, fault))];
+  return [
+    ...documents,
+    ...deliberateFaults.flatMap((fault) => untrueFault(root, fault)),
+    ...unusedReasons(publicReasons, sourcesOf(root, present), serviceNames),
+  ];
+}
+
+/** What runs in services: tests and the list of reasons itself left out. */
+function sourcesOf(root: string, present: string[]): string {
+  return present
+    .filter((path) => /^(packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(path))
+    .filter((path) => path !== 'packages/shared/src/contracts/reasons.ts')
+    .map((path) => read(root, path))
+    .join('\n');
 }
 
 function claimsOf(document: string, text: string, sources: Sources): string[] {

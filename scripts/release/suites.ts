@@ -1,0 +1,39 @@
+/** A suite that `make test` does not run, or not for so long, or without a record of its result. */
+export interface Suite {
+  name: string;
+  /** Commands of a shell; they see REPORT=1, so they write their results into the pages. */
+  command: string;
+  /** The suite fails when it takes longer. About twice what it takes on two quiet cores. */
+  limitMinutes: number;
+  /** It makes namespaces, mounts or images, which needs root. */
+  needsRoot?: true;
+  /** Programs that the suite cannot install itself. */
+  needs?: readonly string[];
+  /** A line that says that a part was left out, with the reason as its group: the suite then counts as failed. */
+  leftOut?: RegExp;
+}
+
+/** What `make release-check` runs, in this order: compose-check and chart-run use the images. */
+export const suites: readonly Suite[] = [
+  { name: 'simulate', command: 'make simulate MINUTES=10', limitMinutes: 20 },
+  { name: 'why', command: 'make why', limitMinutes: 20 },
+  { name: 'walls', command: 'make walls', limitMinutes: 20, needsRoot: true },
+  { name: 'images', command: 'make images', limitMinutes: 40, needsRoot: true },
+  { name: 'compose-check', command: 'make compose-check', limitMinutes: 20, needsRoot: true },
+  { name: 'chart', command: 'make chart', limitMinutes: 20, leftOut: /(not compared: .+)/ },
+  { name: 'chart-run', command: 'make chart-run', limitMinutes: 30, needsRoot: true },
+  { name: 'rotate', command: 'make rotate', limitMinutes: 45 },
+  { name: 'rehearse-restore', command: 'make rehearse-restore', limitMinutes: 30 },
+  { name: 'beside', command: 'make beside', limitMinutes: 30 },
+  { name: 'faults', command: 'make faults MINUTES=30', limitMinutes: 90 },
+  // docs/security.md is generated from what these two record.
+  { name: 'attacks', command: 'make attacks && npm run --silent docs', limitMinutes: 20 },
+  { name: 'fuzz', command: 'make fuzz MINUTES=10 && npm run --silent docs', limitMinutes: 35 },
+  {
+    name: 'bench',
+    // A system that was running may be of older code; the one that is measured is stopped at the limit too.
+    command: `trap 'make down' EXIT; trap 'exit 143' TERM; make down && make bench`,
+    limitMinutes: 240,
+    needs: ['python3'],
+  },
+];

@@ -4,6 +4,8 @@ import { buildOpenApi } from '@vision/shared/http/openapi';
 import type { OpenApiOptions } from '@vision/shared/http/openapi';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
 import { faultsOfAllowedCalls } from './allowed-calls.ts';
+import { guideParts } from './guide-parts.ts';
+import { expandGuide, guideFaults } from './guide.ts';
 import { importFrom, serviceNames } from './services.ts';
 
 type Presentation = Pick<OpenApiOptions, 'title' | 'description' | 'servers' | 'bearer' | 'tags'>;
@@ -14,10 +16,12 @@ const local = (port: number, description: string) => ({
   variables: { base_url: { default: `http://localhost:${port}`, description: 'Where the service is reached' } },
 });
 
+const publicGuide = readFileSync(join(import.meta.dirname, 'public-guide.md'), 'utf8');
+
 const documents: Record<Audience, Presentation> = {
   public: {
     title: 'Vision Recognition Service',
-    description: readFileSync(join(import.meta.dirname, 'public-guide.md'), 'utf8'),
+    description: publicGuide,
     servers: [{ url: '/', description: 'Where this document comes from' }, local(8080, 'Another address')],
     bearer:
       'An API key: `Authorization: Bearer vk_…`. The operator creates, rotates and revokes keys. Keys of one subject ' +
@@ -81,9 +85,21 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
   faultsOfAllowedCalls(declared).forEach(report);
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
     const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });
-    return [`docs/openapi/${audience}.json`, JSON.stringify(document)];
+    const shown = audience === 'public' ? withGuide(root, document as PublicDocument) : document;
+    return [`docs/openapi/${audience}.json`, JSON.stringify(shown)];
   });
   return Object.fromEntries(entries) as Record<string, string>;
+}
+
+interface PublicDocument {
+  info: { description: string };
+}
+
+/** The public document with the guide filled in. Fences and tables that nothing checks are faults. */
+function withGuide(root: string, document: PublicDocument): object {
+  const parts = guideParts(document);
+  guideFaults(root, publicGuide, parts).forEach((fault) => report(`scripts/docs/public-guide.md: ${fault}`));
+  return { ...document, info: { ...document.info, description: expandGuide(publicGuide, parts) } };
 }
 
 async function definitionsOf(root: string, service: string): Promise<RouteDefinition[]> {

@@ -42,7 +42,7 @@ test('a client made from the document uploads a video, follows its frames, and i
   const ended: TaskStatus = (await client.task(taskId)).status;
   expect(ended).toBe('succeeded');
   expect(adviceFor(await refusalOf(client.stop(taskId)))).toBe('nothing: the task is succeeded');
-}, 150_000);
+});
 
 test('it tells pictures that succeeded from those that failed, and one refusal from another', async () => {
   const street = await example('street.jpg');

@@ -36,7 +36,7 @@ test('200 creates at once against a limit of 5 are exactly 5 tasks, 195 refusals
   expect((list.body['items'] as unknown[]).length).toBe(5);
   expect(await caller.used('video')).toBe(5);
   await Promise.all(made.map((answer) => caller.stop(String(answer.body['task_id']))));
-}, 120_000);
+});
 
 test('50 identical creates at once are one task that all answers name, and one charge', async () => {
   const caller = await Caller.create({ ...manyAtOnce, video_tasks_per_day: 5 });
@@ -47,7 +47,7 @@ test('50 identical creates at once are one task that all answers name, and one c
   expect(answers.filter(({ status }) => status === 200).length).toBe(49);
   expect(await caller.used('video')).toBe(1);
   await caller.stop(String(answers[0]?.body['task_id']));
-}, 60_000);
+});
 
 test('one key names one request: used for images, it is refused for a video, and the reverse', async () => {
   const caller = await Caller.create({ video_tasks_per_day: 5 });
@@ -68,7 +68,7 @@ test('one key names one request: used for images, it is refused for a video, and
   ]);
   expect([await caller.used('image'), await caller.used('video')]).toEqual([1, 1]);
   await caller.stop(String(task.body['task_id']));
-}, 60_000);
+});
 
 test('more images than are left are refused whole, and what fits is detected', async () => {
   const caller = await Caller.create({ images_per_day: 3 });
@@ -90,7 +90,7 @@ test('40 calls of 10 images at once against a limit of 100 are 100 images charge
   const refused = answers.filter((answer) => refusal(answer)[1] === 'OP-QUOTA-DAILY-EXHAUSTED');
   expect([answers.filter(({ status }) => status === 201).length, refused.length]).toEqual([10, 30]);
   expect(await caller.used('image')).toBe(100);
-}, 180_000);
+});
 
 test('maintenance keeps new work out within 2 s and lets replays, reads and stops through', async () => {
   const caller = await Caller.create({ video_tasks_per_day: 1000, active_tasks: 1000 });
@@ -117,4 +117,4 @@ test('maintenance keeps new work out within 2 s and lets replays, reads and stop
   } finally {
     await switched(false);
   }
-}, 60_000);
+});

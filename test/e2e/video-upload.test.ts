@@ -58,7 +58,7 @@ test('an uploaded video is analysed to its end and every frame is read once, in 
     invalid('idempotency_key_reused'),
   );
   expect(refusal(await caller.stop(taskId))).toEqual([409, 'OP-TASK-NOT-STOPPABLE', 'task_ended']);
-}, 150_000);
+});
 
 test.each<[string, () => Promise<Buffer> | Buffer]>([
   ['text renamed to .mp4', () => Buffer.from('this is text, not a video')],
@@ -90,7 +90,7 @@ test('a MOV file is accepted', async () => {
   const answer = await caller.createUpload(form(video(mov, 'short.mov'), scene('person_vehicle')));
   expect(answer.status).toBe(201);
   expect(await untilStatus(caller, String(answer.body['task_id']), 'succeeded', 'failed')).toBe('succeeded');
-}, 60_000);
+});
 
 test.each<[string, FormData, string]>([
   ['no file', form(scene('ship')), 'file_missing'],

@@ -126,6 +126,13 @@ export const overlays: Record<string, Schema> = {
   [component('tolerations')]: objects,
   [component('podLabels')]: textMap,
   [component('podAnnotations')]: textMap,
+  [component('sysctls')]: {
+    type: 'array',
+    items: object({ name: { type: 'string', minLength: 1 }, value: { type: 'string', minLength: 1 } }, [
+      'name',
+      'value',
+    ]),
+  },
   [component('startupProbe')]: probe,
   [component('readinessProbe')]: probe,
   [component('livenessProbe')]: probe,

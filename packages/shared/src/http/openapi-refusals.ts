@@ -6,8 +6,9 @@ import type { Components } from './openapi-components.ts';
 import type { HeaderName } from './openapi-headers.ts';
 import { commonHeaders, headerRefs } from './openapi-responses.ts';
 import { headersOfError, toProblem } from './problem.ts';
-import { parsePart } from './route.ts';
+import { parsePart, takesNoQuery } from './route.ts';
 import type { Audience, RouteDefinition } from './route.ts';
+import { refuseQuery } from './undeclared-input.ts';
 
 const EXAMPLE_IDS = { requestId: '5f0c2d1e-6a0b-4a57-9d2c-0d4a3c6f2b11', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' };
 
@@ -90,7 +91,9 @@ const unauthenticated: Record<RouteDefinition['audience'], () => AppError[]> = {
 };
 
 /** What a query or a body gets that holds nothing but a field nobody knows. */
-function faultyInput({ query, body }: RouteDefinition): AppError[] {
+function faultyInput(definition: RouteDefinition): AppError[] {
+  if (takesNoQuery(definition)) return [refusalOf(() => refuseQuery(STRANGE))];
+  const { query, body } = definition;
   const parts = [
     ['query', query],
     ['body', body],

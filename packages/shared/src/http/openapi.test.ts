@@ -56,7 +56,7 @@ test('refusals are shown under their status as the service sends them, those of 
 test('an example that does not fit, a detail that is not documented and a tag without a sentence are refused', () => {
   const unfit = { 200: { description: 'The thing', schema: thing, example: { name: 5 } } };
   expect(() => build({ responses: unfit })).toThrow('getThing: its example does not fit');
-  const loose = () => [fail.conflict('taken', 'It is taken.', { shelf: 3 })];
+  const loose = () => [fail.conflict('key_ended', 'It is taken.', { shelf: 3 })];
   expect(() => build({ refusalExamples: loose })).toThrow('shelf');
   expect(() => build({ tag: 'Stuff' })).toThrow('the tag Stuff is not described');
 });

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Outcome } from '../contracts/outcome.ts';
+import type { ReasonOf } from '../contracts/reasons.ts';
 import { fail } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
@@ -8,6 +9,7 @@ import { ClientGoneError } from '../upstream/ended-call.ts';
 import { readJson } from './json-body.ts';
 import { underDeadline } from './request-deadline.ts';
 import { noteOutcome } from './server-span.ts';
+import { refuseBody, refuseQuery } from './undeclared-input.ts';
 import type { HeaderName } from './openapi-headers.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
@@ -50,6 +52,8 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   /** Documents a query that the route checks by itself. */
   queryDoc?: z.ZodObject | undefined;
   headers?: z.ZodObject | undefined;
+  /** Another service owns the operation and validates query and body. */
+  isForwarded?: boolean | undefined;
   /** A JSON body; absent for routes that read the body themselves. */
   body?: z.ZodType<B> | undefined;
   /** A body that fits `body`. */
@@ -93,8 +97,9 @@ export interface Route {
 
 /**
  * Declares one HTTP operation. Input is parsed with the zod schemas (a failure is OP-TASK-REQUEST-INVALID with
- * `details.field`), the reply is parsed with the schema of its status, and the definition feeds the OpenAPI document.
- * A handler that returns nothing has answered by itself (streams).
+ * `details.field`); a public operation refuses query parameters and bodies that it does not declare. The reply is
+ * parsed with the schema of its status, and the definition feeds the OpenAPI document. A handler that returns nothing
+ * has answered by itself (streams).
  */
 export function route<P = unknown, Q = unknown, B = unknown>(
   definition: RouteDefinition<P, Q, B>,
@@ -104,8 +109,11 @@ export function route<P = unknown, Q = unknown, B = unknown>(
   const handler: RequestHandler = async (req, res) => {
     const ending = new AbortController();
     endWithClient(res, ending);
+    const params = parsePart(definition.params, req.params, 'path') as P;
+    if (takesNoQuery(definition)) refuseQuery(req.query);
+    if (takesNoBody(definition)) await refuseBody(req);
     const context: RouteContext<P, Q, B> = {
-      params: parsePart(definition.params, req.params, 'path') as P,
+      params,
       query: parsePart(definition.query, req.query, 'query') as Q,
       body: (definition.body ? parsePart(definition.body, await readJson(req), 'body') : undefined) as B,
       get caller() {
@@ -119,6 +127,18 @@ export function route<P = unknown, Q = unknown, B = unknown>(
     if (reply) send(res, definition, reply);
   };
   return { definition: definition, handler };
+}
+
+const isStrict = ({ audience, isForwarded }: RouteDefinition) => audience === 'public' && isForwarded !== true;
+
+/** Whether a query parameter is refused, whatever its name. */
+export function takesNoQuery(definition: RouteDefinition): boolean {
+  return isStrict(definition) && !definition.query && !definition.queryDoc;
+}
+
+/** Whether a body with a field is refused, whatever its name. */
+function takesNoBody(definition: RouteDefinition): boolean {
+  return isStrict(definition) && !definition.body && !definition.bodyDoc;
 }
 
 function callerOf(res: Response, operation: string): Caller {
@@ -147,7 +167,7 @@ export function parsePart(schema: z.ZodType | undefined, input: unknown, part: '
   const issue = parsed.error.issues[0];
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : undefined;
   const field = [...(issue?.path ?? []), ...(unknownKeys?.slice(0, 1) ?? [])].map(String).join('.').slice(0, 200);
-  const reason = unknownKeys ? 'unknown_field' : `${part}_invalid`;
+  const reason: ReasonOf<'OP-TASK-REQUEST-INVALID'> = unknownKeys ? 'unknown_field' : `${part}_invalid`;
   throw fail.requestInvalid(reason, sentence(field, issue?.message), field ? { field } : {});
 }
 

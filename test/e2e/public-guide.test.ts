@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from '@vision/shared/testing/until';
+import { execute, guideExample, misfits } from '../support/guide.ts';
+import { Caller } from '../support/system.ts';
+import type { Answer } from '../support/system.ts';
+
+/** The stream of the guide; the test sends its own address in its place. */
+const SHOWN_STREAM = 'rtsp://user:secret@camera.example.org/yard';
+// Enough of an FLV stream for the probe; it stays open, so the task runs until it is stopped.
+const stream = createServer((_req, res) => {
+  res.writeHead(200, { 'content-type': 'video/x-flv' });
+  res.write(Buffer.concat([Buffer.from('464c5601050000000900000000', 'hex'), Buffer.alloc(1000)]));
+});
+let caller: Caller;
+
+beforeAll(async () => {
+  caller = await Caller.create({ video_tasks_per_day: 50 });
+  await new Promise<void>((resolve) => stream.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  stream.close();
+  stream.closeAllConnections();
+});
+
+test('lists the scenes', () => asShown());
+
+test('creates a video task for a stream', async () => {
+  const { body } = await asShown();
+  await caller.stop(String(body['task_id']));
+});
+
+test('creates a video task for a file', async () => {
+  await asShown();
+});
+
+test('pulls result frames', async () => {
+  const { body } = await send('creates a video task for a file');
+  const variables = { TASK_ID: String(body['task_id']), CURSOR: '' };
+  await until(async () => {
+    const page = await send('pulls result frames', variables);
+    return (page.body['items'] as { objects: unknown[] }[]).some(({ objects }) => objects.length > 0);
+  });
+  await asShown(variables);
+});
+
+test('polls the state of a task', async () => {
+  const { body } = await send('creates a video task for a stream');
+  await asShown({ TASK_ID: String(body['task_id']) });
+  await caller.stop(String(body['task_id']));
+});
+
+test('stops a task', async () => {
+  const { body } = await send('creates a video task for a stream');
+  await asShown({ TASK_ID: String(body['task_id']) });
+});
+
+test('detects objects in images', () => asShown());
+
+test('says what is left of the quota', () => asShown());
+
+test('refuses an unknown query parameter', () => asShown());
+
+/** Sends the request that the guide shows for this test, and compares the answer with that of the guide. */
+async function asShown(variables: Record<string, string> = {}): Promise<Answer> {
+  const name = String(expect.getState().currentTestName);
+  const { status, body } = await guideExample(name);
+  const answer = await send(name, variables);
+  expect([answer.status, misfits(body, answer.body)]).toEqual([status, []]);
+  return answer;
+}
+
+async function send(name: string, variables: Record<string, string> = {}): Promise<Answer> {
+  const { request } = await guideExample(name);
+  const address = `http://127.0.0.1:${(stream.address() as AddressInfo).port}/live`;
+  return execute(request.replace(SHOWN_STREAM, address), { API_KEY: caller.key, ...variables });
+}

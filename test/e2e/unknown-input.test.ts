@@ -1,0 +1,123 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { until } from '@vision/shared/testing/until';
+import { Caller, example, form, jpeg, refusal, scene } from '../support/system.ts';
+import type { Answer, Part } from '../support/system.ts';
+import { madeVideo, video } from '../support/video.ts';
+
+type Body = NonNullable<RequestInit['body']>;
+
+interface Sent {
+  query?: string;
+  headers?: Record<string, string>;
+  body?: Body;
+}
+
+interface Operation {
+  method: string;
+  path: string;
+  /** The body and headers of a valid request; absent for operations that take no body. */
+  valid?: () => Promise<{ body: Body; headers?: Record<string, string> }>;
+  /** The same body with a field that the operation does not have. */
+  withUnknownField?: () => Promise<Body>;
+  /** The status of the answer to a valid request. */
+  status: number;
+}
+
+const TASK = '{task_id}';
+const json = { 'content-type': 'application/json' };
+/** No program listens there: a create request that passes all checks ends with `stream_unreachable`. */
+const streamBody = { scene_code: 'ship', stream_url: 'http://127.0.0.1:1/' };
+const unknownPart: Part = { name: 'colour', value: 'red' };
+
+let caller: Caller;
+let taskId: string;
+let clip: Uint8Array;
+
+const imageForm = async (...more: Part[]) => form(jpeg(await example('street.jpg')), scene('ship'), ...more);
+const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more);
+
+const operations: Record<string, Operation> = {
+  listScenes: { method: 'GET', path: '/api/op/v1/scenes', status: 200 },
+  getUsage: { method: 'GET', path: '/v1/vision/usage', status: 200 },
+  listTasks: { method: 'GET', path: '/v1/vision/tasks', status: 200 },
+  getTask: { method: 'GET', path: `/v1/vision/tasks/${TASK}`, status: 200 },
+  getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },
+  // The task is a short clip: it has ended.
+  stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },
+  getOpenapiDocument: { method: 'GET', path: '/openapi.json', status: 200 },
+  createStreamTask: {
+    method: 'POST',
+    path: '/v1/vision/tasks',
+    valid: async () => ({ body: JSON.stringify(streamBody), headers: json }),
+    withUnknownField: async () => JSON.stringify({ ...streamBody, colour: 'red' }),
+    status: 400,
+  },
+  createUploadTask: {
+    method: 'POST',
+    path: '/v1/vision/video-tasks',
+    valid: async () => ({ body: videoForm() }),
+    withUnknownField: async () => videoForm(unknownPart),
+    status: 201,
+  },
+  createImageDetection: {
+    method: 'POST',
+    path: '/v1/vision/image-detections',
+    valid: async () => ({ body: await imageForm() }),
+    withUnknownField: async () => imageForm(unknownPart),
+    status: 201,
+  },
+};
+const all = Object.entries(operations);
+const withoutBody = all.filter(([, { valid }]) => !valid);
+const posts = withoutBody.filter(([, { method }]) => method === 'POST');
+const withBody = all.filter(([, { valid }]) => valid);
+
+beforeAll(async () => {
+  caller = await Caller.create({ video_tasks_per_day: 50 });
+  clip = await madeVideo('unknown-input.mp4', '-f', 'lavfi', '-i', 'testsrc2=d=1:s=320x240', '-c:v', 'libx264');
+  const { body } = await caller.createUpload(videoForm());
+  taskId = String(body['task_id']);
+  await until(async () => (await caller.get(`/v1/vision/tasks/${taskId}`)).body['status'] === 'succeeded');
+});
+
+async function ask({ method, path, valid }: Operation, { query = '', headers, body }: Sent): Promise<Answer> {
+  const own = await valid?.();
+  const sent = body ?? own?.body;
+  return caller.send(method, path.replace(TASK, taskId) + query, {
+    ...(sent === undefined ? {} : { body: sent }),
+    headers: { ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}), ...own?.headers, ...headers },
+  });
+}
+
+const unknownField = (field: string) => [[400, 'OP-TASK-REQUEST-INVALID', 'unknown_field'], field];
+const refusedField = (answer: Answer) => [refusal(answer), (answer.body['details'] as { field?: string }).field];
+
+test.each(all)('%s refuses an unknown query parameter', async (_name, operation) => {
+  const used = [await caller.used('video'), await caller.used('image')];
+  expect(refusedField(await ask(operation, { query: '?colour=red' }))).toEqual(unknownField('colour'));
+  expect(refusedField(await ask(operation, { query: '?__proto__=red' }))).toEqual(unknownField('__proto__'));
+  expect([await caller.used('video'), await caller.used('image')]).toEqual(used);
+});
+
+test.each(withBody)('%s refuses an unknown field of the body', async (_name, operation) => {
+  const body = (await operation.withUnknownField?.()) ?? '';
+  expect(refusedField(await ask(operation, { body }))).toEqual(unknownField('colour'));
+});
+
+test.each(posts)('%s takes no body, and refuses one that holds a field', async (_name, operation) => {
+  const answer = await ask(operation, { body: '{"colour":"red"}', headers: json });
+  expect(refusedField(answer)).toEqual(unknownField('colour'));
+  expect(refusal(await ask(operation, { body: 'colour=red' }))).toEqual([
+    400,
+    'OP-TASK-REQUEST-INVALID',
+    'body_invalid',
+  ]);
+  for (const body of ['', '{}']) expect((await ask(operation, { body, headers: json })).status).toBe(operation.status);
+});
+
+test.each(all)('%s ignores an unknown header and an empty query', async (_name, operation) => {
+  const answer = await ask(operation, { query: '?', headers: { 'x-colour': 'red' } });
+  expect(answer.status).toBe(operation.status);
+  expect(['unknown_field', 'query_invalid']).not.toContain(refusal(answer)[2]);
+});

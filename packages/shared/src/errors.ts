@@ -1,4 +1,5 @@
 import type { errorCodes } from './contracts/problem.ts';
+import type { Reason, ReasonOf } from './contracts/reasons.ts';
 
 /**
  * The one error vocabulary. A use case throws an `AppError`; `http/error-handler.ts` turns it into a problem document,
@@ -19,8 +20,8 @@ export type ErrorKind =
 
 export interface ErrorFacts {
   code?: ErrorCode | undefined;
-  /** What exactly went wrong, snake_case, stable: shown as `details.reason`. */
-  reason: string;
+  /** What exactly went wrong: shown as `details.reason`. */
+  reason: Reason;
   /** More facts for `details`; must hold no secret. */
   details?: Record<string, unknown> | undefined;
   /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
@@ -33,7 +34,7 @@ export class AppError extends Error {
   override readonly name = 'AppError';
   readonly kind: ErrorKind;
   readonly code: ErrorCode | undefined;
-  readonly reason: string;
+  readonly reason: Reason;
   readonly details: Record<string, unknown>;
   readonly retryAfterS: number | undefined;
 
@@ -64,13 +65,13 @@ interface DayState {
 
 /** The catalogue: every refusal of the service is made here, so code, kind and wording stand on one screen. */
 export const fail = {
-  authRequired: (reason = 'api_key_invalid') =>
+  authRequired: (reason: ReasonOf<'OP-AUTH-REQUIRED'> = 'api_key_invalid') =>
     new AppError('unauthenticated', 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".', {
       code: 'OP-AUTH-REQUIRED',
       reason,
     }),
   /** A fault in the request: always 400, whatever part it sits in. `field` names the part. */
-  requestInvalid: (reason: string, message: string, details: Details = {}) =>
+  requestInvalid: (reason: ReasonOf<'OP-TASK-REQUEST-INVALID'>, message: string, details: Details = {}) =>
     new AppError('invalid', message, { code: 'OP-TASK-REQUEST-INVALID', reason, details }),
   /** The key names a request with another meaning, or of the other kind. */
   keyReused: () =>
@@ -91,7 +92,7 @@ export const fail = {
       reason: 'task_ended',
       details: { status },
     }),
-  upstreamDown: (reason: string, cause?: unknown) =>
+  upstreamDown: (reason: ReasonOf<'OP-TASK-UPSTREAM-DOWN'>, cause?: unknown) =>
     new AppError('unavailable', 'The inference backend is temporarily unavailable; nothing was charged.', {
       code: 'OP-TASK-UPSTREAM-DOWN',
       reason,
@@ -111,15 +112,21 @@ export const fail = {
       reason: 'maintenance',
       retryAfterS: 60,
     }),
-  /** The day does not cover the request; a retry makes sense when the next one begins. */
-  dailyExhausted: ({ limit, used, requested, resets_at }: DayState) =>
+  /**
+   * The day does not cover the request; a retry makes sense when the next one begins, or after `retryAfterS` when units
+   * may be refunded by then.
+   */
+  dailyExhausted: ({ limit, used, requested, resets_at }: DayState, retryAfterS?: number) =>
     new AppError('exhausted', "Today's quota does not cover this request.", {
       code: 'OP-QUOTA-DAILY-EXHAUSTED',
       reason: 'daily_quota_exhausted',
       details: { limit, used, requested, resets_at },
-      retryAfterS: Math.max(1, Math.ceil((Date.parse(resets_at) - Date.now()) / 1000)),
+      retryAfterS: Math.min(
+        retryAfterS ?? Infinity,
+        Math.max(1, Math.ceil((Date.parse(resets_at) - Date.now()) / 1000)),
+      ),
     }),
-  rateLimited: (reason: string, retryAfterS: number, details: Details = {}) =>
+  rateLimited: (reason: ReasonOf<'OP-QUOTA-RATE-LIMITED'>, retryAfterS: number, details: Details = {}) =>
     new AppError('exhausted', 'Too many requests at once; retry after the time in Retry-After.', {
       code: 'OP-QUOTA-RATE-LIMITED',
       reason,
@@ -127,22 +134,22 @@ export const fail = {
       details,
     }),
   /** A dependency of ours is away or not set up. */
-  sysUnavailable: (reason: string, cause?: unknown, retryAfterS = 5) =>
+  sysUnavailable: (reason: ReasonOf<'OP-SYS-UNAVAILABLE'>, cause?: unknown, retryAfterS = 5) =>
     new AppError('unavailable', 'A part of the service is not reachable; retry with the same Idempotency-Key.', {
       code: 'OP-SYS-UNAVAILABLE',
       reason,
       retryAfterS,
       cause,
     }),
-  notFound: (message = 'There is nothing at this address.', reason = 'not_found') =>
+  notFound: (message = 'There is nothing at this address.', reason: ReasonOf<'none'> = 'not_found') =>
     new AppError('not_found', message, { reason }),
   methodNotAllowed: (allow: string[]) =>
     new AppError('method_not_allowed', `Use ${allow.join(' or ')}.`, {
       reason: 'method_not_allowed',
       details: { allow },
     }),
-  forbidden: (reason: string, message: string) => new AppError('forbidden', message, { reason }),
-  conflict: (reason: string, message: string, details: Details = {}) =>
+  forbidden: (reason: ReasonOf<'none'>, message: string) => new AppError('forbidden', message, { reason }),
+  conflict: (reason: ReasonOf<'none'>, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
   /** What an operator says now about a task is not what was said before. */
   verificationContradicts: (status: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { AppError } from './errors.ts';
 import { fail } from './errors.ts';
-import { asUnavailable } from './unavailable.ts';
+import { asOutage, asUnavailable } from './unavailable.ts';
 
 const coded = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 
@@ -28,13 +28,34 @@ test.each<[string, unknown]>([
   ['a broken constraint', coded('23505')],
   ['a syntax error', coded('42601')],
   ['a programming error', new TypeError('x is not a function')],
-  ['a refusal', fail.requestInvalid('x', 'y')],
+  ['a refusal', fail.requestInvalid('body_invalid', 'y')],
   ['a text', 'Connection terminated'],
 ])('%s is none', (_name, error) => {
   expect(asUnavailable(error)).toBeUndefined();
 });
 
 test('an outage that is known as one stays as it is', () => {
-  const known: AppError = fail.upstreamDown('timeout');
+  const known: AppError = fail.upstreamDown('inference_unreachable');
   expect(asUnavailable(known)).toBe(known);
+});
+
+test.each<[string, Error]>([
+  ['a statement that took too long', coded('57014')],
+  ['a statement of another error that took too long', new Error('outer', { cause: coded('57014') })],
+  ['a refusal of the object store', fail.sysUnavailable('object_store_unavailable', coded('AccessDenied'))],
+  ['a bucket that is gone', fail.sysUnavailable('object_store_unavailable', coded('NoSuchBucket'))],
+])('callers come back after %s; for a loop it is a fault', (_name, error) => {
+  expect(asUnavailable(error)?.kind).toBe('unavailable');
+  expect(asOutage(error)).toBeUndefined();
+});
+
+test('a missing grant is a fault for callers and for loops', () => {
+  expect([asUnavailable(coded('42501')), asOutage(coded('42501'))]).toEqual([undefined, undefined]);
+});
+
+test('a loop waits for what ends by itself', () => {
+  const lost = coded('ECONNRESET');
+  expect(asOutage(lost)?.reason).toBe('connection_lost');
+  expect(asOutage(coded('40P01'))?.reason).toBe('database_busy');
+  expect(asOutage(fail.sysUnavailable('object_store_unavailable', coded('SlowDown')))?.kind).toBe('unavailable');
 });

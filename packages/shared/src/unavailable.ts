@@ -1,5 +1,7 @@
 import { isNativeError } from 'node:util/types';
+import type { ReasonOf } from './contracts/reasons.ts';
 import { AppError, fail } from './errors.ts';
+import { codesOf } from './start/fault.ts';
 
 /**
  * Recognises errors that say "a store is away or overloaded" and gives them as an `AppError` of kind
@@ -16,7 +18,34 @@ export function asUnavailable(error: unknown, depth = 0): AppError | undefined {
   return error.cause === undefined ? undefined : asUnavailable(error.cause, depth + 1);
 }
 
-function reasonOf(error: Error & { code?: unknown; retriable?: unknown }): string | undefined {
+/**
+ * The same for background work, which repeats by itself: undefined also for what does not end without an operator,
+ * although callers are told to come back (a statement that takes longer than its limit, a refusal of the object store).
+ * Such a failure is a fault, as a missing grant is, which `asUnavailable` does not know either.
+ */
+export function asOutage(error: unknown): AppError | undefined {
+  return isStoreFault(error) ? undefined : asUnavailable(error);
+}
+
+/** The object store answers and refuses us: keys, rights or the bucket are wrong. */
+export const STORE_REFUSALS = [
+  'AccessDenied',
+  'AllAccessDisabled',
+  'ExpiredToken',
+  'Forbidden',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'NoSuchBucket',
+  'SignatureDoesNotMatch',
+];
+
+// Statement timeout, missing grant.
+const FAULT_CODES = new Set(['57014', '42501', ...STORE_REFUSALS]);
+
+/** Whether a store answers and does not do what we ask, for no fault of what is to be stored. */
+export const isStoreFault = (error: unknown): boolean => codesOf(error).some((code) => FAULT_CODES.has(code));
+
+function reasonOf(error: Error & { code?: unknown; retriable?: unknown }): ReasonOf<'OP-SYS-UNAVAILABLE'> | undefined {
   const code = typeof error.code === 'string' ? error.code : '';
   if (NETWORK_CODES.has(code)) return 'connection_lost';
   if (/^[0-9A-Z]{5}$/.test(code)) {

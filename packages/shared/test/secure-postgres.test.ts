@@ -13,8 +13,8 @@ let server: SecureStore;
 
 beforeAll(async () => {
   server = await startSecurePostgres();
-  await until(() => encrypted(settings()), { timeoutMs: 60_000, intervalMs: 200 });
-}, 120_000);
+  await until(() => encrypted(settings()), { intervalMs: 200 });
+});
 
 afterAll(() => server.stop());
 

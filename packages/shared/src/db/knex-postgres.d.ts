@@ -7,6 +7,16 @@ declare module 'knex/lib/dialects/postgres/index.js' {
     pool: { numFree: () => number } | undefined;
     config: Knex.Config;
     acquireConnection(): Promise<unknown>;
-    _query(connection: unknown, query: { sql?: string }): Promise<unknown>;
+    acquireRawConnection(): Promise<RawConnection>;
+    destroyRawConnection(connection: RawConnection): Promise<void>;
+    /** Asked before a free connection is handed out; one that is refused is closed. */
+    validateConnection(connection: RawConnection): boolean;
+    _query(connection: RawConnection, query: { sql?: string }): Promise<unknown>;
+  }
+
+  /** What is used of a connection of `pg`. */
+  export interface RawConnection {
+    query: (text: string) => Promise<{ rows: Record<string, unknown>[] }>;
+    end: () => Promise<void>;
   }
 }

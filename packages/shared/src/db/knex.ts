@@ -30,6 +30,8 @@ export interface DbOptions extends DatabaseConnection {
   acquireTimeoutMs?: number;
   /** Shifts `vision_now()`, for tests. `0 seconds` is not sent at all: not every pooler lets options pass. */
   clockOffset?: string;
+  /** Takes the place of the client of knex: the simulation decides in one when each statement takes place. */
+  client?: typeof MeasuredClient;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface DbOptions extends DatabaseConnection {
 export function createDb(options: DbOptions): Knex {
   const { statementTimeoutMs = 5_000, acquireTimeoutMs = 5_000 } = options;
   const db = knexModule.knex({
-    client: MeasuredClient as unknown as typeof Knex.Client,
+    client: (options.client ?? MeasuredClient) as unknown as typeof Knex.Client,
     connection: {
       connectionString: options.url,
       options: clockOption(options.clockOffset),
@@ -51,6 +53,7 @@ export function createDb(options: DbOptions): Knex {
       // The client gives up a little after the server should have: covers a peer that vanished without a reset.
       ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + 5_000 } : {}),
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       types: { getTypeParser: typeParser },
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: options.poolMax ?? 10, idleTimeoutMillis: 30_000 },

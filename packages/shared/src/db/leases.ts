@@ -9,6 +9,10 @@ export interface ClaimOptions {
   limit: number;
   /** Further condition on the row, e.g. `db.raw("status = any(?)", [statuses])`. */
   where?: Knex.Raw;
+  /** Further assignments, which begin with a comma; they see the row as it was. */
+  set?: Knex.Raw;
+  /** Which rows come first; those whose lease ended first when left out. */
+  orderBy?: Knex.Raw;
 }
 
 /**
@@ -19,18 +23,29 @@ export interface ClaimOptions {
  * count, because a slow worker may outlive its lease. A worker that needs longer calls `renewLease`; who finishes sets
  * the row to a state that `where` excludes; who dies is followed by the next claimer once the lease is over.
  */
-export async function claimDue<Row>(db: Knex, { table, key, leaseMs, limit, where }: ClaimOptions): Promise<Row[]> {
+export async function claimDue<Row>(
+  db: Knex,
+  { table, key, leaseMs, limit, where, set, orderBy }: ClaimOptions,
+): Promise<Row[]> {
   const result = await db.raw<{ rows: Row[] }>(
     `update :table: as claimed
-        set lease_until = now() + make_interval(secs => :leaseS), attempt = claimed.attempt + 1
+        set lease_until = now() + make_interval(secs => :leaseS), attempt = claimed.attempt + 1 ${set ? ':set' : ''}
       where claimed.:key: in (
               select due.:key: from :table: as due
                where due.lease_until <= now() and :where
-               order by due.lease_until
+               order by :orderBy
                limit :limit
                for update skip locked)
       returning claimed.*`,
-    { table, key, leaseS: leaseMs / 1000, limit, where: where ?? db.raw('true') },
+    {
+      table,
+      key,
+      leaseS: leaseMs / 1000,
+      limit,
+      where: where ?? db.raw('true'),
+      ...(set ? { set } : {}),
+      orderBy: orderBy ?? db.raw('due.lease_until'),
+    },
   );
   return result.rows;
 }

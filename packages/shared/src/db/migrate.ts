@@ -28,9 +28,12 @@ export interface Migration {
  * @throws AppError of kind `unavailable` when another process holds the lock longer than `waitMs`.
  */
 export async function migrate(db: Knex, migrations: Migration[], waitMs = 60_000): Promise<void> {
-  await underLock(db, waitMs, async () => {
-    await db.migrate.latest(knexConfig(migrations));
-  });
+  await underLock(db, waitMs, () => migrateAlone(db, migrations));
+}
+
+/** The same for a database that no other process uses. */
+export async function migrateAlone(db: Knex, migrations: readonly Migration[]): Promise<void> {
+  await db.migrate.latest(knexConfig(migrations));
 }
 
 /**
@@ -114,14 +117,14 @@ async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): P
   }
 }
 
-function knexConfig(migrations: Migration[]): Knex.MigratorConfig {
+function knexConfig(migrations: readonly Migration[]): Knex.MigratorConfig {
   return {
     tableName: TABLE,
     // An older release may run against a newer schema during a rollout; it ignores applied migrations that it
     // does not know.
     disableMigrationsListValidation: true,
     migrationSource: {
-      getMigrations: () => Promise.resolve(migrations),
+      getMigrations: () => Promise.resolve([...migrations]),
       getMigrationName: (migration: Migration) => migration.name,
       getMigration: (migration: Migration) => Promise.resolve(migration),
     },

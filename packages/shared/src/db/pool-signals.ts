@@ -11,9 +11,14 @@ interface Pool {
   on: (event: string, listener: (id: number) => void) => void;
 }
 
+const poolOf = (db: Knex) => (db.client as { pool: Pool }).pool;
+
+/** Open connections of the pool that no work uses now. */
+export const freeConnections = (db: Knex): number => poolOf(db).numFree();
+
 /** Shows how full the pool of a database is and how long work waits for a connection, until the pool is destroyed. */
 export function watchPool(db: Knex): void {
-  const { pool } = db.client as { pool: Pool };
+  const pool = poolOf(db);
   const wait = createHistogram(poolMetrics.wait);
   const since = new Map<number, number>();
   const waited = (id: number) => {

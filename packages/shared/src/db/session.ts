@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { Client, DatabaseError } from 'pg';
 import type { ClientConfig } from 'pg';
+import { refuseReadOnly } from './measured-client.ts';
 
 /** A connection outside the pool, for what belongs to a session: advisory locks and the work done under them. */
 export interface DbSession {
@@ -10,40 +11,73 @@ export interface DbSession {
   close: () => Promise<void>;
 }
 
+export interface SessionOptions {
+  /** Longest silence before the server is asked whether it is there. */
+  heartbeatMs?: number;
+}
+
 /**
- * Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies.
- * @param onNotice called for every notice on a channel that the session listens to
+ * Opens a session with the settings of `db`. PostgreSQL frees its locks when the process or the connection dies, and
+ * within seconds when the host of the process vanishes without a word; the session ends as fast when the server does.
+ * @param onNotice called for every notice on a channel that the session listens to, and when the session is lost
  */
-export async function openSession(db: Knex, onNotice?: () => void): Promise<DbSession> {
+export async function openSession(
+  db: Knex,
+  onNotice?: () => void,
+  { heartbeatMs = HEARTBEAT_MS }: SessionOptions = {},
+): Promise<DbSession> {
   const connection = await connect(db.client as KnexClient);
   let open = true;
-  const closed = () => {
+  let heardAt = performance.now();
+  let underWay = 0;
+  const lose = () => {
+    clearInterval(heartbeat);
+    if (!open) return;
     open = false;
+    onNotice?.();
   };
-  connection.on('error', closed);
-  connection.on('end', closed);
-  if (onNotice) connection.on('notification', onNotice);
-  return {
-    query: async <R>(sql: string, values: unknown[] = []) => {
-      try {
-        return (await connection.query(sql, values)).rows as R[];
-      } catch (error) {
-        // An error without SQLSTATE did not come from the server: the connection is in doubt, and so is the lock.
-        if (!(error instanceof DatabaseError)) {
-          open = false;
-          void connection.end().catch(() => undefined);
-        }
-        throw error;
+  const query = async <R>(sql: string, values: unknown[] = []) => {
+    underWay += 1;
+    try {
+      const { rows } = await connection.query(sql, values);
+      heardAt = performance.now();
+      return rows as R[];
+    } catch (error) {
+      // An error without SQLSTATE did not come from the server: the connection is in doubt, and so is the lock.
+      if (!(error instanceof DatabaseError)) {
+        lose();
+        void connection.end().catch(() => undefined);
       }
-    },
+      throw error;
+    } finally {
+      underWay -= 1;
+    }
+  };
+  const heartbeat = setInterval(() => {
+    // A statement under way has a limit of its own.
+    if (underWay === 0 && performance.now() - heardAt >= heartbeatMs) void query('select 1').catch(() => undefined);
+  }, heartbeatMs).unref();
+  connection.on('error', lose);
+  connection.on('end', lose);
+  if (onNotice) connection.on('notification', onNotice);
+  await query(VANISHED_AFTER);
+  return {
+    query,
     isOpen: () => open,
     close: async () => {
+      clearInterval(heartbeat);
       if (!open) return;
       open = false;
       await connection.end().catch(() => undefined);
     },
   };
 }
+
+const HEARTBEAT_MS = 10_000;
+
+/** Otherwise a server keeps the session of a host that vanished for two hours, or a quarter of one while it sends. */
+const VANISHED_AFTER = `set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;
+  set tcp_user_timeout = '10s'`;
 
 /** The client of knex, and the address that `createDb` gives it for sessions where these have one of their own. */
 interface KnexClient {
@@ -56,6 +90,7 @@ async function connect(client: KnexClient): Promise<Client> {
   if (client.sessionUrl === undefined) return client.acquireRawConnection();
   const connection = new Client({ ...client.connectionSettings, connectionString: client.sessionUrl });
   await connection.connect();
+  await refuseReadOnly(connection);
   return connection;
 }
 

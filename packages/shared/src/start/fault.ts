@@ -2,8 +2,8 @@ import { isNativeError } from 'node:util/types';
 
 /** Why a store cannot be used, as one sentence that names the setting to look at and never shows a secret. */
 export interface Fault {
-  /** `wrong`: somebody has to mend it; `away`: it does not answer, as in an outage. */
-  kind: 'wrong' | 'away';
+  /** `wrong`: somebody has to mend it; `away`: it does not answer, as in an outage; `risk`: it can be used so. */
+  kind: 'wrong' | 'away' | 'risk';
   sentence: string;
 }
 

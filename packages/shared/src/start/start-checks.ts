@@ -63,7 +63,9 @@ async function watch(check: StartCheck, { open, logger, intervalMs, signal }: Wa
   let saidAt = 0;
   let wasWrong = false;
   while (!signal.aborted) {
-    const fault = await askSafely(check);
+    const answer = await askSafely(check);
+    if (answer?.kind === 'risk') logger.warn({ store: check.name, fault: answer.kind }, answer.sentence);
+    const fault = answer?.kind === 'risk' ? undefined : answer;
     wasWrong ||= fault?.kind === 'wrong';
     if (!fault || (check.readyWhileAway && !wasWrong)) open.delete(check.name);
     else open.set(check.name, fault.sentence);

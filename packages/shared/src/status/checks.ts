@@ -2,15 +2,20 @@ import type { Knex } from 'knex';
 import { ping } from '../contracts/status.ts';
 import { schemaIsCurrent } from '../db/migrate.ts';
 import type { Migration } from '../db/migrate.ts';
+import { freeConnections } from '../db/pool-signals.ts';
 import type { ServiceClient } from '../http/service-client.ts';
 import type { KafkaClient } from '../messaging/kafka.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from './status.ts';
 
-/** The database answers and has every migration of this release. */
+/**
+ * Every free connection of the pool that requests use answers (one is opened when none is free), and the database has
+ * every migration of this release. A new connection alone would hide that the open ones are dead.
+ */
 export const askDatabase =
   (db: Knex, migrations: Migration[]): Check =>
   async () => {
+    await Promise.all(Array.from({ length: Math.max(1, freeConnections(db)) }, () => db.raw('select 1')));
     if (!(await schemaIsCurrent(db, migrations))) throw new Error('migrations of this release are not applied');
   };
 

@@ -6,13 +6,10 @@ import { route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import { findDeadLetter, listDlq, replayDlq } from '../messaging/dlq.ts';
 import type { DeadLetter, WholeDeadLetter } from '../messaging/dlq.ts';
-import { hideSecrets } from '../messaging/hide-secrets.ts';
+import { MAX_SHOWN, hideSecrets } from '../messaging/hide-secrets.ts';
 import type { KafkaClient } from '../messaging/kafka.ts';
 
 type Keeper = (typeof deadLetterKeepers)[TopicName];
-
-/** Beyond this a payload is cut: it is for people. */
-const MOST_SHOWN = 20_000;
 
 /** The routes by which a service tells of the dead letters that it answers for; operations are named after `what`. */
 export function deadLetterRoutes(
@@ -87,16 +84,27 @@ function toSummary(topic: TopicName, letter: DeadLetter): DeadLetterSummary {
 }
 
 function toShown(topic: TopicName, letter: WholeDeadLetter): ShownDeadLetter {
-  const text = hideSecrets(letter.payload.toString('utf8'));
+  const payload = letter.payload.toString('utf8');
+  const bytes = letter.omittedBytes ?? letter.payload.length;
   return {
     ...toSummary(topic, letter),
     from_partition: numberOf(letter.from.partition),
     from_offset: numberOf(letter.from.offset),
-    headers: JSON.parse(hideSecrets(JSON.stringify(letter.headers))) as Record<string, string>,
-    payload: text.slice(0, MOST_SHOWN),
-    payload_bytes: letter.payload.length,
-    is_cut: text.length > MOST_SHOWN,
+    headers: shownHeaders(letter.headers),
+    payload: hideSecrets(payload),
+    payload_bytes: bytes,
+    is_cut: payload.length > MAX_SHOWN || letter.omittedBytes !== undefined,
   };
 }
+
+/** Each value by itself, as a list of all of them may be long enough to be cut. */
+function shownHeaders(headers: Record<string, string>): Record<string, string> {
+  const shown = Object.entries(headers).map(
+    ([name, value]) => JSON.parse(hideSecrets(JSON.stringify({ [name]: value.slice(0, MAX_HEADER) }))) as object,
+  );
+  return Object.assign({}, ...shown) as Record<string, string>;
+}
+
+const MAX_HEADER = 2_000;
 
 const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));

@@ -1,13 +1,14 @@
 import { hostname } from 'node:os';
 import type { Knex } from 'knex';
 import { atMost } from '../async/at-most.ts';
-import type { DependencyState, ServiceStatus } from '../contracts/status.ts';
+import type { DependencyState, PoisonedTasks, ServiceStatus } from '../contracts/status.ts';
 import type { BreakerState } from '../http/breaker.ts';
 import { readLag } from '../messaging/lag.ts';
 import type { ConsumedTopics } from '../messaging/lag.ts';
 import type { KafkaClient } from '../messaging/kafka.ts';
 import { countWaiting } from '../messaging/outbox-history.ts';
 import type { Relay } from '../messaging/relay.ts';
+import { recentTimeouts } from '../upstream/recent-timeouts.ts';
 import { faultOf } from './fault.ts';
 
 /** Resolves when what it asks is as it has to be; rejects with the reason. */
@@ -23,6 +24,8 @@ export interface StatusOptions {
   checks: Record<string, Check>;
   breakers?: (() => NamedBreaker[]) | undefined;
   outbox?: { db: Knex; relay: Pick<Relay, 'isActive'> } | undefined;
+  /** Tasks that fail in background loops of this process. */
+  poisoned?: (() => PoisonedTasks[]) | undefined;
   consumers?: { db: Knex; kafka: KafkaClient; groups: readonly ConsumedTopics[] } | undefined;
 }
 
@@ -34,7 +37,7 @@ export interface StatusReader {
 const DEADLINE_MS = 5_000;
 
 /** How this process stands, for operators. What cannot be told is left out: its dependency says why. */
-export function createStatus({ service, checks, breakers, outbox, consumers }: StatusOptions): StatusReader {
+export function createStatus({ service, checks, breakers, outbox, consumers, poisoned }: StatusOptions): StatusReader {
   return {
     read: async () => {
       const [dependencies, waiting, lag] = await Promise.all([
@@ -49,6 +52,8 @@ export function createStatus({ service, checks, breakers, outbox, consumers }: S
         breakers: breakers?.() ?? [],
         outbox: outbox && waiting && { ...waiting, publishes: outbox.relay.isActive() },
         lag: lag ?? [],
+        poisoned: poisoned?.(),
+        timeouts: recentTimeouts.read(),
       };
     },
   };

@@ -15,6 +15,11 @@ export type Toxic =
   | { kind: 'black_hole' }
   /** What is asked arrives and takes effect; no reply comes back. */
   | { kind: 'deaf' }
+  /**
+   * Connections that are open now never carry a byte again and are never reset, whatever is set afterwards: their peer
+   * has vanished. New ones work.
+   */
+  | { kind: 'dead' }
   /** New connections are refused at once, as by a process that is not there. */
   | { kind: 'refuse' }
   /** After so many bytes of a connection its requests are taken and never arrive; connections stay open. */
@@ -47,6 +52,7 @@ interface Pair {
   asked: number;
   /** The transaction under way has sent the text that `lose_commit_reply` looks for. */
   mentioned: boolean;
+  isDead: boolean;
 }
 
 /** What holds now, and how often it touched a connection. */
@@ -79,11 +85,12 @@ export async function startFaultProxy(
       return;
     }
     const server = connect(typeof target === 'function' ? target() : target);
-    const pair: Pair = { client, server, replied: 0, asked: 0, mentioned: false };
+    const pair: Pair = { client, server, replied: 0, asked: 0, mentioned: false, isDead: false };
     pairs.add(pair);
     const over = () => pairs.delete(pair);
-    forward(client, server, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'request' }), over });
-    forward(server, client, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'reply' }), over });
+    const isDead = () => pair.isDead;
+    forward(client, server, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'request' }), over, isDead });
+    forward(server, client, { judge: (chunk) => judge(faults, pair, { chunk, direction: 'reply' }), over, isDead });
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   return {
@@ -93,9 +100,10 @@ export async function startFaultProxy(
       const before = toxicOf(faults).kind;
       faults.toxics[scope] = next;
       const after = toxicOf(faults).kind;
+      if (after === 'dead') for (const pair of pairs) pair.isDead = true;
       // Bytes that were swallowed are lost, so their connections cannot be used again.
       if ((isSwallowing(before) && after !== before) || after === 'reset' || after === 'refuse') {
-        for (const pair of pairs) cut(faults, pair);
+        for (const pair of pairs) if (!pair.isDead) cut(faults, pair);
       }
     },
     close: () => {
@@ -119,6 +127,10 @@ function judge(
 ): number | 'drop' {
   const { random } = faults;
   const toxic = toxicOf(faults);
+  if (pair.isDead) {
+    faults.hits += 1;
+    return 'drop';
+  }
   switch (toxic.kind) {
     case 'latency':
       faults.hits += 1;
@@ -152,6 +164,7 @@ function judge(
       pair.mentioned = false;
       return 0;
     case 'none':
+    case 'dead':
     case 'reset':
     case 'refuse':
       return 0;
@@ -165,11 +178,14 @@ function cut(faults: Faults, pair: Pair): 'drop' {
   return 'drop';
 }
 
-function forward(
-  from: Socket,
-  to: Socket,
-  { judge: judgeChunk, over }: { judge: (chunk: Buffer) => number | 'drop'; over: () => void },
-): void {
+interface Forwarding {
+  judge: (chunk: Buffer) => number | 'drop';
+  over: () => void;
+  /** The end of one side is not told to the other. */
+  isDead: () => boolean;
+}
+
+function forward(from: Socket, to: Socket, { judge: judgeChunk, over, isDead }: Forwarding): void {
   let held = Promise.resolve();
   from.setNoDelay(true).on('data', (chunk) => {
     const verdict = judgeChunk(chunk);
@@ -183,11 +199,12 @@ function forward(
       });
   });
   const end = () => {
+    if (isDead()) return;
     over();
     void held.then(() => to.destroy());
   };
   from
-    .on('end', () => void held.then(() => to.end()))
+    .on('end', () => void held.then(() => (isDead() ? undefined : to.end())))
     .on('error', end)
     .on('close', end);
 }

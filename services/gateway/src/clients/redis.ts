@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import type { RedisConnection } from '@vision/shared/redis-config';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import { outcomeOf } from '@vision/shared/upstream/classify';
 import { away, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
@@ -51,12 +52,20 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
     signals.redisAway(error, !isAway);
     isAway = true;
   };
+  let ended: typeof client.stream | undefined;
+  /** Commands that time out together end their connection once, and not the one that follows it. */
+  const endOnce = (stream: typeof client.stream) => {
+    if (client.stream !== stream || stream === ended) return;
+    ended = stream;
+    client.disconnect(true);
+  };
   return {
     attempt: async (operation, command) => {
       if (performance.now() < awayUntil) {
         signals.redisAway(undefined, false);
         return undefined;
       }
+      const { stream } = client;
       try {
         const call = { upstream: 'redis', operation, limitMs: timeoutMs, isPartOfTrace: true } as const;
         const result = await callUpstream(call, () => command(client));
@@ -64,6 +73,8 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
         isAway = false;
         return result;
       } catch (error) {
+        // A peer can vanish without a reset; TCP alone would keep the connection for a quarter of an hour.
+        if (outcomeOf(error) === 'total_timeout') endOnce(stream);
         failed(error);
         return undefined;
       }

@@ -1,0 +1,88 @@
+import { DatabaseError } from 'pg';
+
+/** The last state of one connection of a pool. */
+interface Known {
+  openedAt: number;
+  answeredAt: number;
+  /** Why it is not used again. */
+  failure?: Error;
+}
+
+/**
+ * Decides which connections of one pool may be used. A peer can vanish without a reset, and a connection can lead to a
+ * server that has become a standby: both look open, and a pool would hand them out again and again.
+ */
+export interface ConnectionTrust {
+  /** @throws Error with SQLSTATE 08001 while the last connections that were opened turned out to be useless. */
+  checkMayOpen: () => void;
+  /** Takes in a new connection that has shown that it may write. */
+  noteOpened: (connection: object) => void;
+  /** A new connection led to a server that takes no writes, or did not answer. */
+  noteUseless: () => void;
+  noteAnswer: (connection: object) => void;
+  /** Looks at what a statement failed with, which was sent at `sentAt` (`performance.now()`). */
+  noteFailure: (connection: object, error: unknown, sentAt: number) => void;
+  /** Why no statement may be sent on it any more; undefined for a connection that may be used. */
+  failureOf: (connection: object) => Error | undefined;
+  /** Whether a free connection may be handed out. */
+  isTrusted: (connection: object) => boolean;
+}
+
+/** In so long a process opens no more useless connections than its pool has. */
+const PERIOD_MS = 10_000;
+/** Of PostgreSQL: the server takes no writes. */
+const READ_ONLY = '25006';
+
+export function createConnectionTrust(poolMax: number, now: () => number = () => performance.now()): ConnectionTrust {
+  const connections = new WeakMap<object, Known>();
+  let uselessAt: number[] = [];
+  // Connections that answered last before this instant may have lost the same peer.
+  let answeredSince = -Infinity;
+  // Connections that were opened before this instant may lead to the same standby.
+  let openedSince = -Infinity;
+
+  return {
+    checkMayOpen: () => {
+      const isPaused = uselessAt.length === poolMax && now() - (uselessAt[0] ?? 0) < PERIOD_MS;
+      if (isPaused) throw withState('08001', `the last ${poolMax} connections were read-only or did not answer`);
+    },
+    noteOpened: (connection) => {
+      connections.set(connection, { openedAt: now(), answeredAt: now() });
+    },
+    noteUseless: () => {
+      uselessAt = [...uselessAt, now()].slice(-poolMax);
+    },
+    noteAnswer: (connection) => {
+      const known = connections.get(connection);
+      if (known) known.answeredAt = now();
+    },
+    noteFailure: (connection, error, sentAt) => {
+      const known = connections.get(connection);
+      if (!known || known.failure) return;
+      const state = stateOf(error);
+      if (state !== undefined && state !== READ_ONLY) {
+        known.answeredAt = now();
+        return;
+      }
+      known.failure = error instanceof Error ? error : new Error(String(error));
+      if (state === READ_ONLY) openedSince = now();
+      else answeredSince = Math.max(answeredSince, sentAt);
+    },
+    failureOf: (connection) => connections.get(connection)?.failure,
+    isTrusted: (connection) => {
+      const known = connections.get(connection);
+      if (!known) return true;
+      return !known.failure && known.answeredAt >= answeredSince && known.openedAt >= openedSince;
+    },
+  };
+}
+
+/** What a server that takes no writes is told apart by; the same code as when it refuses one. */
+export function readOnlyServer(): Error {
+  return withState(READ_ONLY, 'the server is read-only: it is a standby, or about to become one');
+}
+
+/** SQLSTATE, when the server answered with an error. */
+const stateOf = (error: unknown) => (error instanceof DatabaseError ? (error.code ?? '') : undefined);
+
+const withState = (code: string, message: string) => Object.assign(new Error(message), { code });

@@ -7,21 +7,23 @@ import { listDlq } from '../src/messaging/dlq.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
 import { isEvent } from '../src/messaging/subscription.ts';
-import { positionsMigration } from '../src/messaging/positions.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
+import { testMetrics } from '../src/testing/metrics.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';
 import { changed, thingChanged, topic } from './support/events.ts';
 
+const metrics = testMetrics();
 let database: TestDatabase;
 let kafka: TestKafka;
 let producer: EventProducer;
 const consumers: EventConsumer[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase([positionsMigration]);
+  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
 });
 beforeEach(async () => {
   kafka = await testKafka({ topics: [topic] });
@@ -47,6 +49,8 @@ function store() {
   };
   return { versions, state, handle };
 }
+
+const statementTimeout = (code = '57014') => Object.assign(new Error('the statement was ended'), { code });
 
 const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
   const consumer = createBatchConsumer({
@@ -107,5 +111,39 @@ test('while the store is away nothing is lost, put aside or committed, and a lat
   const second = start(handle);
   await second.settled('id-22');
   expect(versions).toEqual(upTo(22));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});
+
+test('a batch that the database takes too long for is stored in parts, and none of it is put aside', async () => {
+  const { versions, handle } = store();
+  await publish(upTo(10));
+  const consumer = start(async (events, meta) => {
+    if (events.length > 2) throw statementTimeout();
+    await handle(events, meta);
+  });
+  await consumer.settled('id-10');
+  expect(versions).toEqual(upTo(10));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});
+
+test.each([
+  ['a statement timeout', '57014'],
+  ['a missing grant', '42501'],
+])('an event that %s keeps from its place holds up its partition, with an alarm', async (_what, code) => {
+  const { versions, handle } = store();
+  await publish(upTo(4));
+  let isFaulty = true;
+  const consumer = start(async (events, meta) => {
+    if (isFaulty) throw statementTimeout(code);
+    await handle(events, meta);
+  });
+  const blocked = () => metrics.sumOf('vision.consumer.blocked', { group: 'storers' });
+  const before = Number(await blocked());
+  // More often than an event is tried that is at fault itself.
+  await until(async () => Number(await blocked()) >= before + 3);
+  expect(versions).toEqual([]);
+  isFaulty = false;
+  await consumer.settled('id-4');
+  expect(versions).toEqual(upTo(4));
   expect(await listDlq(kafka.client, topic)).toEqual([]);
 });

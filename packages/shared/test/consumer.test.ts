@@ -13,7 +13,7 @@ import { createProducer } from '../src/messaging/producer.ts';
 import type { EventProducer } from '../src/messaging/producer.ts';
 import { on } from '../src/messaging/subscription.ts';
 import type { EventHandler, SubscriptionOptions } from '../src/messaging/subscription.ts';
-import { positionsMigration } from '../src/messaging/positions.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/messaging/positions.ts';
 import { testKafka } from '../src/testing/kafka.ts';
 import type { TestKafka } from '../src/testing/kafka.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
@@ -32,7 +32,7 @@ const consumers: EventConsumer[] = [];
 const fatal: Error[] = [];
 
 beforeAll(async () => {
-  database = await createTestDatabase([positionsMigration]);
+  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
 });
 beforeEach(async () => {
   kafka = await testKafka({ topics: [topic] });
@@ -290,7 +290,7 @@ test('with Kafka away at the start a consumer waits, stops when told to, and wor
   expect(await patient.settled(id)).toBe('handled');
   await patient.stop();
   await gate.close();
-}, 60_000);
+});
 
 test('a group whose place is gone goes on with the oldest record that is left, and an alarm says so', async () => {
   const lines: { level: string; msg: string }[] = [];
@@ -326,7 +326,7 @@ test('a second process takes a share of the partitions and every event is still 
   const second = start(handler);
   await second.joined;
   await producer.publish(Array.from({ length: 40 }, (_, version) => changed(`thing-${version}`, version)));
-  await until(() => seen.size === 40, { timeoutMs: 20_000 });
+  await until(() => seen.size === 40);
   await second.stop();
   const id = await publish('after', 40);
   expect(await first.settled(id)).toBe('handled');

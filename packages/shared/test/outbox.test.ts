@@ -131,7 +131,7 @@ test('an event of a process whose relay stands by is published at once, by the o
 
 test('an event that nobody announces is found, and so are those behind it, soon', async () => {
   const { producer, published } = recorder();
-  const relay = start({ producer, intervalMs: 4_000 });
+  const relay = start({ producer, intervalMs: 12_000 });
   await until(() => relay.isActive());
   await append('a', 1);
   await database.db('outbox').update({ created_at: database.db.raw(`created_at - interval '5 seconds'`) });
@@ -141,7 +141,7 @@ test('an event that nobody announces is found, and so are those behind it, soon'
     await append('a', version);
     await until(() => published.includes(`a${version}`));
   }
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(performance.now() - begun).toBeLessThan(12_000);
 });
 
 test('an event that nobody announces is found by those who look for the relay that publishes', async () => {
@@ -177,7 +177,7 @@ test('killed between publish and mark: the event comes twice, none is lost', asy
     ...producer,
     publishTraced: async (events) => {
       await producer.publishTraced(events);
-      if (events.length > 0 && kills-- > 0) throw fail.sysUnavailable('process_died_here');
+      if (events.length > 0 && kills-- > 0) throw fail.sysUnavailable('worker_died');
     },
   };
   await append('a', 1);
@@ -229,7 +229,7 @@ test('a wake publishes at once, long before the interval is over', async () => {
   await until(() => relay.isActive());
   await append('a', 1);
   relay.wake();
-  await until(() => published.includes('a1'), { timeoutMs: 20_000 });
+  await until(() => published.includes('a1'));
 });
 
 test('events of one key arrive on Kafka in the order of their commits, with all event attributes', async () => {
@@ -265,7 +265,7 @@ test('with Kafka away at the start events wait, and go out when it comes', async
   await expect(producer.publish([changed('direct', 1)])).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await unpublished()).toBe(1);
   await gate.open();
-  await until(async () => (await unpublished()) === 0, { timeoutMs: 20_000 });
+  await until(async () => (await unpublished()) === 0);
   await Promise.all(relays.splice(0).map((relay) => relay.stop()));
   await producer.stop();
   await gate.close();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { comparePositions } from '../src/messaging/compare-positions.ts';
 import { consumerSignals } from '../src/messaging/consumer-signals.ts';
 import { createPlaces } from '../src/messaging/places.ts';
-import { positionsMigration } from '../src/messaging/positions.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/messaging/positions.ts';
 import { createProducer } from '../src/messaging/producer.ts';
 import { passRecords } from '../src/messaging/progress.ts';
 import type { EffectTransaction } from '../src/messaging/progress.ts';
@@ -21,6 +21,7 @@ const END = 20;
 beforeAll(async () => {
   database = await createTestDatabase([
     positionsMigration,
+    positionEpochsMigration,
     {
       name: 'effects',
       up: (db) => db.raw('create table effects (who text not null, upto int not null)'),

@@ -218,3 +218,16 @@ test('a change of a topic leaves the settings of others on it', async () => {
   );
   expect(values).toEqual({ 'max.message.bytes': '2000000', 'retention.ms': '7200000' });
 });
+
+test('a connection whose peer vanished without a reset is replaced after its first unanswered request', async () => {
+  const { brokers, proxy } = kafka.proxied;
+  const options = { brokers, clientId: 'test', logger: createLogger('test', 'silent'), topicPrefix: 'vanished.' };
+  const things = { name: 'things', partitions: 1, addPartitions: true, retentionMs: 3_600_000 };
+  await applyTopics(createKafka(options), [things]);
+  const producer = createProducer(createKafka({ ...options, requestTimeoutMs: 3_000 }));
+  await producer.publishRaw([{ topic: 'things', value: 'before' }]);
+  proxy.set({ kind: 'dead' });
+  proxy.set({ kind: 'none' });
+  await producer.publishRaw([{ topic: 'things', value: 'after' }]);
+  await producer.stop();
+});

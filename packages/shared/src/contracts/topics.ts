@@ -28,8 +28,12 @@ export interface TopicDefinition {
   name: string;
   partitions: number;
   retentionMs: number;
+  /** Largest batch of records that the topic takes, where the default of the broker is less. */
+  minMessageBytes?: number;
 }
 
+/** Twice what a topic takes by default: a dead letter is the record with some hundred bytes of headers more. */
+const DEAD_LETTER_BYTES = 2 * 1_048_588;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
@@ -38,7 +42,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export const topicDefinitions: TopicDefinition[] = Object.values(topics).flatMap((name) => [
   { name, partitions: name === topics.frames ? 96 : 6, retentionMs: 7 * DAY_MS },
-  { name: dlqTopic(name), partitions: 1, retentionMs: 30 * DAY_MS },
+  { name: dlqTopic(name), partitions: 1, retentionMs: 30 * DAY_MS, minMessageBytes: DEAD_LETTER_BYTES },
 ]);
 
 /** Name of the dead letter topic of a topic. */

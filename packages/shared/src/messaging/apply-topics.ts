@@ -126,14 +126,18 @@ async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): P
   const wanted = Object.entries(configOf(topic));
   const differing = wanted.filter(([name, value]) => {
     const entry = entries.find(({ configName }) => configName === name);
-    return entry?.configValue !== value;
+    const isLargeEnough = name === MESSAGE_BYTES && Number(entry?.configValue) >= Number(value);
+    return entry?.configValue !== value && !isLargeEnough;
   });
   if (differing.length === 0) return;
   for (const [name, value] of differing) report.changes.push(`${topic.name} gets ${name}=${value}`);
   if (check) return;
   // The library knows only the request that replaces all settings of a topic, so those of others go along.
   const own = entries.filter(({ configSource }) => (configSource as number) === SET_ON_TOPIC);
-  const all = { ...Object.fromEntries(own.map((entry) => [entry.configName, entry.configValue])), ...configOf(topic) };
+  const all = {
+    ...Object.fromEntries(own.map((entry) => [entry.configName, entry.configValue])),
+    ...Object.fromEntries(differing),
+  };
   await admin.alterConfigs({
     validateOnly: false,
     resources: [
@@ -149,9 +153,12 @@ async function applyConfig({ admin, check, report }: Run, topic: WantedTopic): P
 /** The source of a setting that stands on the topic itself, in the protocol. */
 const SET_ON_TOPIC = 1;
 
-function configOf({ retentionMs, minInsyncReplicas }: WantedTopic): Record<string, string> {
+const MESSAGE_BYTES = 'max.message.bytes';
+
+function configOf({ retentionMs, minInsyncReplicas, minMessageBytes }: WantedTopic): Record<string, string> {
   return {
     'retention.ms': String(retentionMs),
     ...(minInsyncReplicas !== undefined && { 'min.insync.replicas': String(minInsyncReplicas) }),
+    ...(minMessageBytes !== undefined && { [MESSAGE_BYTES]: String(minMessageBytes) }),
   };
 }

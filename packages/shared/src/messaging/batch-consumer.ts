@@ -9,9 +9,12 @@ import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
 import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
+import { epochsOf } from './leader-epoch.ts';
+import type { Epochs } from './leader-epoch.ts';
 import type { EffectTransaction, Passing } from './progress.ts';
 import type { Outcome } from './settlement.ts';
 import type { ReceivedEvent } from './subscription.ts';
+import { HELD_UP, isLineDue } from './persist.ts';
 import { inBatchSpan } from './consumer-spans.ts';
 
 export interface BatchConsumerOptions {
@@ -25,7 +28,7 @@ export interface BatchConsumerOptions {
   /**
    * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
    * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
-   * given to it one by one, so that only those at fault are put aside.
+   * given to it one by one, so that only those at fault are put aside. None is for a fault of the database.
    */
   handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
   onFatal: (error: Error) => void;
@@ -83,6 +86,7 @@ interface Decoded {
 interface Chunk {
   records: Decoded[];
   next: bigint;
+  epochs: Epochs | undefined;
 }
 
 async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
@@ -91,11 +95,13 @@ async function consume(batches: Batches, payload: EachBatchPayload): Promise<voi
   for (let from = 0; from < messages.length; from += size) {
     if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
     const chunk = messages.slice(from, from + size);
-    const last = (chunk.at(-1) as KafkaMessage).offset;
+    const [first, final] = [chunk[0], chunk.at(-1)] as [KafkaMessage, KafkaMessage];
+    const last = final.offset;
     // Behind the last record of ours there may be the mark of a transaction.
     const end = from + size < messages.length ? last : payload.batch.lastOffset();
     const records = chunk.map((message) => decode(batches, message));
-    if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n }))) return;
+    if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n, epochs: epochsOf(first, final) })))
+      return;
     payload.resolveOffset(last);
     await payload.heartbeat();
     // Decoding a full fetch in one go would hold up everything else in the process.
@@ -104,12 +110,16 @@ async function consume(batches: Batches, payload: EachBatchPayload): Promise<voi
 }
 
 /** What is to be put aside is safe before the position moves over it. False when the rest of the batch is dropped. */
-async function applyChunk(batches: Batches, payload: EachBatchPayload, { records, next }: Chunk): Promise<boolean> {
+async function applyChunk(
+  batches: Batches,
+  payload: EachBatchPayload,
+  { records, next, epochs }: Chunk,
+): Promise<boolean> {
   for (const { message, problem } of records) if (problem) await aside(batches, payload, message, problem);
   const events = records.filter(({ event }) => event);
-  const passing = await attempt(batches, payload, { records: events, next });
+  const passing = await attempt(batches, payload, { records: events, next, epochs });
   if (passing === 'sought') return false;
-  if (passing !== 'passed' && !(await applySingly(batches, payload, { records: events, next }))) return false;
+  if (passing !== 'passed' && !(await applySingly(batches, payload, { records: events, next, epochs }))) return false;
   for (const decoded of records) {
     if (decoded.problem) settle(batches, decoded, 'dead-lettered');
     else if (!decoded.event) settle(batches, decoded, 'skipped');
@@ -122,10 +132,11 @@ async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: C
   for (const [index, decoded] of chunk.records.entries()) {
     const isLast = index === chunk.records.length - 1;
     const next = isLast ? chunk.next : BigInt(decoded.message.offset) + 1n;
-    let passing = await attempt(batches, payload, { records: [decoded], next });
+    const epochs = epochsOf(decoded.message);
+    let passing = await attempt(batches, payload, { records: [decoded], next, epochs });
     if (typeof passing === 'object') {
       await aside(batches, payload, decoded.message, handlerFailed(passing.failure));
-      passing = await attempt(batches, payload, { records: [], next });
+      passing = await attempt(batches, payload, { records: [], next, epochs });
       if (passing === 'passed') settle(batches, decoded, 'dead-lettered');
     } else if (passing === 'passed') settle(batches, decoded, 'handled');
     if (passing === 'sought') return false;
@@ -133,25 +144,32 @@ async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: C
   return true;
 }
 
-async function attempt(batches: Batches, payload: EachBatchPayload, { records, next }: Chunk): Promise<Passing> {
+async function attempt(
+  batches: Batches,
+  payload: EachBatchPayload,
+  { records, next, epochs }: Chunk,
+): Promise<Passing> {
   const events = records.flatMap(({ event }) => event ?? []);
   const { topic, partition } = payload.batch;
   const meta = { topic: batches.topic, partition, signal: batches.signal };
   const facts = { group: batches.groupId, topic: batches.topic, partition, events: events.length };
   return batches.pass(
-    { topic, partition, next },
+    { topic, partition, next, epochs },
     (transaction) => (events.length > 0 ? batches.handle(events, { ...meta, transaction }) : Promise.resolve()),
     {
       // Going on without effects is no event's fault, so it is tried for as long as it takes.
       maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
+      canSplit: events.length > 1,
       heartbeat: () => payload.heartbeat(),
       signal: batches.signal,
-      onRetry: (error, { outages }) => {
+      onRetry: (error, retry) => {
+        const { outages, storeFaults } = retry;
+        const { logger } = batches.kafka;
         batches.signals.retried(outages > 0);
-        batches.kafka.logger[outages > 1 ? 'debug' : 'warn'](
-          { ...facts, outages, err: error },
-          'a batch is tried again',
-        );
+        if (storeFaults === 0)
+          logger[outages > 1 ? 'debug' : 'warn']({ ...facts, outages, err: error }, 'a batch is tried again');
+        else batches.signals.blocked();
+        if (isLineDue(retry)) logger.error({ ...facts, err: error }, HELD_UP);
       },
     },
   );

@@ -31,8 +31,8 @@ export function consumerSignals(groupId: string) {
     },
     /** The position in the database was behind this consumer. */
     rewound: () => rewinds.add(1),
-    /** Records were removed unread, or the topic was made anew. */
-    gap: (reason: 'removed' | 'log_restarted') => gaps.add(1, { reason }),
+    /** Records were removed unread, the topic was made anew, or an election has lost records. */
+    gap: (reason: 'removed' | 'log_restarted' | 'truncated') => gaps.add(1, { reason }),
     joined: (assignment: Assignment) => {
       joins.add(1);
       partitions.hold(assignment);

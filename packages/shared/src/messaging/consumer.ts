@@ -7,6 +7,8 @@ import type { DeadLetterReason } from './dead-letter.ts';
 import { createEventConsumer } from './event-consumer.ts';
 import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
 import type { KafkaClient } from './kafka.ts';
+import { epochsOf } from './leader-epoch.ts';
+import { HELD_UP, isLineDue } from './persist.ts';
 import type { PersistOptions } from './persist.ts';
 import { inRecordSpan } from './consumer-spans.ts';
 import type { Outcome } from './settlement.ts';
@@ -139,6 +141,7 @@ const recordsOf = ({ topic, partition, message }: EachMessagePayload) => ({
   topic,
   partition,
   next: BigInt(message.offset) + 1n,
+  epochs: epochsOf(message),
 });
 
 function retriesOf(
@@ -162,12 +165,14 @@ function retriesOf(
     maxAttempts: onFailure === 'block' ? Infinity : maxAttempts,
     heartbeat: () => payload.heartbeat(),
     signal,
-    onRetry: (error, { attempt, outages }) => {
+    onRetry: (error, retry) => {
+      const { attempt, outages, storeFaults } = retry;
       signals.retried(outages > 0);
-      if (outages === 0 && attempt > maxAttempts) {
-        signals.blocked();
-        logger.error({ ...facts, attempt, err: error }, 'an event holds up its partition');
-      } else
+      const isBlocked = storeFaults > 0 || (outages === 0 && attempt > maxAttempts);
+      if (isBlocked) signals.blocked();
+      if (isBlocked && (storeFaults === 0 || isLineDue(retry)))
+        logger.error({ ...facts, attempt, err: error }, HELD_UP);
+      if (!isBlocked)
         logger[outages > 1 ? 'debug' : 'warn']({ ...facts, attempt, outages, err: error }, 'an event is tried again');
     },
   };

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { KafkaMessage } from 'kafkajs';
 import { dlqTopic } from '../contracts/topics.ts';
 import { headerText } from './cloud-event.ts';
+import { OMITTED_BYTES, VALUE_DIGEST } from './dead-letter.ts';
 import { boundsOf, committedOffsets, IDLE_MS, rangesOf, readRanges, withAdmin } from './dlq-records.ts';
 import type { Bounds, Range } from './dlq-records.ts';
 import type { KafkaClient } from './kafka.ts';
 import { createProducer } from './producer.ts';
+import type { EventProducer } from './producer.ts';
+import { isTooLarge } from './too-large.ts';
 
 /** A record that was put aside, for people to look at. */
 export interface DeadLetter {
@@ -53,6 +56,10 @@ export interface WholeDeadLetter extends DeadLetter {
   /** Those of its publisher. */
   headers: Record<string, string>;
   payload: Buffer;
+  /** What the payload had when it was too large to be kept. */
+  omittedBytes: number | undefined;
+  /** SHA-256 of it then. */
+  digest: string | undefined;
 }
 
 /** Records that are looked at for the id of an event, in each partition: the newest. */
@@ -99,7 +106,8 @@ function rangeFor({ partition, low, high }: Bounds, wanted: string, offset: stri
 /**
  * Publishes the dead letters that were not replayed yet to their topic again, in order; returns how many. Every
  * consumer group of the topic sees them, which is harmless because handlers are repeatable. Progress is kept in a
- * consumer group, so a second call goes on after the first; a crash in between repeats some.
+ * consumer group, so a second call goes on after the first; a crash in between repeats some. A record whose value was
+ * left out, or that its topic takes no longer, is passed over with a line in the log.
  */
 export async function replayDlq(
   client: KafkaClient,
@@ -116,10 +124,7 @@ export async function replayDlq(
       let replayed = 0;
       await readRanges(client, { groupId, topic: dlq, ranges, commit: true, idleMs }, async (_partition, message) => {
         if (replayed >= limit) return 'enough';
-        await producer.publishRaw([
-          { topic, key: message.key, value: message.value, headers: originalHeaders(message) },
-        ]);
-        replayed += 1;
+        if (await publishAgain(client, producer, topic, message)) replayed += 1;
         return undefined;
       });
       return replayed;
@@ -127,6 +132,26 @@ export async function replayDlq(
   } finally {
     await producer.stop();
   }
+}
+
+/** False for a record that cannot be published again. */
+async function publishAgain(
+  { logger }: KafkaClient,
+  producer: EventProducer,
+  topic: string,
+  message: KafkaMessage,
+): Promise<boolean> {
+  const { key, value, headers, offset } = message;
+  try {
+    if (headerText(headers, OMITTED_BYTES) === undefined) {
+      await producer.publishRaw([{ topic, key, value, headers: originalHeaders(message) }]);
+      return true;
+    }
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+  }
+  logger.error({ topic, offset }, 'a dead letter was too large to be replayed');
+  return false;
 }
 
 export interface ReplayOptions {
@@ -159,6 +184,8 @@ function toWhole(partition: number, message: KafkaMessage): WholeDeadLetter {
     from: { partition: text('dlq_partition'), offset: text('dlq_offset') },
     headers: Object.fromEntries(names.map((name) => [name, text(name) ?? ''])),
     payload: message.value ?? Buffer.alloc(0),
+    omittedBytes: text(OMITTED_BYTES) === undefined ? undefined : Number(text(OMITTED_BYTES)),
+    digest: text(VALUE_DIGEST),
   };
 }
 

@@ -32,3 +32,10 @@ test('text that is no JSON is looked at too, also where it was cut off', () => {
   expect(hideSecrets('{"a": 1, "api_key": "abc')).toBe('{"a": 1, "api_key": "***"');
   expect(hideSecrets('broken')).toBe('broken');
 });
+
+test('a long text is cut before it is looked through, and not within the password of an address', () => {
+  expect(hideSecrets('a.'.repeat(500_000))).toBe('a.'.repeat(10_000));
+  const start = 'x '.repeat(9_990);
+  expect(hideSecrets(`${start}rtsp://user:password@cam.example/live`)).toBe(`${start}rtsp`);
+  expect(hideSecrets(`"${'x'.repeat(40)}://user:password@cam.example"`)).not.toContain('password');
+});

@@ -6,9 +6,21 @@ const SECRET_NAME = /passw|secret|token|credential|authorization|cookie|pepper|(
  * A payload for people: values under names of secrets, keys of ours, tokens, and whatever stands behind the host of an
  * address are replaced. What it is not sure of it hides.
  */
-export function hideSecrets(text: string): string {
+export function hideSecrets(whole: string): string {
+  const text = cut(whole);
   const parsed = parse(text);
   return parsed === undefined ? hideInText(hideNamed(text)) : JSON.stringify(hideInValue(parsed));
+}
+
+/** Longest text that is looked through: it is for people, and patterns take longer than its length says. */
+export const MAX_SHOWN = 20_000;
+
+/** The start of a long text, without an address that the cut divides: its password could not be recognised. */
+function cut(text: string): string {
+  if (text.length <= MAX_SHOWN) return text;
+  const start = text.slice(0, MAX_SHOWN);
+  const address = start.lastIndexOf('://');
+  return address >= 0 && !/[\s/?#"'<>]/.test(start.slice(address + 3)) ? start.slice(0, address) : start;
 }
 
 function hideInValue(value: unknown): unknown {
@@ -26,7 +38,7 @@ function hideInValue(value: unknown): unknown {
 /** Addresses of streams hold passwords before the host, in the path and in the query. */
 function hideInText(text: string): string {
   return text
-    .replaceAll(/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>]*@)?([^\s/?#"'<>@]*)([/?#][^\s"'<>]*)?/gi, shortAddress)
+    .replaceAll(/([a-z][a-z0-9+.-]{0,31}:\/\/)(?:[^\s/?#"'<>]*@)?([^\s/?#"'<>@]*)([/?#][^\s"'<>]*)?/gi, shortAddress)
     .replaceAll(/\bvk_([0-9a-f]{1,16})_[\w-]+/gi, `vk_$1_${HIDDEN}`)
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${HIDDEN}`)
     .replaceAll(/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?/g, HIDDEN);

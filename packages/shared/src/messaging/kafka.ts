@@ -7,6 +7,10 @@ import type { Counter } from '../telemetry/instruments.ts';
 import type { NoLabels } from '../telemetry/metric.ts';
 import { kafkaMetrics } from '../telemetry/shared-metrics.ts';
 import './idle-queue.ts';
+import './unanswered-requests.ts';
+
+/** Longest wait for the answer to one request. */
+export const ANSWER_MS = 10_000;
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
@@ -25,6 +29,8 @@ export interface KafkaOptions extends KafkaConnection {
   logger: Logger;
   /** How often a request is tried before it fails; 9 when absent. */
   tries?: number;
+  /** Longest wait for the answer to a request; then its connection ends too. `ANSWER_MS` when absent. */
+  requestTimeoutMs?: number;
 }
 
 /**
@@ -39,7 +45,7 @@ export interface KafkaClient {
 
 /** One per process. The kafkajs library is known to the files of this folder only. */
 export function createKafka(options: KafkaOptions): KafkaClient {
-  const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9 } = options;
+  const { brokers, clientId, logger, topicPrefix = '', tls, login, tries = 9, requestTimeoutMs = ANSWER_MS } = options;
   const offsetResets = createCounter(kafkaMetrics.offsetResets);
   const kafka = new Kafka({
     clientId,
@@ -47,7 +53,7 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     ...(tls && { ssl: tls }),
     ...(login && { sasl: login as SASLOptions }),
     connectionTimeout: 5_000,
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
     enforceRequestTimeout: true,
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => passOn({ logger, offsetResets }, entry),

@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
 import { backoff } from '../async/backoff.ts';
 import { retryUntil } from '../async/retry-until.ts';
-import { asUnavailable } from '../unavailable.ts';
+import { asUnavailable, isStoreFault } from '../unavailable.ts';
 import { AppError } from '../errors.ts';
 
 export interface PersistOptions {
-  /** Tries of work that fails for no outage. */
+  /** Tries of work that fails by itself, for no outage and no fault of a store. */
   maxAttempts: number;
+  /** Work that a store takes too long for is given up at once: the caller does it in smaller parts. */
+  canSplit?: boolean;
   /** Keeps the membership in the group while the work or a pause takes long. Throws when the group rebalances. */
   heartbeat: () => Promise<void>;
   signal: AbortSignal;
@@ -20,41 +22,62 @@ export interface Retry {
   attempt: number;
   /** How many failures in a row were an outage, this one included; 0 when it was none. */
   outages: number;
+  /** The same of faults of a store: a statement that takes too long, a missing grant. */
+  storeFaults: number;
 }
 
 /**
- * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats; other
- * failures are repeated up to `maxAttempts`.
- * @returns undefined when done, the failure when the tries are used up.
+ * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats. So
+ * are faults of a store, which an operator has to remove: no event is put aside for them. Other failures are repeated
+ * up to `maxAttempts`.
+ * @returns undefined when done, the failure when the tries are used up or the work has to be split.
  * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
  */
 export async function persist(
   work: (attempt: number) => Promise<void>,
   options: PersistOptions,
 ): Promise<{ failure: unknown } | undefined> {
-  let attempt = 1;
-  let outages = 0;
+  const retry: Retry = { attempt: 1, outages: 0, storeFaults: 0 };
   let usedUp: { failure: unknown } | undefined;
   const pauseAfter = (error: unknown) => {
-    const isOutage = asUnavailable(error) !== undefined || (error instanceof AppError && error.isRetriable);
-    if (!isOutage && attempt >= options.maxAttempts) {
+    const cause = causeOf(error);
+    if (cause === 'store' ? options.canSplit : cause === 'work' && retry.attempt >= options.maxAttempts) {
       usedUp = { failure: error };
       return undefined;
     }
-    outages = isOutage ? outages + 1 : 0;
-    if (!isOutage) attempt += 1;
-    options.onRetry(error, { attempt, outages });
-    return backoff(isOutage ? outages : attempt, 10_000);
+    retry.outages = cause === 'outage' ? retry.outages + 1 : 0;
+    retry.storeFaults = cause === 'store' ? retry.storeFaults + 1 : 0;
+    if (cause === 'work') retry.attempt += 1;
+    options.onRetry(error, { ...retry });
+    return backoff(retry.outages || retry.storeFaults || retry.attempt, 10_000);
   };
   const pause = (ms: number) => pauseWithHeartbeats(ms, options);
   try {
-    await retryUntil(() => withHeartbeats(options, () => work(attempt)), { signal: options.signal, pauseAfter, pause });
+    await retryUntil(() => withHeartbeats(options, () => work(retry.attempt)), {
+      signal: options.signal,
+      pauseAfter,
+      pause,
+    });
     return undefined;
   } catch (error) {
     if (usedUp) return usedUp;
     throw options.signal.aborted ? stopping() : error;
   }
 }
+
+function causeOf(error: unknown): 'outage' | 'store' | 'work' {
+  if (isStoreFault(error)) return 'store';
+  return asUnavailable(error) || (error instanceof AppError && error.isRetriable) ? 'outage' : 'work';
+}
+
+/** Of an event that is neither handled nor put aside. */
+export const HELD_UP = 'an event holds up its partition';
+
+/** Whether a line about a fault of a store is due: at the first one, and every ten minutes or so. */
+export const isLineDue = ({ storeFaults }: Retry): boolean => storeFaults % FAULTS_A_LINE === 1;
+
+// A statement takes five seconds until it fails, the pause after it about as long.
+const FAULTS_A_LINE = 60;
 
 /**
  * A stop in the middle of a delivery, in the one form that makes the library leave quietly without

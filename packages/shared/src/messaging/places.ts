@@ -1,3 +1,4 @@
+import type { Search } from './leader-epoch.ts';
 import { positionKey } from './positions.ts';
 import type { KnownRow, Partition } from './positions.ts';
 
@@ -11,6 +12,10 @@ export interface Place extends KnownRow, Partition {
   emptyUpTo: bigint;
   /** Where it was sent last, until something was handled. */
   soughtTo?: bigint;
+  /** The way back to where the log is the one that was read. */
+  search?: Search;
+  /** A row before which the log was compared. */
+  trusted?: bigint;
   /** First offset of the batch at hand when offsets before it are missing. */
   holeUpTo?: bigint;
   /** Records of it are at work: nobody else moves it meanwhile. */
@@ -91,6 +96,7 @@ export function passTo(place: Place, next: bigint): void {
   place.hasRow = true;
   delete place.soughtTo;
   delete place.holeUpTo;
+  delete place.search;
   const { accepted } = place;
   if (accepted && (accepted.how === 'log_restarted' || next >= accepted.row)) delete place.accepted;
 }

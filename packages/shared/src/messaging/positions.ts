@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Migration } from '../db/migrate.ts';
+import type { Epochs } from './leader-epoch.ts';
 
 /** A partition, its topic named as on the broker. */
 export interface Partition {
@@ -16,6 +17,7 @@ export interface Position extends Partition {
 export interface Span {
   from: bigint;
   next: bigint;
+  epochs?: Epochs | undefined;
 }
 
 /** What the reader of a partition knows of its row. */
@@ -30,11 +32,14 @@ export interface KnownRow {
 export class Displaced extends Error {
   /** The offset in the row; undefined when there is none although there was one. */
   readonly row: bigint | undefined;
+  /** The leader epoch of the record before it, if it is known. */
+  readonly epoch: number | undefined;
 
-  constructor(row: bigint | undefined) {
+  constructor(row: bigint | undefined, epoch?: number) {
     super('the position is not where the consumer left off');
     this.name = 'Displaced';
     this.row = row;
+    this.epoch = epoch;
   }
 }
 
@@ -42,56 +47,67 @@ export class Displaced extends Error {
  * Locks the row of a position, compares it with where the consumer left off, and moves it, in the transaction that
  * holds the effects of the records. Without a row the consumer goes on from the group's committed offset. The row is
  * never moved back, but for a log that began anew.
- * @throws Displaced when the row is elsewhere.
+ * @throws Displaced when the row is elsewhere, or is there and another leader wrote the records behind it.
  */
 export async function movePosition(
   tx: Knex.Transaction,
   position: Position,
-  { from, next }: Span,
+  span: Span,
   known: KnownRow,
 ): Promise<void> {
-  if ((await update(tx, position, next, from)) === 1) return;
-  const row = await lockRow(tx, position);
-  if (row === undefined) {
+  if (await update(tx, position, span, SAME_LEADER)) return;
+  const found = await lockRow(tx, position);
+  if (found === undefined) {
     if (known.hasRow) throw new Displaced(undefined);
-    if (await insert(tx, position, next)) return;
+    if (await insert(tx, position, span)) return;
     // Another replica made it between the two statements.
-    throw new Displaced((await lockRow(tx, position)) ?? from);
+    throw (await lockRow(tx, position)) ?? new Displaced(span.from);
   }
-  if (row === known.accepted?.row) {
-    if (known.accepted.how === 'log_restarted' || next > row) await update(tx, position, next, row);
-    return;
-  }
-  throw new Displaced(row);
+  const { accepted } = known;
+  if (accepted === undefined || found.row !== accepted.row) throw found;
+  if (accepted.how === 'log_restarted' || span.next > accepted.row)
+    await update(tx, position, { ...span, from: accepted.row });
 }
 
-async function update(tx: Knex.Transaction, position: Position, next: bigint, from: bigint): Promise<number> {
+/** A release that knows no epochs moves the offset alone, so an epoch counts for its own offset only. */
+const SAME_LEADER = `and (epoch_offset is distinct from :from or leader_epoch = coalesce(:first, leader_epoch))`;
+
+async function update(tx: Knex.Transaction, position: Position, span: Span, condition = ''): Promise<boolean> {
   const result = await tx.raw<{ rowCount: number }>(
-    `update consumer_positions set next_offset = :next, moved_at = now()
-      where consumer = :consumer and topic = :topic and partition = :partition and next_offset = :from`,
-    { ...position, next: String(next), from: String(from) },
+    `update consumer_positions
+        set next_offset = :next, moved_at = now(), leader_epoch = :last, epoch_offset = :epochOffset
+      where consumer = :consumer and topic = :topic and partition = :partition and next_offset = :from ${condition}`,
+    { ...position, ...columnsOf(span) },
   );
-  return result.rowCount;
+  return result.rowCount === 1;
 }
 
-async function lockRow(tx: Knex.Transaction, position: Position): Promise<bigint | undefined> {
-  const result = await tx.raw<{ rows: { next_offset: number | bigint }[] }>(
-    `select next_offset from consumer_positions
+async function lockRow(tx: Knex.Transaction, position: Position): Promise<Displaced | undefined> {
+  const result = await tx.raw<{ rows: { next_offset: number | bigint; epoch: number | null }[] }>(
+    `select next_offset, case when epoch_offset = next_offset then leader_epoch end as epoch from consumer_positions
       where consumer = :consumer and topic = :topic and partition = :partition for update`,
     { ...position },
   );
   const [row] = result.rows;
-  return row && BigInt(row.next_offset);
+  return row && new Displaced(BigInt(row.next_offset), row.epoch ?? undefined);
 }
 
-async function insert(tx: Knex.Transaction, position: Position, next: bigint): Promise<boolean> {
+async function insert(tx: Knex.Transaction, position: Position, span: Span): Promise<boolean> {
   const result = await tx.raw<{ rowCount: number }>(
-    `insert into consumer_positions (consumer, topic, partition, next_offset)
-     values (:consumer, :topic, :partition, :next) on conflict do nothing`,
-    { ...position, next: String(next) },
+    `insert into consumer_positions (consumer, topic, partition, next_offset, leader_epoch, epoch_offset)
+     values (:consumer, :topic, :partition, :next, :last, :epochOffset) on conflict do nothing`,
+    { ...position, ...columnsOf(span) },
   );
   return result.rowCount === 1;
 }
+
+const columnsOf = ({ from, next, epochs }: Span) => ({
+  from: String(from),
+  next: String(next),
+  first: epochs?.first ?? null,
+  last: epochs?.last ?? null,
+  epochOffset: epochs === undefined ? null : String(next),
+});
 
 /** The rows of a consumer; the key is topic and partition. */
 export async function readPositions(db: Knex, consumer: string): Promise<Map<string, bigint>> {
@@ -120,5 +136,23 @@ export const positionsMigration: Migration = {
   },
   down: async (db) => {
     await db.raw('drop table if exists consumer_positions');
+  },
+};
+
+/**
+ * `leader_epoch`: of the record before the position, as its broker said; `epoch_offset`: the position that it belongs
+ * to, because a release that knows no epochs moves `next_offset` alone.
+ */
+export const positionEpochsMigration: Migration = {
+  name: 'shared-consumer-position-epochs',
+  up: async (db) => {
+    await db.raw(`
+      alter table consumer_positions
+        add column if not exists leader_epoch int, add column if not exists epoch_offset bigint`);
+  },
+  down: async (db) => {
+    await db.raw(
+      'alter table consumer_positions drop column if exists leader_epoch, drop column if exists epoch_offset',
+    );
   },
 };

@@ -1,10 +1,11 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
-import { Partitioners } from 'kafkajs';
 import type { Message, Producer } from 'kafkajs';
 import { asUnavailable } from '../unavailable.ts';
+import { createAcknowledgementCheck } from './acknowledgement.ts';
 import { toMessage } from './cloud-event.ts';
 import type { OutgoingEvent } from './cloud-event.ts';
+import { ANSWER_MS } from './kafka.ts';
 import type { KafkaClient } from './kafka.ts';
 import { partitionOf } from './partition-of.ts';
 import { callUpstream } from '../upstream/call-upstream.ts';
@@ -25,9 +26,9 @@ export interface RawMessage extends Message {
 
 export interface EventProducer {
   /**
-   * Resolves when every replica in sync has all of the events; events of one key arrive in the order of the list.
-   * Each gets a span of its own in the active trace. Rejected means unknown: some may have arrived, so publish all
-   * of them again.
+   * Resolves when the broker has acknowledged the partition of every event: each replica in sync has it. Events of one
+   * key arrive in the order of the list. Each gets a span of its own in the active trace. Rejected means unknown: some
+   * may have arrived, so publish all of them again.
    * @throws AppError of kind `unavailable` while Kafka is away.
    */
   publish: (events: OutgoingEvent[]) => Promise<void>;
@@ -83,8 +84,10 @@ export function createProducer(client: KafkaClient): EventProducer {
   };
 }
 
-/** Of the broker, for replicas in sync; the client waits as long for its answer. */
-const SEND_MS = 30_000;
+/** Of the broker, for replicas in sync; the client waits a little longer for its answer. */
+const SEND_MS = 8_000;
+/** Keys choose among partitions that were added after at most so long. */
+const METADATA_MS = 30_000;
 
 interface Sender {
   batch: (messages: RawMessage[]) => Promise<void>;
@@ -92,10 +95,12 @@ interface Sender {
 }
 
 function createSender({ kafka, nameOf }: KafkaClient): Sender {
+  const acknowledgement = createAcknowledgementCheck();
   const producer: Producer = kafka.producer({
     allowAutoTopicCreation: false,
     maxInFlightRequests: 1,
-    createPartitioner: Partitioners.DefaultPartitioner,
+    metadataMaxAge: METADATA_MS,
+    createPartitioner: acknowledgement.createPartitioner,
     // Callers repeat for ever where it matters. Few retries here keep stops short and leases alive.
     retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2_000 },
   });
@@ -114,10 +119,12 @@ function createSender({ kafka, nameOf }: KafkaClient): Sender {
       if (messages.length === 0) return;
       try {
         await callUpstream(
-          { upstream: 'kafka', operation: 'send', limitMs: SEND_MS, isPartOfTrace: true },
+          { upstream: 'kafka', operation: 'send', limitMs: ANSWER_MS, isPartOfTrace: true },
           async () => {
             await connect();
-            await producer.sendBatch({ acks: -1, timeout: SEND_MS, topicMessages: byTopic(messages, nameOf) });
+            const topicMessages = byTopic(messages, nameOf);
+            const answer = await producer.sendBatch({ acks: -1, timeout: SEND_MS, topicMessages });
+            acknowledgement.verify(topicMessages, answer);
           },
         );
       } catch (error) {

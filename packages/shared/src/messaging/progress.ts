@@ -4,7 +4,9 @@ import { fail } from '../errors.ts';
 import { asUnavailable } from '../unavailable.ts';
 import type { ConsumerSignals } from './consumer-signals.ts';
 import type { KafkaClient } from './kafka.ts';
-import { endOfLog } from './log-end.ts';
+import { judgeEpochs } from './leader-epoch.ts';
+import type { Epochs, LostLog } from './leader-epoch.ts';
+import { boundsOfLog } from './log-end.ts';
 import { persist, stopping } from './persist.ts';
 import type { PersistOptions } from './persist.ts';
 import { passTo, sendTo } from './places.ts';
@@ -39,6 +41,7 @@ export interface ProgressDeps {
 export interface Records extends Partition {
   /** Offset behind the last of them. */
   next: bigint;
+  epochs?: Epochs | undefined;
 }
 
 /**
@@ -75,9 +78,9 @@ async function passBusily(
   retries: PersistOptions,
 ): Promise<Passing> {
   const place = deps.places.at(records);
-  if (judgeHole(deps, records, place) === 'sought') return 'sought';
+  if (place.search === undefined && judgeHole(deps, records, place) === 'sought') return 'sought';
   for (;;) {
-    const span = { from: place.leftOff, next: records.next };
+    const span = { from: place.leftOff, next: records.next, epochs: records.epochs };
     let displaced: Displaced | undefined;
     const failed = await persist(async (attempt) => {
       displaced = await inPlace(deps, records, span, (transaction) => work(transaction, attempt));
@@ -85,7 +88,7 @@ async function passBusily(
     if (failed) return failed;
     if (!displaced) break;
     if (retries.signal.aborted) throw stopping();
-    if ((await judgeRow(deps, records, span, displaced.row)) === 'sought') return 'sought';
+    if ((await judgeRow(deps, records, span, displaced)) === 'sought') return 'sought';
   }
   passTo(place, records.next);
   deps.control.commitSoon(records.topic, records.partition, records.next);
@@ -142,8 +145,8 @@ function judgeHole(deps: ProgressDeps, records: Records, place: Place): 'sought'
 async function judgeRow(
   deps: ProgressDeps,
   records: Records,
-  { from }: Span,
-  row: bigint | undefined,
+  { from, epochs }: Span,
+  { row, epoch: rowEpoch }: Displaced,
 ): Promise<'sought' | 'accepted'> {
   const { topic, partition } = records;
   const place = deps.places.at(records);
@@ -151,14 +154,31 @@ async function judgeRow(
   const facts = { ...positionOf(deps, records), from: String(from), row: String(row) };
   // Only a member of the group goes on: one that lost the partition fails here and joins anew.
   await deps.control.commit(topic, partition, from);
-  const end = await endOfLog(deps.kafka, topic, partition);
-  const how = row > end ? 'log_restarted' : 'repeated';
-  if (how === 'log_restarted') {
-    deps.signals.gap(how);
+  const { low, end } = await boundsOfLog(deps.kafka, topic, partition);
+  if (row > end) {
+    deps.signals.gap('log_restarted');
     deps.kafka.logger.error({ ...facts, end: String(end) }, 'the topic begins anew below the position');
-  } else deps.kafka.logger.info(facts, 'records are handled again');
-  place.accepted = { row, how };
+    place.accepted = { row, how: 'log_restarted' };
+    return 'accepted';
+  }
+  if (place.trusted !== row) {
+    const isBlank = place.holeUpTo !== undefined && place.holeUpTo >= row;
+    const { goTo, search } = judgeEpochs({ row, rowEpoch, from, epochs, isBlank, low }, place.search);
+    if (search?.found && !place.search?.found) tellLostLog(deps, search.found, facts);
+    if (search) place.search = search;
+    if (goTo !== undefined) return send(deps, place, goTo);
+    if (search) place.trusted = row;
+  }
+  if (row > from) deps.kafka.logger.info(facts, 'records are handled again');
+  place.accepted = { row, how: place.search?.found ? 'log_restarted' : 'repeated' };
   return 'accepted';
+}
+
+function tellLostLog({ kafka, signals }: ProgressDeps, found: LostLog, facts: object): void {
+  signals.gap(found);
+  const lost = 'the broker has lost records below the position; what stands there now is handled';
+  const anew = 'the topic was made anew and has grown past the position; all of it is handled';
+  kafka.logger.error(facts, found === 'truncated' ? lost : anew);
 }
 
 /** The row is behind, or gone: its database lost commits. The member goes back to where the row is. */

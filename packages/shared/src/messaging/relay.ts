@@ -59,7 +59,7 @@ export function createRelay(options: RelayOptions): Relay {
   const { keepPublishedMs = 7 * DAY_MS } = options;
   const bell = createBell();
   const lead = createLeadership({ db, logger, wake: bell.ring });
-  const gauges = watchOutbox();
+  const gauges = watchOutbox(db);
   let nextCleanUp = 0;
   let oftenUntil = 0;
   const pauseMs = () => {
@@ -75,7 +75,7 @@ export function createRelay(options: RelayOptions): Relay {
     run: async () => {
       const session = await lead.session();
       if (!session) {
-        gauges.set(undefined);
+        await gauges.standBy();
         return 0;
       }
       const rows = await unpublished(session, batchSize);
@@ -144,6 +144,15 @@ async function unpublished(session: DbSession, limit: number): Promise<WaitingRo
   );
 }
 
+/** Age of the oldest event that waits, in seconds. */
+async function oldestAge(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: { age: number }[] }>(
+    `select greatest(0, extract(epoch from clock_timestamp() - created_at))::float8 as age
+       from outbox where published_at is null order by id limit 1`,
+  );
+  return rows[0]?.age ?? 0;
+}
+
 async function markPublished(session: DbSession, rows: OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;
   await session.query('update outbox set published_at = now() where id = any($1::bigint[])', [
@@ -166,6 +175,8 @@ async function deletePublished(session: DbSession, keepMs: number): Promise<numb
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Between two tries of a relay that stands by; a relay that stops gives way at once. */
 const STANDBY_MS = 1_000;
+/** Between two queries of a relay that stands by for the age of the outbox. */
+const STANDBY_QUERY_MS = 10_000;
 /** An event that waited for longer was not announced; then the relay looks often for so long. */
 const UNANNOUNCED_MS = 1_000;
 const OFTEN_MS = 200;
@@ -191,13 +202,17 @@ function toTraced(row: WaitingRow): TracedEvent {
 }
 
 /**
- * Gauges of the active relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch).
+ * Gauges of a relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). A relay
+ * that stands by tells the age too, as the active one may hang or be cut off.
  */
-function watchOutbox() {
+function watchOutbox(db: Knex) {
   let rows: WaitingRow[] | undefined;
   let readAt = 0;
+  let standbyAge: number | undefined;
+  let nextQuery = 0;
   const ends = [
     observe(outboxMetrics.oldestAge, (tell) => {
+      if (standbyAge !== undefined) tell(standbyAge);
       if (rows) tell(rows[0] ? (rows[0].waited_ms + performance.now() - readAt) / 1000 : 0);
     }),
     observe(outboxMetrics.waiting, (tell) => {
@@ -205,9 +220,16 @@ function watchOutbox() {
     }),
   ];
   return {
-    set: (seen: WaitingRow[] | undefined) => {
+    set: (seen: WaitingRow[]) => {
       rows = seen;
       readAt = performance.now();
+      standbyAge = undefined;
+    },
+    standBy: async () => {
+      rows = undefined;
+      if (performance.now() < nextQuery) return;
+      nextQuery = performance.now() + STANDBY_QUERY_MS;
+      standbyAge = await oldestAge(db);
     },
     stop: () => ends.forEach((end) => end()),
   };

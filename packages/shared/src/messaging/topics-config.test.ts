@@ -34,6 +34,11 @@ test('dead letters are as safe as their topic and keep their own size', () => {
   });
 });
 
+test('dead letter topics take records that fill their topic, with the headers of the reason', () => {
+  expect(of(undefined, 'vision.tasks.v1.dlq')?.minMessageBytes).toBeGreaterThan(1_048_588 + 65_536);
+  expect(of(undefined, topics.tasks)?.minMessageBytes).toBeUndefined();
+});
+
 test.each([
   ['no JSON', '{', 'Invalid input'],
   ['a topic that there is not', '{"frame":{}}', 'Unrecognized key: "frame"'],

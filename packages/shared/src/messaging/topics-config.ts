@@ -58,6 +58,8 @@ export interface WantedTopic {
   retentionMs: number;
   replicationFactor?: number | undefined;
   minInsyncReplicas?: number | undefined;
+  /** A topic that takes less gets this limit; a larger one stays. */
+  minMessageBytes?: number | undefined;
 }
 
 /** Every topic with its dead letter topic, as it is declared; what nobody declared as it has always been. */

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Admin, ITopicConfig } from 'kafkajs';
 import { dlqTopic } from '../contracts/topics.ts';
 import { createLogger } from '../logger.ts';
 import { createKafka } from '../messaging/kafka.ts';
 import type { KafkaClient } from '../messaging/kafka.ts';
 import { testAddress } from './environment.ts';
+import { until } from './until.ts';
 
 export interface TestKafka {
   brokers: string[];
@@ -33,7 +35,7 @@ export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): P
   ]);
   await admin.connect();
   try {
-    await admin.createTopics({ topics: wanted, waitForLeaders: true });
+    await createTopics(admin, wanted);
   } finally {
     await admin.disconnect();
   }
@@ -47,4 +49,16 @@ export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): P
       await last.deleteTopics({ topics: wanted.map(({ topic }) => topic) }).finally(() => last.disconnect());
     },
   };
+}
+
+/** Resolves when the topics can be used. The library waits for leaders, but not for a broker that has not heard yet. */
+export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
+  await admin.createTopics({ topics, waitForLeaders: false });
+  const names = topics.map(({ topic }) => topic);
+  await until(() => haveLeaders(admin, names));
+}
+
+async function haveLeaders(admin: Admin, names: string[]): Promise<boolean> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
+  return topics.length === names.length && topics.every(({ partitions }) => partitions.every((p) => p.leader >= 0));
 }

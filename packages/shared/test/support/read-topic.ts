@@ -21,7 +21,7 @@ export async function readTopic({ kafka, nameOf }: KafkaClient, topic: string, c
     },
   });
   try {
-    await until(() => records.length >= count, { timeoutMs: 20_000 });
+    await until(() => records.length >= count);
   } finally {
     await consumer.disconnect();
   }

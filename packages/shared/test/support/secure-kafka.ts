@@ -5,6 +5,8 @@ import { stopProgram } from '../../../../deploy/local/background.ts';
 import { ensureKafka } from '../../../../deploy/local/kafka.ts';
 import { offsets, readSettings } from '../../../../deploy/local/settings.ts';
 import type { Settings } from '../../../../deploy/local/settings.ts';
+import { startFaultProxy } from '../../src/testing/fault-proxy.ts';
+import type { FaultProxy } from '../../src/testing/fault-proxy.ts';
 import { makeCertificates } from '../../src/testing/made-certificates.ts';
 import type { MadeCertificates } from '../../src/testing/made-certificates.ts';
 import { freePort } from '../../src/testing/ports.ts';
@@ -16,6 +18,8 @@ export interface SecureKafka {
   login: string;
   /** TLS that asks for a certificate of the client. */
   mutual: string;
+  /** In the clear, through a proxy. */
+  proxied: { brokers: string[]; proxy: FaultProxy };
   certificates: MadeCertificates;
   /** Of another authority. */
   strangers: MadeCertificates;
@@ -33,6 +37,8 @@ export async function startSecureKafka(): Promise<SecureKafka> {
   const plaintext = await freePairOfPorts();
   const login = await freePort();
   const mutual = await freePort();
+  const behind = await freePort();
+  const proxy = await startFaultProxy({ host: '127.0.0.1', port: behind });
   const settings: Settings = {
     ...readSettings(),
     localDir: dir,
@@ -42,6 +48,7 @@ export async function startSecureKafka(): Promise<SecureKafka> {
       listeners: [
         { name: 'LOGIN', port: login, advertisedPort: login, protocol: 'SASL_SSL' },
         { name: 'MUTUAL', port: mutual, advertisedPort: mutual, protocol: 'SSL' },
+        { name: 'PROXIED', port: behind, advertisedPort: proxy.port },
       ],
       properties: propertiesOf(certificates, user, join(dir, 'keystore.pem')),
       users: [user],
@@ -52,11 +59,13 @@ export async function startSecureKafka(): Promise<SecureKafka> {
     plaintext: `127.0.0.1:${plaintext}`,
     login: `127.0.0.1:${login}`,
     mutual: `127.0.0.1:${mutual}`,
+    proxied: { brokers: [`127.0.0.1:${proxy.port}`], proxy },
     certificates,
     strangers: makeCertificates(join(dir, 'strangers')),
     user,
     dir,
     stop: async () => {
+      await proxy.close();
       await stopProgram(settings, 'kafka', 'SIGKILL', 5_000);
       rmSync(dir, { recursive: true, force: true });
     },

@@ -1,0 +1,67 @@
+import type { KafkaMessage } from 'kafkajs';
+
+/** Leader epochs of the first and the last of some records of one partition. They grow with the offsets of a log. */
+export interface Epochs {
+  first: number;
+  last: number;
+}
+
+/** Undefined when the broker keeps records in a form without epochs. */
+export function epochsOf(first: KafkaMessage, last = first): Epochs | undefined {
+  const [of, to] = [epochOf(first), epochOf(last)];
+  return of === undefined || to === undefined ? undefined : { first: of, last: to };
+}
+
+/** The library hands over what the batch of a record says, and does not declare it. */
+function epochOf(message: KafkaMessage & { batchContext?: { partitionLeaderEpoch?: number } }): number | undefined {
+  return message.batchContext?.partitionLeaderEpoch;
+}
+
+/** A way back to a record of the log that was read. */
+export interface Search {
+  /** How far before the row the last step led. */
+  steps: bigint;
+  found?: LostLog | undefined;
+}
+
+/** An election lost the records below the row, or the topic was made anew; either has grown past the row since. */
+export type LostLog = 'truncated' | 'log_restarted';
+
+/** A row, the epoch of the record before it, and the records at hand. */
+export interface Situation {
+  row: bigint;
+  rowEpoch: number | undefined;
+  from: bigint;
+  epochs: Epochs | undefined;
+  /** Nothing that can be read stands between `from` and the row. */
+  isBlank: boolean;
+  /** The oldest offset that the partition still has. */
+  low: bigint;
+}
+
+export interface Verdict {
+  /** Where to read next; undefined when the records at hand are the right ones. */
+  goTo?: bigint;
+  search?: Search;
+}
+
+/**
+ * Whether the log below a row is still the one that was read; where it is not, no one has read its records there. The
+ * record before the row tells: in the same log it has the epoch of the row. Otherwise the way back goes on, twice as
+ * far each time, to a record that is as old.
+ */
+export function judgeEpochs(situation: Situation, search: Search | undefined): Verdict {
+  const { row, rowEpoch, from, epochs, isBlank, low } = situation;
+  if (rowEpoch === undefined || epochs === undefined) return {};
+  const { first } = epochs;
+  if (search === undefined) {
+    // Records before the row are read again for another reason.
+    if (from < row || from <= low || first === rowEpoch) return {};
+    if (first < rowEpoch) return { goTo: low, search: { steps: row - low, found: 'log_restarted' } };
+    return { goTo: row - 1n, search: { steps: 1n } };
+  }
+  const found = search.found ?? (first > rowEpoch && !isBlank ? 'truncated' : undefined);
+  if (first <= rowEpoch || from <= low) return { search: { ...search, found } };
+  const steps = search.steps * 2n;
+  return { goTo: row - steps > low ? row - steps : low, search: { steps, found } };
+}

@@ -43,7 +43,7 @@ test('a stream of several parts comes back as it was and can be read into a file
   const body = randomBytes(2 * PART_BYTES + 12_345);
   await store.put({ key: `${prefix}stream`, body: Readable.from(chunksOf(body)), contentType: 'video/mp4' });
   const path = join(folder, 'stream');
-  await store.getToFile(`${prefix}stream`, path);
+  await store.getToFile({ key: `${prefix}stream`, path });
   expect((await readFile(path)).equals(body)).toBe(true);
 });
 
@@ -101,7 +101,9 @@ test('an aborted upload rejects with the reason of the signal', async () => {
 
 test('what was asked for and is not there is said so, and its file is not left', async () => {
   const path = join(folder, 'missing');
-  await expect(store.getToFile(`${prefix}missing`, path)).rejects.toMatchObject({ reason: 'object_not_found' });
+  await expect(store.getToFile({ key: `${prefix}missing`, path })).rejects.toMatchObject({
+    reason: 'object_not_found',
+  });
   expect(await store.stat(`${prefix}missing`)).toBeUndefined();
   expect(await readdir(folder)).not.toContain('missing');
 });
@@ -250,7 +252,7 @@ test('an upload that is listed and yet gone keeps those behind it from nothing',
 
 async function contentOf(key: string): Promise<Buffer> {
   const path = join(folder, randomUUID());
-  await store.getToFile(key, path);
+  await store.getToFile({ key, path });
   return readFile(path);
 }
 

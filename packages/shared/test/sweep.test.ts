@@ -6,9 +6,13 @@ import { firstIdAt } from '../src/contracts/ids.ts';
 import { clockMigration } from '../src/db/clock.ts';
 import { createDb } from '../src/db/knex.ts';
 import type { Migration } from '../src/db/migrate.ts';
+import { createLogger } from '../src/logger.ts';
+import { bucketOwnerMigration, standingOf } from '../src/object-store/bucket-owner.ts';
 import { createObjectStore } from '../src/object-store/object-store.ts';
 import type { ObjectStore } from '../src/object-store/object-store.ts';
+import { ownPrefixOf } from '../src/object-store/own-prefix.ts';
 import type { StoredObject } from '../src/object-store/objects.ts';
+import { sweepMarksMigration } from '../src/object-store/sweep-marks.ts';
 import { sweepAll, sweepInTurn } from '../src/object-store/sweep.ts';
 import type { Sweep } from '../src/object-store/sweep.ts';
 import { testMetrics } from '../src/testing/metrics.ts';
@@ -36,15 +40,28 @@ let s3: TestS3;
 let store: ObjectStore;
 /** Of the test that runs. */
 let prefix: string;
+let ownPrefix: string;
 const clocks: Knex[] = [];
+const lines: Record<string, unknown>[] = [];
+const logger = createLogger('sweep', 'info', {
+  write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+});
 
 beforeAll(async () => {
-  database = await createTestDatabase([schema, clockMigration, auditMigration]);
+  database = await createTestDatabase([
+    schema,
+    clockMigration,
+    auditMigration,
+    bucketOwnerMigration,
+    sweepMarksMigration,
+  ]);
   s3 = await testS3();
   store = createObjectStore({ ...s3 });
 });
-beforeEach(() => {
+beforeEach(async () => {
   prefix = `${randomUUID()}/`;
+  expect(await standingOf(sweepFrom(0))).toBe('owner');
+  ownPrefix = await ownPrefixOf(sweepFrom(0));
 });
 afterEach(async () => {
   await Promise.all(clocks.splice(0).map((db) => db.destroy()));
@@ -64,15 +81,15 @@ test('a sweep lists what has become old enough since the last one, and no more',
   await own(fresh.slice(0, 1));
   const before = await counts();
   expect(await sweepAt(120)).toBe(2);
-  expect(await since(before)).toEqual({ new: 3, all: 0, lists: 1 });
+  expect(await since(before)).toEqual({ new: 3, all: 0, lists: 2 });
   expect(await stored()).toEqual([...old.slice(1), ...fresh.slice(0, 1), ...young].sort());
   // Nothing has become old since.
   const between = await counts();
   expect(await sweepAt(120)).toBe(0);
-  expect(await since(between)).toEqual({ new: 0, all: 0, lists: 1 });
+  expect(await since(between)).toEqual({ new: 0, all: 0, lists: 2 });
   const after = await counts();
   expect(await sweepAt(160)).toBe(1);
-  expect(await since(after)).toEqual({ new: 1, all: 0, lists: 1 });
+  expect(await since(after)).toEqual({ new: 1, all: 0, lists: 2 });
 });
 
 test('what came late, and keys of other forms, are removed by the next look through all', async () => {
@@ -109,7 +126,12 @@ test.each(['fails', 'is stopped'])('a look through all that %s is gone on with w
   const keys = Array.from({ length: 1_200 }, (_, n) => keyAt(-10 * HOUR + n * 1_000));
   const left = new Set(keys);
   const listed = (failsAt?: string): Sweep['store'] => ({
-    list: async function* (_prefix, after = '') {
+    ...store,
+    list: async function* (below, after = '') {
+      if (below !== prefix) {
+        yield* store.list(below);
+        return;
+      }
       for (const key of [...left].filter((one) => one > after)) {
         if (key === failsAt) throw new Error('the store went away');
         yield await Promise.resolve({ key, bytes: 1, modifiedAt: new Date() });
@@ -128,18 +150,46 @@ test.each(['fails', 'is stopped'])('a look through all that %s is gone on with w
   const cutShort = sweepAt(61, { store: listed(keys[700]), findUnused }, stop.signal);
   await (how === 'fails' ? expect(cutShort).rejects.toThrow('the store went away') : cutShort);
   // One page of 500 was done, and its last object is looked at again.
-  expect(await sweepAt(61, { store: listed() })).toBe(701);
-  expect(left.size).toBe(499);
+  await own(keys.filter((_, n) => n % 10 > 0));
+  expect(await sweepAt(61, { store: listed() })).toBe(70);
+  expect(left.size).toBe(1_130);
   const before = await counts();
   expect(await sweepAt(62, { store: listed() })).toBe(0);
   expect(await since(before)).toMatchObject({ all: 0 });
+});
+
+test('a database that does not know more than a fifth of the stored objects removes none of them', async () => {
+  const written = await putAll(Array.from({ length: 80 }, (_, n) => keyAt(-10 * HOUR + n * 1_000)));
+  expect(await sweepAt(61)).toBe(0);
+  expect(await sweepAll(sweepFrom(62))).toBe(0);
+  expect(await stored()).toEqual(written);
+  expect(await metrics.sumOf('vision.sweep.refused')).toBe(160);
+  expect(lines.filter((line) => line['level'] === 'error')).toHaveLength(2);
+  expect(lines.at(-1)).toMatchObject({ level: 'error', sweep: prefix.slice(0, -1), objects: 80, unknown: 80 });
+  await own(written.slice(20));
+  expect(await sweepAll(sweepFrom(63))).toBe(20);
+});
+
+test('what belongs to nothing is marked first, and removed a week later if it still belongs to nothing', async () => {
+  const DAY = 24 * 60;
+  const keys = await putAll([-10, -9, -8].map((hours) => keyAt(hours * HOUR)));
+  const week = { graceMs: 7 * DAY * MINUTE };
+  expect(await sweepAt(61, week)).toBe(0);
+  expect(await sweepAll({ ...sweepFrom(62), ...week })).toBe(0);
+  expect(await sweepAt(61 + 7 * DAY - 1, week)).toBe(0);
+  expect(await stored()).toEqual(keys);
+  expect(await metrics.sumOf('vision.sweep.candidates', { sweep: prefix.slice(0, -1) })).toBe(3);
+  await own(keys.slice(0, 1));
+  expect(await sweepAt(62 + 7 * DAY, week)).toBe(2);
+  expect(await stored()).toEqual(keys.slice(0, 1));
+  expect(await metrics.sumOf('vision.sweep.candidates', { sweep: prefix.slice(0, -1) })).toBe(0);
 });
 
 test('of replicas that sweep at the same time one does, and it keeps its turn while it goes on', async () => {
   await putAll([keyAt(-10 * HOUR)]);
   const sweep = () => sweepInTurn(sweepFrom(61), { everyMs: HOUR });
   expect((await Promise.all([sweep(), sweep(), sweep()])).sort()).toEqual([1, undefined, undefined]);
-  const turn = database.db('audit_marks').where({ kind: `${prefix}_swept` });
+  const turn = database.db('audit_marks').where({ kind: `${prefix.slice(0, -1)}_swept` });
   const hourPasses = () => turn.clone().update({ mark: new Date(Date.now() - HOUR) });
   await hourPasses();
   await lookThroughAllAgain();
@@ -151,7 +201,7 @@ test('of replicas that sweep at the same time one does, and it keeps its turn wh
 
 /** A key whose id was made so long after now. */
 const keyAt = (ms: number) =>
-  prefix + firstIdAt(new Date(Date.now() + ms)).slice(0, -12) + randomBytes(6).toString('hex');
+  ownPrefix + firstIdAt(new Date(Date.now() + ms)).slice(0, -12) + randomBytes(6).toString('hex');
 
 async function putAll(keys: string[]): Promise<string[]> {
   for (const key of keys) await store.put({ key, body: Buffer.from('x'), contentType: 'video/mp4' });
@@ -166,13 +216,15 @@ function sweepFrom(minutes: number): Sweep {
   clocks.push(db);
   return {
     db,
+    logger,
     store,
-    name: prefix,
+    name: prefix.slice(0, -1),
     prefix,
-    firstKeyAt: (instant) => prefix + firstIdAt(instant),
+    firstKeyAt: firstIdAt,
     ageMs: HOUR,
     uploadMs: 10 * MINUTE,
     fullEveryMs: HOUR,
+    graceMs: 0,
     findUnused: async (keys) => {
       const owned = new Set(await db('owners').whereIn('key', keys).pluck<string[]>('key'));
       return keys.filter((key) => !owned.has(key));
@@ -187,7 +239,7 @@ const sweepAt = (minutes: number, changed: Partial<Sweep> = {}, signal?: AbortSi
 const lookThroughAllAgain = () =>
   database
     .db('audit_marks')
-    .where({ kind: `${prefix}_looked_through` })
+    .where({ kind: `${prefix.slice(0, -1)}_looked_through` })
     .update({ mark: new Date(0) });
 
 /** The store, with objects that became whole so many minutes ago. */
@@ -196,7 +248,7 @@ function dated(minutesAgo: number): Sweep['store'] {
     for await (const object of store.list(below, after))
       yield { ...object, modifiedAt: new Date(Date.now() - minutesAgo * MINUTE) };
   }
-  return { list, remove: (keys) => store.remove(keys) };
+  return { ...store, list };
 }
 
 const stored = async () => (await s3.objects()).filter((name) => name.startsWith(prefix)).sort();
@@ -204,6 +256,7 @@ const stored = async () => (await s3.objects()).filter((name) => name.startsWith
 interface Counts {
   new: number;
   all: number;
+  /** One of them for the marks of owners. */
   lists: number;
 }
 

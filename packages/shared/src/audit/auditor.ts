@@ -4,6 +4,7 @@ import type { Poller } from '../async/poller.ts';
 import type { Logger } from '../logger.ts';
 import { observe } from '../telemetry/instruments.ts';
 import { auditMetrics } from '../telemetry/shared-metrics.ts';
+import { asOutage } from '../unavailable.ts';
 import { claimUntold, dueDifferences, settleDifferences, sumUpDifferences } from './differences.ts';
 import type { Found } from './differences.ts';
 
@@ -47,18 +48,28 @@ export function createAuditor({ db, logger, audits, config }: AuditorOptions): P
     maxBackoffMs: 60_000,
     run: async () => {
       // One that fails, because a neighbour is away, keeps no other from its turn.
-      const rounds = await Promise.allSettled(audits.map((audit) => runAudit(db, audit, known.has(audit.kind))));
+      const rounds = await Promise.all(
+        audits.map((audit) => runAudit(db, audit, known.has(audit.kind)).catch((error: unknown) => ({ error, audit }))),
+      );
+      const failed = rounds.filter((round) => typeof round === 'object');
+      for (const { error, audit } of failed) reportFailure(logger, audit, error);
       const sums = await sumUpDifferences(db, ageMs);
       if (sums.some(({ isUntold }) => isUntold))
         for (const { kind, ...difference } of await claimUntold(db, ageMs))
           logger.error({ kind, ...difference, ...taskOf(difference) }, 'an audit found a difference');
       known = new Set(sums.map(({ kind }) => kind));
       counts = new Map(sums.map(({ kind, counting }) => [kind, counting]));
-      const failed = rounds.find((round) => round.status === 'rejected');
-      if (failed) throw failed.reason;
-      return rounds.filter((round) => round.status === 'fulfilled' && round.value).length;
+      if (failed[0]) throw failed[0].error;
+      return rounds.filter((round) => round === true).length;
     },
   });
+}
+
+/** Each audit by its kind: the round itself can reject with one error only. */
+function reportFailure(logger: Logger, { kind }: Audit, error: unknown): void {
+  const facts = { err: error, kind };
+  if (asOutage(error)) logger.warn(facts, 'an outage interrupted an audit');
+  else logger.error(facts, 'an audit failed');
 }
 
 const PAGE = 200;

@@ -103,7 +103,7 @@ export async function windowOf(db: Knex, kind: string, lagMs: number): Promise<W
 }
 
 /** Everything up to here was looked at. */
-export async function setMark(db: Knex, kind: string, mark: Date): Promise<void> {
+export async function setMark(db: Knex, kind: string, mark: Date | string): Promise<void> {
   await db.raw(
     `insert into audit_marks as known (kind, mark) values (?, ?)
      on conflict (kind) do update set mark = greatest(known.mark, excluded.mark)`,

@@ -17,6 +17,13 @@ export const listDifferences = defineQuestion({
   reply: z.object({ items: z.array(difference).describe('At most 1000') }).meta({ id: 'DifferenceList' }),
 });
 
+/** Look at everything that is due or will be, now; what is young and may still agree in a minute is told too. */
+export const runAudits = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/audits/run',
+  reply: listDifferences.reply,
+});
+
 /** The same of the inference backend, which has its own way in; another backend need not have it. */
 export const listBackendDifferences = defineQuestion({ ...listDifferences, path: '/v1/differences' });
 

@@ -1,7 +1,7 @@
 import { createConnection, exchange } from './exchange.ts';
 import type { Connection, ObjectStoreOptions } from './exchange.ts';
 import { get, getToFile, list, remove, stat } from './objects.ts';
-import type { StoredObject } from './objects.ts';
+import type { FileRequest, StoredObject } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
 import type { PutRequest } from './uploads.ts';
 
@@ -17,8 +17,12 @@ export interface ObjectStore {
    * smallest that S3 takes, one in memory at a time. A stream that fails rejects with its own error.
    */
   put(request: PutRequest): Promise<void>;
-  /** Writes the object to a file, which must not exist yet; removes the file again when the download fails. */
-  getToFile(key: string, path: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Writes the object to a file, which must not exist yet; removes the file again when the download fails. An object of
+   * another size than `bytes` counts as a failure of the store; a full disk is OP-SYS-UNAVAILABLE with
+   * `no_local_space`.
+   */
+  getToFile(request: FileRequest): Promise<void>;
   /** The whole object, for those that are small; one larger than `maxBytes` is refused as if the store were away. */
   get(key: string, maxBytes: number): Promise<Buffer>;
   /** Size and date, undefined when there is no such object. */
@@ -43,7 +47,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
   return {
     bucket: connection.bucket,
     put: (request) => put(connection, request),
-    getToFile: (key, path, signal) => getToFile(connection, { key, path, signal }),
+    getToFile: (request) => getToFile(connection, request),
     get: (key, maxBytes) => get(connection, key, maxBytes),
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),

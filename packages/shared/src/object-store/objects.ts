@@ -1,9 +1,10 @@
 import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { asAppError } from '../errors.ts';
+import { asAppError, fail } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
 import { asStoreError, exchange } from './exchange.ts';
 import type { Connection } from './exchange.ts';
+import { isOutOfSpace } from './out-of-space.ts';
 
 export interface StoredObject {
   key: string;
@@ -11,18 +12,33 @@ export interface StoredObject {
   modifiedAt: Date;
 }
 
+export interface FileRequest {
+  key: string;
+  path: string;
+  /** Size of the object; an answer that ends before or goes beyond it failed. */
+  bytes?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Writes an object to a file, which must not exist yet; removes it again when the download fails.
  * Throws as `ObjectStore` says.
  */
-export async function getToFile(
-  connection: Connection,
-  { key, path, signal }: { key: string; path: string; signal: AbortSignal | undefined },
-): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+export async function getToFile(connection: Connection, { key, path, bytes, signal }: FileRequest): Promise<void> {
+  const givenUp = new AbortController();
+  const limits = { operation: 'get', signal, givenUp: givenUp.signal, deadlineMs: Infinity };
+  const file = await open(path, 'wx', 0o600).catch(localFailure);
   try {
-    await exchange(connection, { operation: 'get', signal, deadlineMs: Infinity }, async (client) => {
-      await pipeline(await client.getObject(connection.bucket, key), file.createWriteStream());
+    await exchange(connection, limits, async (client) => {
+      const body = await client.getObject(connection.bucket, key);
+      const written = file.createWriteStream();
+      await pipeline(body, written).catch((error: unknown) => {
+        // The disk here is full: no fault of the store, so its call counts as given up by us.
+        if (isOutOfSpace(error)) givenUp.abort();
+        localFailure(error);
+      });
+      const isWhole = bytes === undefined || written.bytesWritten === bytes;
+      if (!isWhole) throw new Error(`the store gave ${written.bytesWritten} of ${bytes} bytes`);
     });
   } catch (error) {
     await rm(path, { force: true });
@@ -30,6 +46,10 @@ export async function getToFile(
   } finally {
     await file.close();
   }
+}
+
+function localFailure(error: unknown): never {
+  throw isOutOfSpace(error) ? fail.sysUnavailable('no_local_space', error) : error;
 }
 
 /** The whole object. Throws as `ObjectStore` says. */
@@ -61,7 +81,8 @@ export async function remove(connection: Connection, keys: string[]): Promise<vo
   // The types of the client put the code one level deeper than most servers do.
   const codes = failures.map((failure) => failure?.Error?.Code ?? (failure as { Code?: string } | undefined)?.Code);
   const refusal = codes.find((code) => code !== undefined && code !== 'NoSuchKey');
-  if (refusal !== undefined) throw asStoreError(new Error(`remove refused: ${refusal}`));
+  if (refusal !== undefined)
+    throw asStoreError(Object.assign(new Error(`remove refused: ${refusal}`), { code: refusal }));
 }
 
 /** Objects below a prefix in key order, page by page, those after a key only. Throws as `ObjectStore` says. */

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
 import type { Client } from 'minio';
 import { atMost } from '../async/at-most.ts';
+import { fail } from '../errors.ts';
 import { exchange } from './exchange.ts';
 import type { Connection } from './exchange.ts';
-import { remove } from './objects.ts';
+import { get, remove } from './objects.ts';
 
 export interface PutRequest {
   key: string;
@@ -23,15 +27,51 @@ type StreamRequest = PutRequest & { body: Readable };
 
 /** Stores an object whole or not at all. Throws as `ObjectStore` says. */
 export async function put(connection: Connection, request: PutRequest): Promise<void> {
-  const { key, body, contentType, known, signal } = request;
-  if (!Buffer.isBuffer(body)) {
-    await (known ? putKnown(connection, { ...request, body }, known) : putUnknown(connection, { ...request, body }));
-    return;
-  }
-  const headers = { 'Content-Type': contentType };
-  await exchange(connection, { operation: 'put', signal }, (client) =>
-    client.putObject(connection.bucket, key, body, body.length, headers),
+  const { body, known } = request;
+  if (Buffer.isBuffer(body)) await putBuffer(connection, { ...request, body });
+  else if (known) await putKnown(connection, { ...request, body }, known);
+  else await putUnknown(connection, { ...request, body });
+}
+
+/**
+ * Sends a buffer with its checksums, which the store compares with what it received. Its answer tells what it stored:
+ * where the answer has neither checksum, as with some kinds of encryption, the object is read back.
+ */
+async function putBuffer(
+  connection: Connection,
+  { key, body, contentType, signal }: PutRequest & { body: Buffer },
+): Promise<void> {
+  const { bucket, isEncrypted } = connection;
+  const md5 = createHash('md5').update(body).digest();
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(body));
+  const headers = {
+    'Content-Type': contentType,
+    'Content-Length': body.length,
+    'Content-MD5': md5.toString('base64'),
+    [CRC_HEADER]: crc.toString('base64'),
+  };
+  const options = { method: 'PUT', bucketName: bucket, objectName: key, headers };
+  const signed = isEncrypted ? '' : createHash('sha256').update(body).digest('hex');
+  const answer = await exchange(connection, { operation: 'put', signal }, async (client) => {
+    const reply = await client.makeRequestStreamAsync(options, body, signed, [200], '');
+    await finished(reply.resume());
+    return reply.headers;
+  });
+  if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;
+  if (body.equals(await get(connection, key, body.length))) return;
+  throw fail.sysUnavailable(
+    'object_store_unavailable',
+    new Error(`the store holds other bytes than were sent: ${key}`),
   );
+}
+
+const CRC_HEADER = 'x-amz-checksum-crc32';
+
+function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: string): boolean {
+  const stored = answer[CRC_HEADER];
+  if (stored !== undefined) return stored === crc;
+  return answer.etag?.replaceAll('"', '').toLowerCase() === md5;
 }
 
 /** The client's own way to send a stream collects it first, to hash it for the signature. */

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'minio';
+import { MARKS } from '../object-store/bucket-owner.ts';
+import { CHECKS } from '../object-store/check-rights.ts';
 import { testAddress } from './environment.ts';
 
 export interface TestS3 {
@@ -9,7 +11,7 @@ export interface TestS3 {
   accessKey: string;
   secretKey: string;
   client: Client;
-  /** Names of all objects of the bucket. */
+  /** Names of all objects of the bucket but the marks of databases and what start checks leave for a moment. */
   objects: () => Promise<string[]>;
   /** Removes the bucket with everything in it. */
   close: () => Promise<void>;
@@ -34,7 +36,7 @@ export async function testS3(): Promise<TestS3> {
     pathStyle: true,
   });
   await client.makeBucket(bucket, region);
-  const objects = async () => {
+  const allObjects = async () => {
     const names: string[] = [];
     for await (const item of client.listObjectsV2(bucket, '', true) as AsyncIterable<{ name?: string }>) {
       if (item.name) names.push(item.name);
@@ -48,9 +50,9 @@ export async function testS3(): Promise<TestS3> {
     accessKey,
     secretKey,
     client,
-    objects,
+    objects: async () => (await allObjects()).filter((name) => !name.startsWith(MARKS) && !name.startsWith(CHECKS)),
     close: async () => {
-      for (const name of await objects()) await client.removeObject(bucket, name);
+      for (const name of await allObjects()) await client.removeObject(bucket, name);
       await client.removeBucket(bucket);
     },
   };

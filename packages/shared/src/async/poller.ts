@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { untraced } from '../telemetry/trace-context.ts';
-import { asUnavailable } from '../unavailable.ts';
 import { backoff } from './backoff.ts';
 import { createBell } from './bell.ts';
 import type { Bell } from './bell.ts';
+import { createLoopProgress } from './loop-progress.ts';
+import type { LoopProgress } from './loop-progress.ts';
 
 export interface PollerOptions {
-  /** For the log. */
+  /** For the log and the gauges; two pollers of one process have two names. */
   name: string;
   /** Pause after a round that found nothing to do; a function is asked after each. */
   intervalMs: number | (() => number);
@@ -50,28 +51,38 @@ export function createPoller(options: PollerOptions): Poller {
 }
 
 async function loop(options: PollerOptions, signal: AbortSignal, bell: Bell): Promise<void> {
+  const progress = createLoopProgress(options);
+  progress.started(pauseOf(options));
+  try {
+    await repeat(options, { signal, bell, progress });
+  } finally {
+    progress.stopped();
+  }
+}
+
+interface LoopTools {
+  signal: AbortSignal;
+  bell: Bell;
+  progress: LoopProgress;
+}
+
+async function repeat(options: PollerOptions, { signal, bell, progress }: LoopTools): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
-    let did = 0;
     try {
-      did = await options.run(signal);
+      const did = await options.run(signal);
       failures = 0;
+      const pauseMs = pauseOf(options);
+      progress.succeeded(pauseMs);
+      if (did === 0) await bell.wait(pauseMs);
     } catch (error) {
       failures += 1;
-      report(options, error, failures);
+      const pauseMs = backoff(failures, options.maxBackoffMs ?? 10_000);
+      progress.failed(error, failures, pauseMs);
+      // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
     }
-    // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
-    if (failures > 0)
-      await delay(backoff(failures, options.maxBackoffMs ?? 10_000), undefined, { signal }).catch(() => undefined);
-    else if (did === 0) await bell.wait(pauseOf(options));
   }
 }
 
 const pauseOf = ({ intervalMs }: PollerOptions) => (typeof intervalMs === 'number' ? intervalMs : intervalMs());
-
-function report({ logger, name }: PollerOptions, error: unknown, failures: number): void {
-  const unavailable = asUnavailable(error);
-  if (!unavailable) logger.error({ err: error, poller: name, failures }, 'a round failed');
-  else if (failures === 1)
-    logger.warn({ err: unavailable.cause ?? unavailable, poller: name }, 'waiting for a store to come back');
-}

@@ -6,10 +6,14 @@ import {
   breakerMetrics,
   consumerMetrics,
   kafkaMetrics,
+  loopMetrics,
   outboxMetrics,
   poolMetrics,
   processMetrics,
+  standbyMetrics,
+  bucketMetrics,
   sweepMetrics,
+  taskLoopMetrics,
   upstreamMetrics,
 } from './shared-metrics.ts';
 
@@ -21,6 +25,8 @@ export interface MetricGroup {
 }
 
 const all = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'] as const;
+/** Of results, Kafka still has what a database that fails over loses. */
+const withPromises = all.filter((service) => service !== 'results');
 const behindGateway = all.filter((service) => service !== 'gateway');
 
 const group = (title: string, services: readonly string[], ...metrics: Record<string, Metric>[]): MetricGroup => ({
@@ -35,11 +41,15 @@ export const sharedGroups: MetricGroup[] = [
   group('Circuit breakers', ['tasks', 'images'], breakerMetrics),
   group('Calls between services', behindGateway, accessMetrics),
   group('Databases', all, poolMetrics),
+  group('Databases whose commits must not be lost', withPromises, standbyMetrics),
   group('Outboxes', ['tasks', 'images', 'results'], outboxMetrics),
   group('Consumers', ['tasks', 'results', 'quota'], consumerMetrics),
   group('Kafka', behindGateway, kafkaMetrics),
   group('Audits', behindGateway, auditMetrics),
+  group('Background loops', all, loopMetrics),
+  group('Background loops with a step for each task', ['tasks', 'images', 'results'], taskLoopMetrics),
   group('Sweeps of the object store', ['tasks', 'images'], sweepMetrics),
+  group('Owners of the bucket', ['tasks', 'images', 'results'], bucketMetrics),
   group('Requests that a process serves', all, libraryMetrics),
   group('Processes', all, processMetrics, runtimeMetrics),
 ];

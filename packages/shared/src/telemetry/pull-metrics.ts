@@ -27,7 +27,6 @@ export class PullReader extends MetricReader {
     try {
       const { resourceMetrics } = await this.collect();
       res.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- all copies of the SDK are alike
       res.end(this.#serializer.serialize(withUnits(resourceMetrics)) + unmeasured(resourceMetrics));
     } catch {
       res.writeHead(503).end('metrics cannot be collected\n');

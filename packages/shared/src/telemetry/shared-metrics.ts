@@ -64,17 +64,65 @@ export const auditMetrics = {
   }),
 };
 
+/** Background loops that do a step for each of many tasks. */
+const taskLoops = ['compaction', 'overdue_ends', 'readability', 'reconciler', 'recovery', 'stored_frames'] as const;
+export type TaskLoopName = (typeof taskLoops)[number];
+
+const loop = 'name of the loop; `poller` in its log lines';
+
+export const loopMetrics = {
+  lastSuccess: gauge('vision.loop.last_success', {
+    unit: 's',
+    meaning: 'Time since the last round of a background loop of this process that succeeded, or since its start',
+    labels: { loop },
+  }),
+  pause: gauge('vision.loop.pause', {
+    unit: 's',
+    meaning: 'Pause of a background loop before its next round; short while rounds fail',
+    labels: { loop },
+  }),
+};
+
+export const taskLoopMetrics = {
+  poisonedTasks: gauge('vision.loop.poisoned_tasks', {
+    unit: '{task}',
+    meaning:
+      'Tasks whose step in a background loop of this process failed, for another reason than an outage, and has not ' +
+      'succeeded since. An alarm',
+    labels: { loop: taskLoops },
+  }),
+};
+
 export const sweepMetrics = {
   objects: counter('vision.sweep.objects', {
     meaning: 'Stored objects that were listed to find those that belong to nothing: the `new` ones, or seldom `all`',
     labels: { look: ['new', 'all'] },
+  }),
+  refused: counter('vision.sweep.refused', {
+    meaning:
+      'Stored objects that belong to nothing and stay, because the database does not know more than 20 and more than a ' +
+      'fifth of the page that lists them. An alarm',
+  }),
+  candidates: gauge('vision.sweep.candidates', {
+    unit: '{object}',
+    meaning: 'Stored objects that belong to nothing and are removed SWEEP_GRACE_MS after that was seen; told by sweeps',
+    labels: { sweep: '`videos` or `pictures`' },
+  }),
+};
+
+export const bucketMetrics = {
+  sweepsOff: gauge('vision.bucket.sweeps_off', {
+    meaning:
+      '1 while objects stay that belong to nothing: the database is an older copy (`restored`), or does not know what ' +
+      'a bucket without marks holds (`unknown`). 1 for a day is an alarm',
+    labels: { objects: '`videos`, `pictures` or `segments`', reason: ['unknown', 'restored'] },
   }),
 };
 
 export const outboxMetrics = {
   oldestAge: gauge('vision.outbox.oldest_age', {
     unit: 's',
-    meaning: 'Age of the oldest event that waits to be published; told by the active relay only',
+    meaning: 'Age of the oldest event that waits to be published; standby relays read it every ten seconds',
   }),
   waiting: gauge('vision.outbox.waiting', {
     unit: '{event}',
@@ -113,8 +161,9 @@ export const consumerMetrics = {
     labels: group,
   }),
   gaps: counter('vision.consumer.gaps', {
-    meaning: 'Times records were gone before they were handled, or a topic was made anew. An alarm',
-    labels: { ...group, reason: ['removed', 'log_restarted'] },
+    meaning:
+      'Times records were gone before they were handled, a topic was made anew, or brokers lost records. An alarm',
+    labels: { ...group, reason: ['removed', 'log_restarted', 'truncated'] },
   }),
   joins: counter('vision.consumer.joins', { meaning: 'Times the group gave out its partitions', labels: group }),
   lag: gauge('vision.consumer.lag', {
@@ -131,6 +180,13 @@ export const consumerMetrics = {
 export const kafkaMetrics = {
   offsetResets: counter('vision.consumer.offset_resets', {
     meaning: 'Positions that were out of range: records were skipped or are read again. An alarm',
+  }),
+};
+
+export const standbyMetrics = {
+  synchronous: gauge('vision.db.synchronous', {
+    meaning:
+      '1 when commits waited for a synchronous standby at the start of this process, else 0; absent with DATABASE_STANDBY=managed',
   }),
 };
 

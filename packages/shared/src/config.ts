@@ -125,8 +125,16 @@ export const auditConfig = {
   AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
 };
 
-/** Settings of every service that looks for stored objects that belong to nothing. */
+/** Setting of every service that removes stored objects that belong to nothing. */
+export const sweepGraceConfig = {
+  SWEEP_GRACE_MS: millis(7 * 86_400_000).describe(
+    'Stored objects that belong to nothing are marked, and removed when they still belong to nothing after this time',
+  ),
+};
+
+/** Settings of every service that looks for them in the bucket. */
 export const sweepConfig = {
+  ...sweepGraceConfig,
   FULL_SWEEP_INTERVAL_MS: millis(7 * 86_400_000).describe(
     'Pause between two looks through all stored objects for those that belong to nothing; between them only new ones are listed',
   ),

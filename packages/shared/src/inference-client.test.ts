@@ -193,8 +193,25 @@ test('jobs are read in one request with the token, and stopped by id', async () 
 
 test('a backend that does not know the question for its capacity tells none; nonsense is no answer', async () => {
   const capacity = { free: { stream: 1, object: 2 }, places: { stream: 3, object: 13 } };
-  expect(await (await clientTo(json(200, capacity))).readCapacity()).toEqual(capacity);
-  expect(await (await clientTo(json(404, { reason: 'unknown_path' }))).readCapacity()).toBeUndefined();
+  expect(await (await clientTo(json(200, capacity))).readCapacity(2_000)).toEqual(capacity);
+  expect(await (await clientTo(json(404, { reason: 'unknown_path' }))).readCapacity(2_000)).toBeUndefined();
   const strange = await clientTo(json(200, { free: 'all' }));
-  await expect(strange.readCapacity()).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(strange.readCapacity(2_000)).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
+test('answers about capacity do not hide that submissions fail; silence counts as a failed submission', async () => {
+  const capacity = { free: { stream: 1, object: 2 }, places: { stream: 3, object: 13 } };
+  const failing = await clientTo((req, res) =>
+    req.method === 'GET' ? json(200, capacity)(req, res) : json(500, {})(req, res),
+  );
+  for (let index = 0; index < 10; index += 1) {
+    expect(await failing.readCapacity(2_000)).toEqual(capacity);
+    expect((await failing.submitJob(newJob)).outcome).toBe('unknown');
+  }
+  expect(() => failing.assertAccepting('submit')).toThrow();
+  const silent = await clientTo(() => undefined);
+  for (let index = 0; index < 10; index += 1) {
+    await expect(silent.readCapacity(20)).rejects.toMatchObject({ reason: 'inference_unreachable' });
+  }
+  expect(() => silent.assertAccepting('submit')).toThrow();
 });

@@ -4,6 +4,8 @@ import { httpUrl, millis, tokens } from './config.ts';
 import { listBackendDifferences } from './contracts/audit.ts';
 import type { Difference } from './contracts/audit.ts';
 import {
+  activeJobs,
+  activeJobsPath,
   capacityReply,
   detection,
   healthReply,
@@ -13,7 +15,8 @@ import {
   processorTimeHeader,
   processorTimesOf,
 } from './contracts/inference.ts';
-import type { CapacityReply, Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
+import type { ActiveJobs, CapacityReply, Detection, HealthReply, Job, NewJob } from './contracts/inference.ts';
+import { pathTo } from './contracts/question.ts';
 import { fail } from './errors.ts';
 import type { AppError } from './errors.ts';
 import { createBreaker } from './http/breaker.ts';
@@ -21,7 +24,7 @@ import type { Breaker, BreakerState } from './http/breaker.ts';
 import { call } from './http/call.ts';
 import type { CallReply, CallRequest } from './http/call.ts';
 import type { TokenSigner } from './http/service-token.ts';
-import { expectBody, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
+import { expectBody, judgeCapacity, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
 import { submit } from './inference/submit.ts';
 import type { SubmitOutcome } from './inference/submit.ts';
 
@@ -38,7 +41,10 @@ export const inferenceClientConfig = {
         'calls carry a service token',
     ),
   BREAKER_RESET_MS: millis(5_000).describe('Time from the opening of a circuit breaker until one call may try again'),
-  SUBMIT_TIMEOUT_MS: millis(5_000).describe('Longest wait for the answer to a submitted job'),
+  SUBMIT_TIMEOUT_MS: millis(5_000).describe(
+    'Longest wait of one create for the backend: for the answer to the submitted job, and before it for the capacity, ' +
+      'which takes a third of this at most and 2 s at most',
+  ),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),
 };
 
@@ -59,11 +65,20 @@ export type DetectOutcome = { processorMs: number } & (
 );
 
 export interface InferenceClient {
-  submitJob: (job: NewJob) => Promise<SubmitOutcome>;
-  /** Jobs that could begin now; undefined for a backend that does not tell. @throws AppError of kind `unavailable`. */
-  readCapacity: () => Promise<CapacityReply | undefined>;
+  /** @param leftMs what earlier questions for this job left of the limit of a submission */
+  submitJob: (job: NewJob, leftMs?: number) => Promise<SubmitOutcome>;
+  /**
+   * Jobs that could begin now; undefined for a backend that does not tell. Asked behind the breaker of submissions, for
+   * which only silence counts. @throws AppError of kind `unavailable`.
+   */
+  readCapacity: (timeoutMs: number) => Promise<CapacityReply | undefined>;
   /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
   readJobs: (ids: readonly string[]) => Promise<Job[]>;
+  /**
+   * Jobs that have not ended, including those without a task; undefined for a backend that does not list them.
+   * @throws AppError of kind `unavailable`.
+   */
+  readActiveJobs: (page: { after?: string | undefined; limit: number }) => Promise<ActiveJobs | undefined>;
   /**
    * Asks for a stop; resolves once the backend acknowledged it. `wasLive`: the backend had the job and it had not
    * ended. Stops of unknown ids are acknowledged too, with `wasLive` false. @throws AppError of kind `unavailable`.
@@ -122,25 +137,25 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
   const through = (breaker: Breaker, request: BackendRequest) => send({ ...request, breakerState: breaker.state() });
   const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => through(breaker, request), judgeReply);
   return {
-    submitJob: (newJob) => {
-      const request = { operation: 'submit', method: 'POST', path: '/v1/jobs', json: newJob } as const;
-      const submitOnce = () => through(breakers.submit, { ...request, timeoutMs: submitTimeoutMs });
-      return submit(breakers.submit, newJob, submitOnce);
+    submitJob: (newJob, leftMs) => {
+      const request = { ...submitRequest, json: newJob, timeoutMs: submitTimeoutMs, leftMs };
+      return submit(breakers.submit, newJob, () => through(breakers.submit, request));
     },
-    readCapacity: async () => toCapacity(await unavailableOn(ask(breakers.read, capacityRequest))),
+    async readCapacity(timeoutMs) {
+      const askOnce = () => through(breakers.submit, { ...capacityRequest, timeoutMs });
+      return toCapacity(await unavailableOn(breakers.submit.run(askOnce, judgeCapacity)));
+    },
     async readJobs(ids) {
       if (ids.length === 0) return [];
       const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
-      return expectBody(
-        jobList,
-        await unavailableOn(ask(breakers.read, { operation: 'read', method: 'GET', path, timeoutMs: readTimeoutMs })),
-      ).jobs;
+      const request = { operation: 'read', method: 'GET', path, timeoutMs: readTimeoutMs } as const;
+      return expectBody(jobList, await unavailableOn(ask(breakers.read, request))).jobs;
     },
+    readActiveJobs: (page) => readActiveJobs((request) => send({ ...request, timeoutMs: readTimeoutMs }), page),
     async stopJob(id) {
       const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
-      const reply = await unavailableOn(
-        ask(breakers.stop, { operation: 'stop', method: 'POST', path, timeoutMs: readTimeoutMs }),
-      );
+      const request = { operation: 'stop', method: 'POST', path, timeoutMs: readTimeoutMs } as const;
+      const reply = await unavailableOn(ask(breakers.stop, request));
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
@@ -169,10 +184,19 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
   };
 }
 
+async function readActiveJobs(
+  ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
+  page: { after?: string | undefined; limit: number },
+): Promise<ActiveJobs | undefined> {
+  const path = pathTo(activeJobsPath, undefined, page);
+  const reply = await unavailableOn(ask({ operation: 'list', method: 'GET', path }));
+  return reply.status === 404 ? undefined : expectBody(activeJobs, reply);
+}
+
 type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher'> & { path: string };
 
-/** A create waits for this answer, and goes on without it. */
-const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capacity', timeoutMs: 1_000 } as const;
+const submitRequest = { operation: 'submit', method: 'POST', path: '/v1/jobs' } as const;
+const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capacity' } as const;
 
 const toCapacity = (reply: CallReply): CapacityReply | undefined =>
   reply.status === 404 ? undefined : expectBody(capacityReply, reply);

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { json as parseJson } from 'node:stream/consumers';
 import { z } from 'zod';
 import { createApp } from '../src/http/app.ts';
 import { readIdempotencyKey } from '../src/http/idempotency-key.ts';
@@ -67,9 +70,13 @@ const careless = route(
   { ...open.definition, operation: 'careless', path: '/careless', summary: 'Asks for the caller it cannot have' },
   async ({ caller }) => ({ status: 200, body: { caller } }),
 );
+const strict = route(
+  { ...keyed.definition, operation: 'strict', path: '/strict', audience: 'public', summary: 'Takes no input' },
+  async () => ({ status: 200, body: {} }),
+);
 const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
 const app = createApp({
-  routes: [echo, broken, patient, keyed, open, careless],
+  routes: [echo, broken, patient, keyed, open, careless, strict],
   authenticate: createServiceAccess({ callee: 'quota', publicKeys, logger }).authenticate,
   logger,
 });
@@ -100,6 +107,22 @@ test('a route answers with exactly the declared fields', async () => {
   expect(reply.status).toBe(200);
   expect(await reply.json()).toEqual({ text: 'hi', subject: 's1' });
   expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test.each<[string, string, string | undefined, unknown]>([
+  ['a query parameter', '?colour=red', undefined, [400, 'unknown_field', 'colour']],
+  ['a parameter without a value', '?colour', undefined, [400, 'unknown_field', 'colour']],
+  ['a field behind GET', '', '{"colour":"red"}', [400, 'unknown_field', 'colour']],
+  ['a body that is no JSON object', '', '[1]', [400, 'body_invalid', undefined]],
+  ['an empty query', '?', undefined, [200, undefined, undefined]],
+  ['an empty JSON object', '', '{}', [200, undefined, undefined]],
+])('a public operation without input and %s', async (_name, query, body, expected) => {
+  const { promise, resolve } = Promise.withResolvers<IncomingMessage>();
+  const headers = { authorization: `Bearer ${token}`, ...(body ? { 'content-length': body.length } : {}) };
+  request(`${base}/strict${query}`, { headers }, resolve).end(body);
+  const reply = await promise;
+  const { details } = (await parseJson(reply)) as { details?: { reason: string; field?: string } };
+  expect([reply.statusCode, details?.reason, details?.field]).toEqual(expected);
 });
 
 test('a call without, with a forged or with a foreign token is 401', async () => {

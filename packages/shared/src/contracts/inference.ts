@@ -75,6 +75,12 @@ export const job = z
   .meta({ id: 'Job' });
 export const jobList = z.object({ jobs: z.array(job) }).meta({ id: 'JobList' });
 
+/** A page of the jobs that have not ended, in the order of their ids. */
+export const activeJobs = jobList
+  .extend({ next_cursor: z.string().describe('Empty on the last page') })
+  .meta({ id: 'ActiveJobs' });
+export const activeJobsPath = '/v1/active-jobs';
+
 const jobsByKind = z.object({
   stream: z.int().min(0).describe('Live streams'),
   object: z.int().min(0).describe('Uploaded videos'),
@@ -112,6 +118,7 @@ export function processorTimesOf(header: string | string[] | undefined): number[
 /** The body that says for sure that nothing was created. */
 export const refusal = z.object({ reason: z.string() }).meta({ id: 'Refusal' });
 
+export type ActiveJobs = z.infer<typeof activeJobs>;
 export type CapacityReply = z.infer<typeof capacityReply>;
 export type HealthReply = z.infer<typeof healthReply>;
 export type JobSource = z.infer<typeof jobSource>;

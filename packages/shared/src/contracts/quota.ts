@@ -174,6 +174,29 @@ export const repairCounter = defineQuestion({
   refusals: ['not_found'],
 });
 
+export const endedReservation = z
+  .object({
+    reservation_id: z.string(),
+    subject: z.string(),
+    units: z.int(),
+    charged: z.int().describe('What it costs its subject in the end'),
+  })
+  .meta({ id: 'EndedReservation' });
+
+/** End an open reservation by hand: keep its units or give them back. */
+export const endReservation = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/open-reservations/end',
+  body: z.object({
+    reservation_id: z.string().max(200),
+    outcome: z.enum(['charge', 'refund']),
+    who: z.string().max(200),
+  }),
+  reply: endedReservation,
+  refusals: ['not_found', 'conflict'],
+});
+
+export type EndedReservation = z.infer<typeof endedReservation>;
 export type OpenReservation = z.infer<typeof openReservations>['items'][number];
 export type QuotaKind = z.infer<typeof quotaKind>;
 export type ReserveRequest = z.infer<typeof reserveRequest>;

@@ -31,6 +31,22 @@ const outboxState = z
   })
   .meta({ id: 'OutboxState' });
 
+const poisonedTasks = z
+  .object({
+    loop: z.string().describe('The background loop'),
+    tasks: z.int().min(1).describe('Number of tasks whose step failed and has not succeeded since'),
+    task_ids: z.array(z.string()).describe('Their ids, at most 100'),
+  })
+  .meta({ id: 'PoisonedTasks' });
+
+const timedOutCalls = z
+  .object({
+    upstream: z.string(),
+    operation: z.string(),
+    timeouts: z.int().min(1).describe('Number of calls that timed out'),
+  })
+  .meta({ id: 'TimedOutCalls' });
+
 /** How one process of a service stands. Outbox and lag are those of its database, so every replica tells the same. */
 export const serviceStatus = z
   .object({
@@ -40,6 +56,11 @@ export const serviceStatus = z
     breakers: z.array(breakerState),
     outbox: outboxState.optional(),
     lag: z.array(partitionLag),
+    poisoned: z
+      .array(poisonedTasks)
+      .optional()
+      .describe('Background loops of this process in which a step fails for some tasks'),
+    timeouts: z.array(timedOutCalls).optional().describe('Calls of this process that timed out in the last minute'),
   })
   .meta({ id: 'ServiceStatus', description: 'How one process of a service stands' });
 
@@ -85,10 +106,13 @@ export const exampleReplicaStatus: z.infer<typeof replicaStatus> = {
     breakers: [{ name: 'inference.submit', state: 'closed' }],
     outbox: { waiting: 0, oldest_s: 0, publishes: true },
     lag: [{ group: 'tasks', topic: 'vision.results.v1', partition: 0, lag: 0 }],
+    poisoned: [{ loop: 'reconciler', tasks: 1, task_ids: ['019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10'] }],
+    timeouts: [{ upstream: 'quota', operation: 'reserve', timeouts: 4 }],
   },
 };
 
 export type DependencyState = z.infer<typeof dependencyState>;
+export type PoisonedTasks = z.infer<typeof poisonedTasks>;
 export type PartitionLag = z.infer<typeof partitionLag>;
 export type ServiceStatus = z.infer<typeof serviceStatus>;
 export type ReplicaStatus = z.infer<typeof replicaStatus>;

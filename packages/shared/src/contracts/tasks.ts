@@ -130,6 +130,44 @@ const backendJob = z
   })
   .meta({ id: 'BackendJob', description: 'A task that has not ended, beside its job at the inference backend' });
 
+const jobOfBackend = z
+  .object({
+    job,
+    task: z
+      .object({ subject: z.string(), status: taskStatus, age_s: z.int() })
+      .optional()
+      .describe(
+        'Left out when tasks has no such task: the job runs until an operator stops it, and is charged to no subject',
+      ),
+  })
+  .meta({ id: 'JobOfBackend', description: 'A job that has not ended at the inference backend, beside its task' });
+
+const jobPage = z.object({
+  after: z.string().max(200).optional().describe('next_cursor of the page before'),
+  limit: z.coerce.number<string>().int().min(1).max(100).default(100),
+});
+
+/** Jobs that have not ended at the backend, each beside its task: also those whose task is not known. */
+export const listJobsOfBackend = defineQuestion({
+  method: 'get',
+  path: '/internal/v1/backend-jobs',
+  query: jobPage,
+  reply: z
+    .object({ items: z.array(jobOfBackend), next_cursor: z.string().describe('Empty on the last page') })
+    .meta({ id: 'JobOfBackendList' }),
+  refusals: ['not_found'],
+});
+
+/** Stop a job at the backend whose task is not known or has ended. */
+export const stopJobOfBackend = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/backend-jobs/{job_id}/stop',
+  params: z.object({ job_id: z.string().min(1).max(200) }),
+  body: z.object({ who: z.string().max(200) }),
+  reply: job,
+  refusals: ['conflict'],
+});
+
 /** Which jobs an operator wants to see; the backend tells of 100 at a time. */
 export const jobFilter = z.object({
   subject: z.string().max(128).optional(),
@@ -147,6 +185,7 @@ export const listBackendJobs = defineQuestion({
     .meta({ id: 'BackendJobList' }),
 });
 
+export type JobsOfBackend = z.infer<typeof listJobsOfBackend.reply>;
 export type TaskFilter = z.infer<typeof taskFilter>;
 export type BackendJob = z.infer<typeof backendJob>;
 export type InternalTask = z.infer<typeof internalTask>;

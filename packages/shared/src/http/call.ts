@@ -55,6 +55,8 @@ export interface CallRequest {
   bytes?: Buffer | Readable | undefined;
   /** For the whole exchange; less when the request that this is for has less time left and ends with it. */
   timeoutMs: number;
+  /** What earlier calls for the same work left of it. */
+  leftMs?: number | undefined;
   /** How a call with this answer ended, where the status alone does not tell it. */
   wordFor?: ((reply: CallReply) => CallOutcome | undefined) | undefined;
   /** Which try this is, of how many at most. */
@@ -85,7 +87,7 @@ const connections = new Agent({ keepAliveTimeout: IDLE_CONNECTION_MS, keepAliveM
  */
 export async function call(input: CallRequest): Promise<CallReply> {
   const { upstream, operation, attempt, breakerState } = input;
-  const { limitMs, isDeadline } = limitWithin(input.timeoutMs);
+  const { limitMs, isDeadline } = limitWithin(Math.min(input.timeoutMs, input.leftMs ?? Infinity));
   const attributes = attributesOf(input);
   const options = { upstream, operation, limitMs, usualLimitMs: input.timeoutMs, attempt, breakerState, attributes };
   return callUpstream(options, (running) => callOnce({ ...input, timeoutMs: limitMs }, running, isDeadline));

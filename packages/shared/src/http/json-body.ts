@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { fail } from '../errors.ts';
 import { readRequestBody } from './read-body.ts';
 
-const LIMITS = { maxBytes: 64 * 1024, idleMs: 15_000, totalMs: 15_000 };
+export const MAX_JSON_BYTES = 64 * 1024;
+const LIMITS = { maxBytes: MAX_JSON_BYTES, idleMs: 15_000, totalMs: 15_000 };
 
 /**
  * Reads a JSON body: application/json (UTF-8) only, not compressed, at most 64 KiB, within 15 s.

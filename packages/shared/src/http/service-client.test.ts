@@ -70,15 +70,15 @@ test('path, query and body are built from the question, and what the reply has b
 });
 
 test('a refusal that the question foresees is thrown as it was said', async () => {
-  refusing(fail.notFound('There is no such thing.', 'thing_not_found'));
-  await expect(client.ask(getThing, asking)).rejects.toMatchObject({ kind: 'not_found', reason: 'thing_not_found' });
+  refusing(fail.notFound('There is no such thing.', 'task_not_found'));
+  await expect(client.ask(getThing, asking)).rejects.toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
   expect(lines).toEqual([]);
 });
 
 test.each([
   ['invalid', fail.requestInvalid('body_invalid', 'idempotency_key: Invalid UUID.', { field: 'idempotency_key' })],
   ['not found', fail.notFound('There is no such thing.')],
-  ['conflict', fail.conflict('thing_differs', 'It differs.')],
+  ['conflict', fail.conflict('key_ended', 'It differs.')],
   ['exhausted', fail.rateLimited('rate_exceeded', 3)],
   ['unauthenticated', fail.authRequired('service_token_invalid')],
 ])('a refusal that is not foreseen (%s) is our own fault and an error in the log', async (_what, error) => {

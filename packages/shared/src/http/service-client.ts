@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Callee } from '../contracts/allowed-calls.ts';
+import type { Reason } from '../contracts/reasons.ts';
 import { AppError, fail } from '../errors.ts';
 import type { ErrorCode, ErrorKind } from '../errors.ts';
 import { problem } from '../contracts/problem.ts';
@@ -74,7 +75,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
 const upperCased = { get: 'GET', post: 'POST', put: 'PUT' } as const;
 
-async function send(request: CallRequest): Promise<CallReply> {
+async function send(request: CallRequest & { upstream: Callee }): Promise<CallReply> {
   try {
     return await call(request);
   } catch (error) {
@@ -108,7 +109,8 @@ function toAppError(kind: ErrorKind, said: z.infer<typeof problem>, reply: CallR
   const { reason, ...details } = said.details;
   return new AppError(kind, said.detail, {
     code: said.code as ErrorCode | undefined,
-    reason: String(reason),
+    // Services of two releases talk to each other: the reason may be one that this release does not list.
+    reason: String(reason) as Reason,
     details,
     retryAfterS: Number(reply.headers['retry-after']) || undefined,
   });

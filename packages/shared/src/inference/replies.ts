@@ -4,6 +4,8 @@ import { AppError, fail } from '../errors.ts';
 import type { Settled, Verdict } from '../http/breaker.ts';
 import { bodyAs, CallError } from '../http/call.ts';
 import type { CallReply } from '../http/call.ts';
+import { outcomeOf } from '../upstream/classify.ts';
+import { isTimeout } from '../upstream/error-type.ts';
 import type { CallOutcome } from '../upstream/error-type.ts';
 
 /**
@@ -21,6 +23,13 @@ export function judgeReply(settled: Settled<CallReply>): Verdict {
   if (status === 503 && bodyAs(refusal, settled.value)?.reason === 'saturated') return 'neutral';
   return status >= 400 && status < 500 ? 'neutral' : 'fault';
 }
+
+/**
+ * After any other answer than its capacity, and after a failure at once, a create goes on to its submission, and that
+ * counts. A create without an answer in time ends there.
+ */
+export const judgeCapacity = (settled: Settled<CallReply>): Verdict =>
+  'error' in settled && isTimeout(outcomeOf(settled.error)) ? 'fault' : 'neutral';
 
 /** A refusal for lack of room in the words of spans and metrics. */
 export function wordFor({ status, body }: CallReply): CallOutcome | undefined {

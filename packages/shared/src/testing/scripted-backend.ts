@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { newJob, processorTimeHeader } from '../contracts/inference.ts';
 import { readBody } from '../http/read-body.ts';
 import type { CapacityReply, Job, NewJob } from '../contracts/inference.ts';
+import { KEPT_MS } from './kept-connections.ts';
 
 /** What happens to a submit. Everything but `accept` is a fault that a real backend shows only by accident. */
 export type SubmitMode =
@@ -59,7 +60,7 @@ const objects = [
 
 /** Speaks the inference contract over a real socket, and fails on demand. */
 export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     answer(backend, req, res).catch(() => res.destroy());
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -98,6 +99,7 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   const [, , , jobId = '', action] = url.pathname.split('/');
   if (url.pathname === '/v1/health') json(res, backend.isWell ? 200 : 503, { status: 'ok', scenes: [] });
   else if (url.pathname === '/v1/capacity') json(res, backend.capacity ? 200 : 404, backend.capacity?.() ?? {});
+  else if (url.pathname === '/v1/active-jobs') listActive(backend, url.searchParams, res);
   else if (url.pathname === '/v1/detect') detect(backend, res);
   else if (url.pathname === '/v1/jobs' && req.method === 'POST') submit(backend, body, res);
   else if (url.pathname === '/v1/jobs') {
@@ -108,6 +110,17 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
     const job = backend.jobs.get(jobId);
     json(res, job ? 200 : 404, job ? shown(backend, job) : {});
   }
+}
+
+function listActive(backend: ScriptedBackend, query: URLSearchParams, res: ServerResponse): void {
+  const [after, limit] = [query.get('after') ?? '', Number(query.get('limit'))];
+  const ids = [...backend.jobs.keys()].filter((id) => id > after).toSorted();
+  const jobs = ids.flatMap((id) => {
+    const job = backend.jobs.get(id);
+    return job && !isOver(job) ? [shown(backend, job)] : [];
+  });
+  const page = jobs.slice(0, limit);
+  json(res, 200, { jobs: page, next_cursor: jobs.length > limit ? page.at(-1)?.job_id : '' });
 }
 
 function submit(backend: ScriptedBackend, body: Buffer, res: ServerResponse): void {

@@ -15,7 +15,7 @@ export interface RunningProcess {
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** What a process gets from the one that runs the tests; everything else that it knows is said by the test. */
-const inherited = {
+export const inheritedEnvironment = {
   PATH: process.env['PATH'] ?? '',
   ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
 };
@@ -24,7 +24,7 @@ const inherited = {
 export function startProcess(service: string, env: Record<string, string>, args: string[] = []): RunningProcess {
   const child = spawn(process.execPath, ['--conditions=@vision/source', `services/${service}/src/main.ts`, ...args], {
     cwd: root,
-    env: { ...inherited, ...env },
+    env: { ...inheritedEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -39,7 +39,7 @@ export function startProcess(service: string, env: Record<string, string>, args:
     ended,
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      const late = setTimeout(() => child.kill('SIGKILL'), 120_000);
       await ended;
       clearTimeout(late);
     },
@@ -60,7 +60,7 @@ export async function untilReady(running: RunningProcess, healthPort: number): P
       if (running.child.exitCode !== null || running.child.signalCode !== null) return 'ended';
       return (await fetch(`http://127.0.0.1:${healthPort}/health/ready`)).status === 200;
     },
-    { timeoutMs: 60_000, intervalMs: 50 },
+    { intervalMs: 50 },
   );
   if (running.child.exitCode !== null || running.child.signalCode !== null)
     throw new Error(`it ended: ${running.output()}`);

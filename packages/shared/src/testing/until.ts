@@ -7,8 +7,8 @@ export interface UntilOptions {
   intervalMs?: number;
 }
 
-/** A fact comes when it comes, on a busy machine too; what has to come soon says so with a limit of its own. */
-const PATIENCE_MS = 40_000;
+/** Ends a wait for a fact that never comes: far above what any takes on a busy machine, below the runner's limit. */
+const PATIENCE_MS = 180_000;
 
 /**
  * Asks again and again until `fn` gives something truthy, and returns that. A throwing `fn` counts as "not yet".

@@ -19,9 +19,9 @@ const formWith = (store: TestForm['files']['store']): TestForm => ({
     maxCount: 2,
     maxBytes: 100,
     store,
-    refuseNone: () => fail.requestInvalid('none', 'none'),
-    refuseTooMany: () => fail.requestInvalid('too_many', 'too many'),
-    refuseTooLarge: () => fail.requestInvalid('too_large', 'too large'),
+    refuseNone: () => fail.requestInvalid('file_missing', 'none'),
+    refuseTooMany: () => fail.requestInvalid('too_many_files', 'too many'),
+    refuseTooLarge: () => fail.requestInvalid('file_too_large', 'too large'),
   },
   values: ['note'],
   limits: { maxBytes: 10_000, idleMs: 60_000, totalMs: 60_000 },
@@ -81,8 +81,8 @@ test.each<[string, string, string]>([
     '--x\r\nContent-Disposition: form-data; name="files"\r\nContent-Type: application/octet-stream\r\n\r\n',
     'file_name_missing',
   ],
-  ['a file too many', file('a') + file('b') + file('c'), 'too_many'],
-  ['a file that is too large', file('a'.repeat(200)), 'too_large'],
+  ['a file too many', file('a') + file('b') + file('c'), 'too_many_files'],
+  ['a file that is too large', file('a'.repeat(200)), 'file_too_large'],
 ])('%s is refused while the body is still on its way', async (_what, body, reason) => {
   const { req, form } = await open(formWith(keep));
   // A part has ended when the next one begins.

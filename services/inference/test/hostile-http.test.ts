@@ -1,11 +1,9 @@
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { REDIRECTS, leadingAnswers, playlists, redirect, redirectingPiece } from './support/hostile-http.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener } from './support/live-watch.ts';
+import { atEnd, opener, playToEnd } from './support/live-watch.ts';
 
 let inner: Awaited<ReturnType<typeof tcpServer>>;
 
@@ -32,9 +30,8 @@ async function reasonAgainst(answer: (path: string) => string | Buffer): Promise
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return input;
   atEnd(input.close);
-  const fed = new PassThrough().resume();
-  input.feed(fed);
-  await until(() => fed.readableEnded || fed.destroyed);
+  await playToEnd(input);
+  await input.close();
   return input.failure();
 }
 

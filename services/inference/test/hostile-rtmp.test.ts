@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
@@ -6,7 +5,7 @@ import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
 import { beforePlaying, handshakes, inPlaceOfPlaying, refused } from './support/hostile-rtmp.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener } from './support/live-watch.ts';
+import { atEnd, opener, playToEnd } from './support/live-watch.ts';
 import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import type { RtmpScript } from './support/scripted-rtmp.ts';
 
@@ -27,9 +26,8 @@ async function openAgainst(script: RtmpScript, { hello, user = '' }: { hello?: (
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, reason: input, input: undefined };
   atEnd(input.close);
-  const fed = new PassThrough().resume();
-  input.feed(fed);
-  return { server, input, fed, reason: undefined };
+  const played = playToEnd(input);
+  return { server, input, played, reason: undefined };
 }
 
 const at = (): Elsewhere => ({ host: '127.0.0.2', port: inner.port, url: `rtmp://127.0.0.2:${inner.port}/inner` });
@@ -42,7 +40,8 @@ test.each(beforePlaying)('%s ends the attempt (%s) and leads nowhere', async (_n
 
 test.each(inPlaceOfPlaying)('%s ends the stream (%s)', async (_name, reason, script) => {
   const opened = await openAgainst(script(at()));
-  if (opened.input) await until(() => opened.fed.readableEnded);
+  await opened.played;
+  await opened.input?.close();
   expect(opened.input?.failure() ?? opened.reason).toBe(reason);
   expect(inner.seen.connections).toBe(0);
 });

@@ -1,11 +1,10 @@
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { sourceReasonOf } from '../src/domain/source-error.ts';
 import { leadingAnswers, playing, unreadHosts, whilePlaying } from './support/hostile-rtsp.ts';
 import { tcpServer } from './support/live-servers.ts';
 import type { Elsewhere } from './support/live-servers.ts';
-import { atEnd, opener } from './support/live-watch.ts';
+import { atEnd, opener, playToEnd } from './support/live-watch.ts';
 import { rtspAnswer, scriptedRtsp } from './support/scripted-rtsp.ts';
 import type { RtspScript } from './support/scripted-rtsp.ts';
 
@@ -27,9 +26,8 @@ async function openAgainst(script: RtspScript) {
   const input = await open.catch((error: unknown) => sourceReasonOf(error));
   if (typeof input === 'string') return { server, own, reason: input, input: undefined };
   atEnd(input.close);
-  const fed = new PassThrough().resume();
-  input.feed(fed);
-  return { server, own, input, fed, reason: undefined };
+  const played = playToEnd(input);
+  return { server, own, input, played, reason: undefined };
 }
 
 const at = (): Elsewhere => ({ host: '127.0.0.2', port: inner.port, url: `rtsp://127.0.0.2:${inner.port}/inner` });
@@ -55,15 +53,16 @@ test.each(unreadHosts)(
 test.each(whilePlaying)('%s while it plays ends the attempt', async (_name, reason, more) => {
   const opened = await openAgainst(playing(more(at())));
   // Bytes that come together with the answer may end the attempt before it counts as open.
-  if (opened.input) await until(() => opened.fed.readableEnded);
+  await opened.played;
+  await opened.input?.close();
   expect(opened.input?.failure() ?? opened.reason).toBe(reason);
   expect(inner.seen.connections).toBe(0);
 });
 
 test('a session is kept alive within its time, by what the server knows, and left at the end', async () => {
   const { server, input } = await openAgainst({});
-  await until(() => server.requests.some(({ method }) => method === 'GET_PARAMETER'), { timeoutMs: 10_000 });
-  input?.close();
+  await until(() => server.requests.some(({ method }) => method === 'GET_PARAMETER'));
+  await input?.close();
   await until(() => server.requests.at(-1)?.method === 'TEARDOWN');
 });
 
@@ -74,5 +73,6 @@ test('what a server asks of us is refused, and the stream goes on', async () => 
   });
   const refusals = () => server.requests.filter(({ method, uri }) => method === 'RTSP/1.0' && uri === '501');
   await until(() => refusals().length === 3);
+  await input?.close();
   expect(input?.failure()).toBeUndefined();
 });

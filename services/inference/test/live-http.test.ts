@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { startLiveSource } from '../../../examples/live-source.ts';
 import { tcpServer } from './support/live-servers.ts';
 import { atEnd, expectStreetFrames, httpServer, opener, reasonOf, street, take, watch } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(90_000);
 
 let videos: Awaited<ReturnType<typeof videoDirectory>>;
 

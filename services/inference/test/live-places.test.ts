@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { removeWorker, reportWorker } from '../src/db/workers.ts';
@@ -11,9 +11,6 @@ import { jobWorld } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
 import { tcpServer } from './support/live-servers.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(180_000);
 
 const run = promisify(execFile);
 const path = (relative: string) => new URL(relative, import.meta.url).pathname;
@@ -115,7 +112,7 @@ test('a stream whose worker is gone is taken up even where there is no room for 
   await reportWorker(world.db, { id: other, capacity: 1, livePlaces: 1, seenMs: 20_000 });
   expect((await service.submit(second)).status).toBe(201);
   await removeWorker(world.db, other);
-  await until(async () => (await service.read(second.job_id)).status === 'running', { timeoutMs: 30_000 });
+  await until(async () => (await service.read(second.job_id)).status === 'running');
 });
 
 test('frames of a still scene repeat their objects and tracks, and a counter says how many did', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { rtmpServer, tcpServer } from './support/live-servers.ts';
 import {
@@ -15,9 +15,6 @@ import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import { scriptedRtsp } from './support/scripted-rtsp.ts';
 import { rtspServer } from './support/rtsp-server.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(90_000);
 
 let videos: Awaited<ReturnType<typeof videoDirectory>>;
 
@@ -90,7 +87,7 @@ test.each(['rtsp', 'rtmp'])(
     const url = `${scheme}://127.0.0.1:${silent.port}/cam`;
     const live = watch(url, { noFrameMs: 3_600_000 }, { openInput: opener(url, { openTimeoutMs: 1000 }) });
     const asked = take(live, 1);
-    await until(() => live.retries.length > 0, { timeoutMs: 60_000 });
+    await until(() => live.retries.length > 0);
     live.stop();
     await asked;
   },
@@ -103,7 +100,7 @@ test('a server that leaves before its first picture is tried again', async () =>
   for (const url of [`rtsp://127.0.0.1:${rtsp.port}/cam`, `rtmp://127.0.0.1:${rtmp.port}/live/cam`]) {
     const live = watch(url);
     const next = live.frames.next();
-    await until(() => live.retries.length >= 2, { timeoutMs: 60_000 });
+    await until(() => live.retries.length >= 2);
     expect(new Set(live.retries)).toEqual(new Set(['stream_ended']));
     live.stop();
     await next;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { capture, decoded } from './support/captured.ts';
 import { atEnd, opener } from './support/live-watch.ts';
 import { rtspServer } from './support/rtsp-server.ts';
@@ -10,9 +10,6 @@ import { info, scriptedRtmp } from './support/scripted-rtmp.ts';
 import type { RtmpViewer } from './support/scripted-rtmp.ts';
 import { MESSAGE } from '../src/inputs/rtmp/rtmp-message.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg shares the machine with everything else that is tested.
-jest.setTimeout(60_000);
 
 const run = promisify(execFile);
 const SOURCE = ['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25:d=4'];

@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Shape } from '@vision/shared/contracts/model-input';
 import { scaleExpression } from '../src/decoding/scale-expression.ts';
 import { boundedFit, fitTo } from '../src/domain/frame-fit.ts';
 import type { FrameFit } from '../src/domain/frame-fit.ts';
-
-// ffmpeg shares the machine with everything else that is tested.
-jest.setTimeout(90_000);
 
 const run = promisify(execFile);
 const shapes: Shape[] = [

@@ -61,6 +61,14 @@ test('a playlist of more lines than a day of pieces has is not read', () => {
   expect(readPlaylist(repeated(9_000, '#EXTINF:2,\nb.ts\n'), BASE)).toMatchObject({ kind: 'segments' });
 });
 
+test('a playlist of more variants than any service offers is not read, nor is a line longer than any address', () => {
+  const variants = (count: number) => `#EXTM3U\n${'#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\n'.repeat(count)}`;
+  expect(readPlaylist(variants(100), BASE)).toMatchObject({ kind: 'variants' });
+  expect(() => readPlaylist(variants(101), BASE)).toThrow('unreadable');
+  expect(pieceNamed(`a.ts?signature=${'x'.repeat(8_000)}`)).toHaveLength(8_000 + BASE.lastIndexOf('/') + 16);
+  expect(() => pieceNamed(`a.ts?signature=${'x'.repeat(17_000)}`)).toThrow('unreadable');
+});
+
 test.each([
   '#EXT-X-START:TIME-OFFSET=1\n',
   '#EXT-X-SKIP:SKIPPED-SEGMENTS=1\n',

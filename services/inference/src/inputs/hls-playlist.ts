@@ -28,6 +28,10 @@ const WIDTH = 1280;
 
 const LONGEST_S = 60;
 
+// Reading them takes time that grows with their square; the largest services offer some dozens.
+const MAX_VARIANTS = 100;
+// Signed addresses have some thousand characters.
+const MAX_LINE = 16_384;
 /** Ten thousand pieces: sixteen hours of six seconds each. */
 const MAX_LINES = 20_000;
 // The library spends as long on a line that tells us nothing as on a piece.
@@ -70,7 +74,7 @@ export function readPlaylist(text: string, base: string): HlsPlaylist {
   };
 }
 
-/** A playlist is read in this process, where all jobs are: reading one takes at most this part of the time. */
+/** Reading playlists takes at most this part of the time. */
 const READING_SHARE = 0.05;
 
 /**
@@ -83,9 +87,12 @@ export function pauseBeforeReload(last: { targetMs: number; isNew: boolean; read
 
 function parse(text: string): hls.types.MasterPlaylist | hls.types.MediaPlaylist {
   const lines = text.split(/\r\n|\r|\n/, MAX_LINES + 1);
-  if (lines.length > MAX_LINES) throw new SourceError('unreadable');
+  if (lines.length > MAX_LINES || lines.some((line) => line.length > MAX_LINE)) throw new SourceError('unreadable');
+  const meant = lines.filter((line) => MEANT.test(line.trim()));
+  const variants = meant.filter((line) => line.trim().startsWith('#EXT-X-STREAM-INF'));
+  if (variants.length > MAX_VARIANTS) throw new SourceError('unreadable');
   try {
-    return hls.parse(lines.filter((line) => MEANT.test(line.trim())).join('\n'));
+    return hls.parse(meant.join('\n'));
   } catch {
     throw new SourceError('unreadable');
   }

@@ -1,39 +1,38 @@
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import type { SourceReason } from '../domain/source-error.ts';
-import type { SourceAddresses } from './source-addresses.ts';
+import type { Budget } from './budget.ts';
+import type { LiveFormat } from './messages.ts';
 
-/** An open live source: what ffmpeg is told to read, and the network side behind it. */
+/** An open source: its format, and the network side behind it. */
 export interface LiveInput {
-  /** ffmpeg arguments up to and with `-i`. They name no host, path or credential of the source. */
-  args: string[];
-  /** Starts what ffmpeg reads from its standard input. */
-  feed: (stdin: Writable) => void;
-  /** What went wrong on the network side, if anything did. */
+  format: LiveFormat;
+  /** Starts writing what ffmpeg reads. */
+  feed: (video: Writable) => void;
+  /** The failure of the network side, if there was one. */
   failure: () => SourceReason | undefined;
   /** Whether the source told that it is complete. */
   isFinished: () => boolean;
   close: () => void;
 }
 
-/** What openers need to know of a source and of the rules. */
+/**
+ * Asks the service for a connection: it alone resolves names, checks addresses and connects. @throws SourceError with
+ * the service's reason; `connection_failed` when the signal aborts
+ */
+export type Connect = (endpoint: Pick<StreamUrl, 'host' | 'port'>, signal: AbortSignal) => Promise<Socket>;
+
 export interface OpenOptions {
   url: StreamUrl;
-  /** The one address to connect to. */
-  address: string;
-  /** Longest time for a connection, and for each answer of a handshake. */
+  connect: Connect;
+  /** Longest time for each answer of a handshake. */
   openTimeoutMs: number;
+  budget: Budget;
   signal: AbortSignal;
 }
 
 export interface HttpOptions extends OpenOptions {
-  /** For the addresses that a playlist names: the same rules hold for them. */
-  addresses: SourceAddresses;
-  /** Certificates to trust instead of the system's. */
+  /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
 }
-
-/**
- * ffmpeg looks at this much of a stream before the first frame: less than a second of it, so frames are not held back.
- */
-export const LIVE_PROBING = ['-probesize', '1000000', '-analyzeduration', '500000', '-fpsprobesize', '0'];

@@ -21,9 +21,30 @@ export function processorTimeByGroup(): Map<number, number> {
   return times;
 }
 
-function processes(): string[] {
+/**
+ * Time in milliseconds for which threads of these process groups wanted a processor and got none, as the scheduler
+ * counts it. Empty where the kernel does not.
+ */
+export function processorWaitByGroup(groups: readonly number[]): Map<number, number> {
+  const waits = new Map<number, number>();
+  if (groups.length === 0) return waits;
+  for (const pid of processes()) {
+    const stat = textOf(`/proc/${pid}/stat`);
+    const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
+    if (!groups.includes(group)) continue;
+    for (const thread of numbersIn(`/proc/${pid}/task`)) {
+      const nanoseconds = Number(textOf(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[1]);
+      if (nanoseconds > 0) waits.set(group, (waits.get(group) ?? 0) + nanoseconds / 1e6);
+    }
+  }
+  return waits;
+}
+
+const processes = () => numbersIn('/proc');
+
+function numbersIn(folder: string): string[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return readdirSync(folder).filter((name) => /^\d+$/.test(name));
   } catch {
     return [];
   }

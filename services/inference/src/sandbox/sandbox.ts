@@ -4,6 +4,8 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Stream } from 'node:stream';
+import { fail } from '@vision/shared/errors';
 import { bubblewrap, landlock } from './walls.ts';
 import type { Wall, WallName } from './walls.ts';
 import { buildSeccompFilter } from './seccomp-filter.ts';
@@ -18,13 +20,16 @@ export interface SandboxedProgram {
   args: readonly string[];
   /** Files and folders outside /usr that it may read. */
   readable?: readonly string[] | undefined;
-  /** Most processor time in seconds; without it the caller has to stop the program. */
+  /** Most processor time in seconds, told by SIGXCPU; without it the caller has to stop the program. */
   cpuSeconds?: number | undefined;
   /** Most memory it may write to, in bytes. */
   memoryBytes?: number | undefined;
   /** How far it leaves the processor to others, 1 to 19. */
   niceness?: number | undefined;
 }
+
+/** What a program is given: a pipe to the service, nothing, a channel, or an open stream of the service. */
+type Descriptor = 'pipe' | 'ignore' | 'ipc' | Stream;
 
 export interface Sandbox {
   /** What stands between a decoder and the service; `none` when only resources are limited. */
@@ -33,10 +38,12 @@ export interface Sandbox {
   readonly canRun: boolean;
   /**
    * Starts a program behind the wall, in a process group of its own, with an empty environment and the given
-   * descriptors.
-   * @throws SandboxUnavailableError in mode `require` without a wall.
+   * descriptors. The process exists when this returns. Over a channel (`ipc`), which is descriptor 4, the program gets
+   * messages and sockets of Node.js and can send nothing.
+   * @throws SandboxUnavailableError in mode `require` without a wall, and after `close`; AppError of kind unavailable,
+   * `decoder_not_started`, when the system cannot start a process now.
    */
-  spawn(program: SandboxedProgram, stdio: readonly ('pipe' | 'ignore')[]): ChildProcess;
+  spawn(program: SandboxedProgram, stdio: readonly Descriptor[]): ChildProcess;
   /** Lets go of the filter; programs that run go on, and no more are started. */
   close(): void;
 }
@@ -45,6 +52,9 @@ export interface Sandbox {
 class SandboxUnavailableError extends Error {
   override readonly name = 'SandboxUnavailableError';
 }
+
+/** Receives the reason why the system did not start a program. */
+type NotStarted = (program: string, error: unknown) => void;
 
 const MEMORY_BYTES = 2 * 1024 ** 3;
 /**
@@ -58,27 +68,62 @@ const LIMITS = ['--fsize=0', '--core=0', '--nofile=64', '--nproc=2048'];
 const LIMITER = ['choom', '--adjust', '1000', '--', 'prlimit'];
 /** Behind the wall, which empties the environment. An allocator for each thread reserves 64 MiB of addresses. */
 const ALLOCATOR = ['env', 'MALLOC_ARENA_MAX=1'];
+/** Number of the descriptor that a channel has. */
+const CHANNEL = 4;
+const CHANNEL_OF_NODE = [`NODE_CHANNEL_FD=${CHANNEL}`, 'NODE_CHANNEL_SERIALIZATION_MODE=json'];
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
-/** Finds the first wall that works on this machine by running a program behind it. */
+/**
+ * Finds the first wall that works on this machine by running a program behind it. Rejects when the system cannot start
+ * a process: that says nothing about walls.
+ */
 export async function createSandbox(
   mode: SandboxMode,
   walls: readonly Wall[] = [bubblewrap, landlock],
+  onNotStarted: NotStarted = () => undefined,
 ): Promise<Sandbox> {
-  const filter = await keepFilter();
-  const wall = mode === 'off' ? undefined : await findWall(walls, filter);
+  const filters = { plain: await keepFilter(), withChannel: await keepFilter(CHANNEL) };
+  const wall = mode === 'off' ? undefined : await findWall(walls, filters.plain);
   const canRun = wall !== undefined || mode !== 'require';
+  let isClosed = false;
   return {
     wall: wall?.name ?? 'none',
     canRun,
     spawn: (wanted, stdio) => {
       if (!canRun) throw new SandboxUnavailableError('no wall for decoders on this machine');
-      const child = spawnBehind(wall, filter, { wanted, stdio });
+      if (isClosed) throw new SandboxUnavailableError('the sandbox is closed');
+      const filter = stdio.includes('ipc') ? filters.withChannel : filters.plain;
+      const child = startNow(() => spawnBehind(wall, filter, { wanted, stdio }), wanted, onNotStarted);
       if (wanted.niceness !== undefined) lowerSession(child, wanted.niceness);
       return child;
     },
-    close: filter.close,
+    close: () => {
+      isClosed = true;
+      Object.values(filters).forEach((filter) => filter.close());
+    },
   };
+}
+
+/**
+ * The system's refusal to start a process (too many processes or open files, no memory) is thrown by `spawn` or emitted
+ * by a child that has no process and perhaps no streams. Callers get one exception for all of these.
+ */
+function startNow(start: () => ChildProcess, { program }: SandboxedProgram, onNotStarted: NotStarted): ChildProcess {
+  let child: ChildProcess;
+  try {
+    child = start();
+  } catch (error) {
+    if (error instanceof SandboxUnavailableError) throw error;
+    onNotStarted(program, error);
+    throw fail.upstreamDown('decoder_not_started', error);
+  }
+  const { pid } = child;
+  // An `error` event without a listener ends this process.
+  child.on('error', (error) => {
+    if (pid === undefined) onNotStarted(program, error);
+  });
+  if (pid === undefined) throw fail.upstreamDown('decoder_not_started');
+  return child;
 }
 
 /** The seccomp filter as a file without a name, so nothing is left of it however this process ends. */
@@ -88,12 +133,12 @@ interface Filter {
   close: () => void;
 }
 
-async function keepFilter(): Promise<Filter> {
+async function keepFilter(channel?: number): Promise<Filter> {
   const folder = await mkdtemp(join(tmpdir(), 'vision-sandbox-'));
   let kept: number | undefined;
   try {
     const path = join(folder, 'seccomp.bpf');
-    await writeFile(path, buildSeccompFilter(architectureOf(process.arch)), { mode: 0o400 });
+    await writeFile(path, buildSeccompFilter(architectureOf(process.arch), channel), { mode: 0o400 });
     kept = openSync(path, 'r');
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -113,10 +158,10 @@ async function keepFilter(): Promise<Filter> {
 
 async function findWall(walls: readonly Wall[], filter: Filter): Promise<Wall | undefined> {
   for (const wall of walls) {
-    const works = await new Promise<boolean>((resolve) => {
+    const works = await new Promise<boolean>((resolve, reject) => {
       const child = spawnBehind(wall, filter, { wanted: { program: '/usr/bin/true', args: [] }, stdio: [] });
       const limit = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      child.once('error', () => resolve(false));
+      child.once('error', reject);
       child.once('close', (code) => {
         clearTimeout(limit);
         resolve(code === 0);
@@ -130,15 +175,16 @@ async function findWall(walls: readonly Wall[], filter: Filter): Promise<Wall | 
 function spawnBehind(
   wall: Wall | undefined,
   filter: Filter,
-  { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly ('pipe' | 'ignore')[] },
+  { wanted, stdio }: { wanted: SandboxedProgram; stdio: readonly Descriptor[] },
 ): ChildProcess {
   const { program, args, readable = [], cpuSeconds, memoryBytes = MEMORY_BYTES, niceness = 0 } = wanted;
-  const own = stdio.length >= 3 ? [...stdio] : ['ignore' as const, 'ignore' as const, 'ignore' as const];
+  const own: Descriptor[] = stdio.length >= 3 ? [...stdio] : ['ignore', 'ignore', 'ignore'];
   const memory = [`--data=${memoryBytes}`, `--as=${memoryBytes * ADDRESSES_PER_MEMORY}`];
-  const limits = [...LIMITS, ...memory, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}`])];
+  const limits = [...LIMITS, ...memory, ...(cpuSeconds === undefined ? [] : [`--cpu=${cpuSeconds}:${cpuSeconds + 1}`])];
   const options = { detached: true, env: ENVIRONMENT };
   const limited = [`--adjustment=${niceness}`, ...LIMITER, ...limits];
-  const command = [...ALLOCATOR, program, ...args];
+  const channel = own.includes('ipc') ? CHANNEL_OF_NODE : [];
+  const command = [...ALLOCATOR, ...channel, program, ...args];
   if (!wall) return spawn('nice', [...limited, ...command], { ...options, stdio: own });
   const descriptor = filter.open();
   try {

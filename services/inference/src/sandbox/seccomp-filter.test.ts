@@ -4,9 +4,15 @@ import type { FilterArchitecture } from './seccomp-filter.ts';
 
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 
+interface Call {
+  number: number;
+  args?: number[];
+  audit?: number;
+}
+
 /** What the kernel would decide: runs the filter on one system call, as `linux/filter.h` describes its operations. */
-function decide(architecture: FilterArchitecture, call: { number: number; args?: number[]; audit?: number }): string {
-  const program = buildSeccompFilter(architecture);
+function decide(architecture: FilterArchitecture, call: Call, channel?: number): string {
+  const program = buildSeccompFilter(architecture, channel);
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number, 0);
   data.writeUInt32LE(call.audit ?? ARCHITECTURES[architecture], 4);
@@ -85,6 +91,29 @@ test.each<[string, { number: number; args?: number[] }, string]>([
   ['kill', { number: 129 }, 'errno 1'],
 ])('on ARM64: %s', (_name, call, expected) => {
   expect(decide('arm64', call)).toBe(expected);
+});
+
+test.each<[string, Call, string]>([
+  ['write to the channel', { number: 1, args: [4] }, 'errno 1'],
+  ['write to the channel by another spelling of its number', { number: 1, args: [2 ** 32 + 4] }, 'errno 1'],
+  ['write to another descriptor', { number: 1, args: [3] }, 'allowed'],
+  ['writev to the channel', { number: 20, args: [4] }, 'errno 1'],
+  ['sendmsg', { number: 46, args: [4] }, 'errno 1'],
+  ['sendto', { number: 44, args: [4] }, 'errno 1'],
+  ['recvmsg', { number: 47, args: [4] }, 'allowed'],
+  ['dup of the channel', { number: 32, args: [4] }, 'errno 1'],
+  ['dup3 of the channel', { number: 292, args: [4, 9] }, 'errno 1'],
+  ['F_DUPFD of the channel', { number: 72, args: [4, 0] }, 'errno 1'],
+  ['F_DUPFD_CLOEXEC of the channel', { number: 72, args: [4, 1030] }, 'errno 1'],
+  ['fcntl that directs signals to a process', { number: 72, args: [0, 8, 1] }, 'errno 1'],
+  ['socket', { number: 41 }, 'errno 1'],
+  ['connect', { number: 42 }, 'errno 1'],
+])('with a channel: %s', (_name, call, expected) => {
+  expect(decide('x64', call, 4)).toBe(expected);
+});
+
+test('without a channel nothing is received by messages', () => {
+  expect(decide('x64', { number: 47 })).toBe('errno 1');
 });
 
 test('a call of another architecture ends the process', () => {

@@ -30,6 +30,8 @@ const CLONE_THREAD = 0x00010000;
 const CLONE_NAMESPACES = 0x7e020080;
 /** F_SETOWN, F_SETSIG, F_SETOWN_EX: would let the kernel signal another process of the same user. */
 const FCNTL_REFUSED = [8, 10, 15];
+/** F_DUPFD, F_DUPFD_CLOEXEC. */
+const FCNTL_DUPLICATES = [0, 1030];
 /** TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX: what a C library asks of its own descriptors. */
 const IOCTL_ALLOWED = [0x5401, 0x5413, 0x541b, 0x5421, 0x5451];
 
@@ -54,8 +56,11 @@ const load = (offset: number): Instruction => ({ code: LOAD, value: offset });
  * A seccomp filter for a decoder as the kernel takes it (`struct sock_filter[]`, 8 bytes each, little endian): only the
  * system calls of `syscalls` pass, and of those that could start processes, reach other processes or change devices
  * only harmless uses. Everything else fails with EPERM, a call of another architecture ends the process.
+ * @param channel the descriptor on which a program gets sockets. It can write nothing there, nor give the descriptor
+ * another number: the other end would keep all that comes.
  */
-export function buildSeccompFilter(architecture: FilterArchitecture): Buffer {
+export function buildSeccompFilter(architecture: FilterArchitecture, channel?: number): Buffer {
+  const verdicts = channel === undefined ? { ...judged, ...withoutChannel } : { ...judged, ...withChannel(channel) };
   const program: Instruction[] = [
     load(ARCHITECTURE),
     { code: JUMP_EQUAL, value: architectures[architecture], whenTrue: 1 },
@@ -68,7 +73,7 @@ export function buildSeccompFilter(architecture: FilterArchitecture): Buffer {
   for (const name of Object.keys(syscalls) as Syscall[]) {
     const number = syscalls[name][architecture];
     if (number === undefined) continue;
-    const verdict = judged[name]?.() ?? [give(ALLOW)];
+    const verdict = verdicts[name]?.() ?? [give(ALLOW)];
     program.push({ code: JUMP_EQUAL, value: number, whenFalse: verdict.length }, ...verdict);
   }
   program.push(give(fail(EPERM)));
@@ -102,6 +107,16 @@ const judged: Partial<Record<Syscall, () => Instruction[]>> = {
   // Its own limits only.
   prlimit64: () => [load(argument(0)), ...allow([0]), give(fail(EPERM))],
 };
+
+const withoutChannel: typeof judged = { recvmsg: () => [give(fail(EPERM))] };
+
+const withChannel = (channel: number): typeof judged => ({
+  write: () => [load(argument(0)), ...refuse([channel]), give(ALLOW)],
+  writev: () => [load(argument(0)), ...refuse([channel]), give(ALLOW)],
+  dup: () => [give(fail(EPERM))],
+  dup3: () => [give(fail(EPERM))],
+  fcntl: () => [load(argument(1)), ...refuse([...FCNTL_REFUSED, ...FCNTL_DUPLICATES]), give(ALLOW)],
+});
 
 const openForReading = (flags: number): Instruction[] => [
   load(argument(flags)),

@@ -116,6 +116,8 @@ export const syscalls = {
   getpeername: { x64: 52, arm64: 205 },
   getsockopt: { x64: 55, arm64: 209 },
   shutdown: { x64: 48, arm64: 210 },
+  // By programs with a channel only: it brings sockets
+  recvmsg: { x64: 47, arm64: 212 },
   // Judged by their arguments
   clone: { x64: 56, arm64: 220 },
   clone3: { x64: 435, arm64: 435 },

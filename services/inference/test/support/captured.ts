@@ -1,26 +1,32 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
-import type { LiveInput } from '../../src/inputs/live-input.ts';
+import type { LiveReader } from '../../src/readers/live-reader.ts';
 import { presentationTimes } from './videos.ts';
 
 const run = promisify(execFile);
 const CLUSTER = Buffer.from('1f43b675', 'hex');
 
 /** Writes what an input would hand to ffmpeg into a file: so many pictures, or all until the source ends. */
-export async function capture(input: LiveInput, path: string, pictures: number): Promise<void> {
-  const stream = new PassThrough();
-  input.feed(stream);
+export async function capture(input: LiveReader, path: string, pictures: number): Promise<void> {
+  input.play();
   const pieces: Buffer[] = [];
   let count = 0;
-  for await (const piece of stream) {
+  for await (const piece of input.video) {
     pieces.push(piece as Buffer);
-    if ((piece as Buffer).indexOf(CLUSTER) === 0) count += 1;
-    if (count >= pictures) break;
+    count += clustersIn(piece as Buffer);
+    // The last one may not be whole yet.
+    if (count > pictures) break;
   }
-  input.close();
+  await input.close();
   await writeFile(path, Buffer.concat(pieces));
+}
+
+/** Clusters that begin in a piece; one that begins at its border is not counted. */
+function clustersIn(piece: Buffer): number {
+  let count = 0;
+  for (let at = piece.indexOf(CLUSTER); at >= 0; at = piece.indexOf(CLUSTER, at + 1)) count += 1;
+  return count;
 }
 
 /** Every picture of a file as ffmpeg decodes it: what it shows and when. */

@@ -87,6 +87,13 @@ export const inPlaceOfPlaying: [string, string, (at: Elsewhere) => RtmpScript][]
     }),
   ],
   [
+    'an aggregate of more tags than a second has',
+    'unreadable',
+    () => ({
+      play: (v) => v.send(MESSAGE.aggregate, Buffer.alloc(15 * 2000, Buffer.concat([Buffer.of(9), Buffer.alloc(14)]))),
+    }),
+  ],
+  [
     'the end of the stream',
     'stream_ended',
     () => ({

@@ -48,7 +48,7 @@ export async function rtmpServer(file: string, path: string) {
   const args = [...LOOP, '-i', file, '-c', 'copy', '-f', 'flv', '-listen', '1', `rtmp://127.0.0.1:${port}${path}`];
   const child = spawn('ffmpeg', args, { stdio: 'ignore' });
   // Trying the port would use up the one connection it takes, so the system's table is asked.
-  await until(() => isListening(port), { timeoutMs: 30_000 });
+  await until(() => isListening(port));
   return { port, close: () => end(child) };
 }
 

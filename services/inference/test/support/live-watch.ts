@@ -9,10 +9,13 @@ import { LIVE_DEFAULTS, watchLive } from '../../src/decoding/live-frames.ts';
 import type { LiveDeps, LiveFrame, LiveSettings } from '../../src/decoding/live-frames.ts';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import type { Endpoint } from '@vision/shared/net/address-policy';
-import { openLiveInput } from '../../src/inputs/open-live-input.ts';
-import { createSourceAddresses } from '../../src/inputs/source-addresses.ts';
-import type { SourceAddresses } from '../../src/inputs/source-addresses.ts';
+import { until } from '@vision/shared/testing/until';
+import { openLiveInput } from '../../src/readers/open-live-input.ts';
+import { createSourceAddresses } from '../../src/readers/source-addresses.ts';
+import type { SourceAddresses } from '../../src/readers/source-addresses.ts';
+import type { LiveReader, StreamUsage } from '../../src/readers/live-reader.ts';
 import { SourceError } from '../../src/domain/source-error.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { sandbox } from './sandbox.ts';
 
 export const street = new URL('../../../../examples/street.mp4', import.meta.url).pathname;
@@ -32,6 +35,8 @@ interface OpenerOptions {
   resolve?: SourceAddresses['resolve'];
   openTimeoutMs?: number;
   ca?: string | undefined;
+  sandbox?: Sandbox;
+  usage?: StreamUsage;
   /** The addresses that may be reached; names of hosts are then looked up as they are in production. */
   allowed?: readonly string[];
 }
@@ -41,11 +46,13 @@ interface OpenerOptions {
  * long: a test that waits for it to be over names its own.
  */
 export function opener(url: string, options: OpenerOptions = {}): LiveDeps['openInput'] {
-  const { allowed, openTimeoutMs = 30_000, ca } = options;
+  const { allowed, openTimeoutMs = 30_000, ca, sandbox: wall = sandbox } = options;
   const rules = createSourceAddresses(createAddressPolicy(allowed ?? ['127.0.0.0/8']), { deadlineMs: openTimeoutMs });
   const { resolve = allowed ? rules.resolve : async ({ host }: Endpoint) => host } = options;
   const addresses = { ...rules, resolve };
-  return (isFirst, signal) => openLiveInput({ addresses, openTimeoutMs, ca }, { url }, { isFirst, signal });
+  const source = { url, usage: options.usage ?? {} };
+  return (isFirst, signal) =>
+    openLiveInput({ addresses, sandbox: wall, openTimeoutMs, ca }, source, { isFirst, signal });
 }
 
 /** Watches a source with short pauses between connections, by addresses that need no resolving. */
@@ -96,6 +103,13 @@ export async function expectStreetFrames(live: ReturnType<typeof watch>): Promis
   expect(times[7]).toBeLessThanOrEqual(Date.now() + 101);
   live.stop();
   expect((await live.frames.next()).value).toBeUndefined();
+}
+
+/** Plays an open source to its end without looking at it, as ffmpeg would read it. */
+export async function playToEnd(input: LiveReader): Promise<void> {
+  input.video.resume();
+  input.play();
+  await until(() => input.video.readableEnded || input.video.destroyed);
 }
 
 type Answer = Parameters<typeof createServer>[1];

@@ -11,6 +11,7 @@ export interface RtmpViewer {
   /** Any message, with its time. */
   send: (type: number, payload: Buffer, timestamp?: number) => void;
   raw: (bytes: Buffer) => void;
+  socket: Socket;
 }
 
 /** What the server does when a command comes; commands that are not named are answered as an honest server would. */
@@ -62,5 +63,6 @@ function viewerOf(socket: Socket): RtmpViewer {
     send,
     say: (...values) => send(MESSAGE.command, writeAmf(values)),
     raw: (bytes) => socket.write(bytes),
+    socket,
   };
 }

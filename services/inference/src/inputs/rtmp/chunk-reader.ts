@@ -27,11 +27,13 @@ const UNWANTED: ReadonlySet<number> = new Set([MESSAGE.audio, MESSAGE.data, MESS
  * Puts messages together from the chunks of an RTMP connection (Adobe, "RTMP specification 1.0", 5.3),
  * after the handshake.
  *
+ * @param onMessage hears of every message, also of those that are dropped; a chunk that ends none has at least 128
+ * bytes
  * @throws SourceError `unreadable` for what breaks the rules, and for messages, chunks and numbers of streams
  * beyond any use
  */
-export function createChunkReader(): (bytes: Buffer) => RtmpMessage[] {
-  const assembly = createAssembly();
+export function createChunkReader(onMessage: () => void = () => undefined): (bytes: Buffer) => RtmpMessage[] {
+  const assembly = createAssembly(onMessage);
   let rest: Buffer = Buffer.alloc(0);
   let current: { stream: ChunkStream; missing: number } | undefined;
 
@@ -58,7 +60,7 @@ export function createChunkReader(): (bytes: Buffer) => RtmpMessage[] {
 }
 
 /** The messages that are being put together, and the rules that the sender may change. */
-function createAssembly() {
+function createAssembly(onMessage: () => void) {
   const streams = new Map<number, ChunkStream>();
   let chunkBytes = MIN_CHUNK_BYTES;
   let unfinishedBytes = 0;
@@ -96,6 +98,7 @@ function createAssembly() {
     finish: (stream: ChunkStream): RtmpMessage[] => {
       const { type, timestamp, streamId, message } = stream;
       if (!message || message.missing() > 0) return [];
+      onMessage();
       const whole = { type, timestamp, streamId, payload: message.content() };
       unfinishedBytes -= whole.payload.length;
       stream.message = undefined;

@@ -1,4 +1,5 @@
 import { SourceError } from '../../domain/source-error.ts';
+import { MAX_SETS, MAX_SETS_OF_A_KIND } from '../video/nal-units.ts';
 
 export interface CodecConfiguration {
   sets: Buffer[];
@@ -38,16 +39,23 @@ function lengthOf(byte: number): number {
 
 function createReader(bytes: Buffer) {
   let at = 0;
+  let announced = 0;
   const take = (length: number): Buffer => {
     if (at + length > bytes.length) throw new SourceError('unreadable');
     at += length;
     return bytes.subarray(at - length, at);
   };
   const number = () => take(2).readUInt16BE();
+  /** A count costs its sender two bytes, so it is checked before any unit is made. */
+  const units = (count: number): Buffer[] => {
+    announced += count;
+    if (count > MAX_SETS_OF_A_KIND || announced > MAX_SETS) throw new SourceError('unreadable');
+    return Array.from({ length: count }, () => Buffer.from(take(number())));
+  };
   return {
     take,
     number,
     byte: () => take(1).readUInt8(),
-    units: (count: number) => Array.from({ length: count }, () => Buffer.from(take(number()))),
+    units,
   };
 }

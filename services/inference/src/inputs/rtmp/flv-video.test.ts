@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { piecesMade } from '../../../test/support/pieces-made.ts';
 import { createFlvVideo } from './flv-video.ts';
 
 const SPS = '6742c01eda0280bfe5c0440000030004000003';
@@ -78,4 +79,45 @@ test('another codec in the middle is another format', () => {
   const take = createFlvVideo();
   take(0, configuration);
   expect(() => take(0, Buffer.from([0x1c, 0, 0, 0, 0]))).toThrow('format_changed');
+});
+
+const hvcC = (arrays: Buffer[]) => Buffer.from([0x1c, 0, 0, 0, 0, ...Buffer.alloc(22, 1), arrays.length]);
+const setsOf = (type: number, count: number, unit: Buffer) => {
+  const length = Buffer.from([unit.length >> 8, unit.length & 0xff]);
+  const head = Buffer.from([type, count >> 8, count & 0xff]);
+  return Buffer.concat([head, ...Array.from({ length: count }, () => [length, unit]).flat()]);
+};
+const description = (...arrays: Buffer[]) => Buffer.concat([hvcC(arrays), ...arrays]);
+const repeated = Array.from({ length: 16 }, (_, n) => setsOf(34, 1, Buffer.from([0x44, 1, n])));
+
+test.each([
+  [
+    '60 arrays of 65,535 empty units',
+    description(...Array.from({ length: 60 }, () => setsOf(32, 65_535, Buffer.alloc(0)))),
+  ],
+  ['one set more than 16 of a kind', description(setsOf(33, 17, Buffer.of(0x42, 1)))],
+  ['more than 64 sets altogether', description(...Array.from({ length: 5 }, () => setsOf(32, 13, Buffer.of(0x40))))],
+  [
+    'the last of 16 sets two million times',
+    description(...repeated, ...Array.from({ length: 32 }, () => setsOf(34, 65_535, Buffer.of(0x44, 1, 15)))),
+  ],
+  ['32 sets of H.264', Buffer.from(`170000000001010101ffff${'000167'.repeat(31)}00`, 'hex')],
+])('%s: the description is refused before its units are made', (_name, body) => {
+  expect(piecesMade(() => expect(() => createFlvVideo()(0, body)).toThrow('unreadable'))).toBeLessThan(500);
+});
+
+test.each([
+  ['eight million units of one byte', Buffer.alloc(8 << 20, Buffer.from([0, 0, 0, 1, 0x41]))],
+  ['two million empty units', Buffer.alloc(8 << 20)],
+])('%s are refused after as many as a picture may have', (_name, units) => {
+  const take = createFlvVideo();
+  take(0, configuration);
+  const picture = Buffer.concat([Buffer.from([0x27, 1, 0, 0, 0]), units]);
+  expect(piecesMade(() => expect(() => take(0, picture)).toThrow('unreadable'))).toBeLessThan(5_000);
+});
+
+test('a description may repeat its sets and hold messages', () => {
+  const take = createFlvVideo();
+  const sets = [setsOf(32, 2, Buffer.of(0x40, 1)), setsOf(39, 1, Buffer.of(0x4e, 1))];
+  expect(take(0, description(...sets))).toEqual([]);
 });

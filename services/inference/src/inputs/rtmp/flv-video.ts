@@ -1,5 +1,6 @@
 import { SourceError } from '../../domain/source-error.ts';
 import { createTimeline } from '../video/timeline.ts';
+import { MAX_UNITS } from '../video/nal-units.ts';
 import type { NalCodec } from '../video/nal-units.ts';
 import { createNalPacker } from '../video/video-packer.ts';
 import { readAvcConfiguration, readHevcConfiguration } from './codec-configuration.ts';
@@ -22,10 +23,13 @@ interface VideoTag {
 /**
  * Turns the video messages of RTMP (FLV tag bodies; enhanced RTMP too) into the stream that ffmpeg reads.
  *
+ * @param onUnits hears of the units in each message
  * @returns takes a message's time and body and gives what became complete. It throws SourceError `codec_unsupported`
  * for other codecs, `format_changed` when the codec changes, `unreadable` for what is no video.
  */
-export function createFlvVideo(): (timestamp: number, body: Buffer) => Buffer[] {
+export function createFlvVideo(
+  onUnits: (count: number) => void = () => undefined,
+): (timestamp: number, body: Buffer) => Buffer[] {
   const timeOf = createTimeline(1000);
   let opened: { codec: NalCodec; packer: ReturnType<typeof createNalPacker>; lengthBytes: number } | undefined;
   return (timestamp, body) => {
@@ -36,13 +40,16 @@ export function createFlvVideo(): (timestamp: number, body: Buffer) => Buffer[] 
     if (opened && opened.codec !== codec) throw new SourceError('format_changed');
     if (kind === 'configuration') {
       const { sets, lengthBytes } = codec === 'h264' ? readAvcConfiguration(data) : readHevcConfiguration(data);
+      onUnits(sets.length);
       opened = { codec, packer: opened?.packer ?? createNalPacker(codec), lengthBytes };
       opened.packer.learn(sets);
       return [];
     }
     // Joined before the stream described itself.
     if (!opened) return [];
-    return opened.packer.pack(Math.max(0, decodedMs + offsetMs), divide(data, opened.lengthBytes), isKey);
+    const units = divide(data, opened.lengthBytes);
+    onUnits(units.length);
+    return opened.packer.pack(Math.max(0, decodedMs + offsetMs), units, isKey);
   };
 }
 
@@ -84,7 +91,10 @@ function offsetOf(body: Buffer, at: number): number {
 /** The units of a picture, each after its length. */
 function divide(bytes: Buffer, lengthBytes: number): Buffer[] {
   const units: Buffer[] = [];
+  let lengths = 0;
   for (let at = 0; at < bytes.length;) {
+    lengths += 1;
+    if (lengths > MAX_UNITS) throw new SourceError('unreadable');
     const start = at + lengthBytes;
     const end = start + (start <= bytes.length ? bytes.readUIntBE(at, lengthBytes) : 0);
     if (start > bytes.length || end > bytes.length) throw new SourceError('unreadable');

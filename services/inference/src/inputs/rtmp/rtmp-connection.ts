@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { SourceError } from '../../domain/source-error.ts';
+import type { Budget } from '../budget.ts';
 import { readAmf, writeAmf } from './amf0.ts';
 import type { AmfValue } from './amf0.ts';
 import { createChunkReader } from './chunk-reader.ts';
@@ -29,10 +30,9 @@ const MAX_UNSENT_BYTES = 65_536;
 const CHUNK_STREAM = { control: 2, command: 3, play: 8 };
 const USER_CONTROL = { streamEnd: 1, setBuffer: 3, ping: 6, pong: 7 };
 
-export function createRtmpConnection(socket: Socket): RtmpConnection {
+export function createRtmpConnection(socket: Duplex, budget: Budget): RtmpConnection {
   const bytes = createByteReader(socket);
-  let received = 0;
-  let acknowledged = 0;
+  let [received, acknowledged] = [0, 0];
   let windowBytes = WINDOW_BYTES;
 
   const write = (data: Buffer) => {
@@ -44,8 +44,7 @@ export function createRtmpConnection(socket: Socket): RtmpConnection {
     write(formatRtmp(CHUNK_STREAM.control, { type, streamId: 0, payload }));
 
   /** Tells how much came, each time half of what the server sends without hearing of it. */
-  const acknowledge = (length: number) => {
-    received += length;
+  const acknowledge = () => {
     if (received - acknowledged < windowBytes / 2) return;
     acknowledged = received;
     control(MESSAGE.acknowledgement, uint32(received % 2 ** 32));
@@ -54,6 +53,8 @@ export function createRtmpConnection(socket: Socket): RtmpConnection {
   const answer = ({ type, payload }: RtmpMessage): void => {
     if (type === MESSAGE.windowAckSize && payload.length === 4) {
       windowBytes = Math.max(65_536, payload.readUInt32BE());
+      // The server may have filled the window already, and wait.
+      acknowledge();
     }
     if (type === MESSAGE.setPeerBandwidth) control(MESSAGE.windowAckSize, uint32(WINDOW_BYTES));
     const isPing = type === MESSAGE.userControl && payload.length === 6 && payload.readUInt16BE() === USER_CONTROL.ping;
@@ -61,13 +62,16 @@ export function createRtmpConnection(socket: Socket): RtmpConnection {
   };
 
   async function* events(): AsyncGenerator<RtmpEvent, void> {
-    const read = createChunkReader();
+    const read = createChunkReader(() => budget.spend({ parts: 1 }));
     for await (const chunk of bytes.rest()) {
-      acknowledge(chunk.length);
+      received += chunk.length;
+      acknowledge();
+      budget.spend({ bytes: chunk.length, parts: 1 });
       for (const message of read(chunk)) {
         answer(message);
-        yield* eventsOf(message);
+        yield* countedEvents(message, budget);
       }
+      await budget.ready();
     }
   }
 
@@ -97,7 +101,7 @@ export function createRtmpConnection(socket: Socket): RtmpConnection {
 }
 
 /** First a fixed number of bytes at a time, then whatever comes. */
-function createByteReader(socket: Socket) {
+function createByteReader(socket: Duplex) {
   const chunks = socket.iterator() as AsyncGenerator<Buffer, void>;
   let waiting: Buffer = Buffer.alloc(0);
   return {
@@ -126,6 +130,15 @@ function eventsOf({ type, timestamp, payload }: RtmpMessage): RtmpEvent[] {
   return type === MESSAGE.command3 ? [commandOf(payload.subarray(1))] : [];
 }
 
+/** A command may hold a thousand values and comes once in a while. */
+const COMMAND_PARTS = 100;
+
+function countedEvents(message: RtmpMessage, budget: Budget): RtmpEvent[] {
+  const events = eventsOf(message);
+  for (const { kind } of events) budget.spend({ parts: kind === 'command' ? COMMAND_PARTS : 1 });
+  return events;
+}
+
 function commandOf(payload: Buffer): RtmpEvent {
   const [name, transaction, ...values] = readAmf(payload);
   if (typeof name !== 'string' || typeof transaction !== 'number') throw new SourceError('unreadable');
@@ -134,14 +147,18 @@ function commandOf(payload: Buffer): RtmpEvent {
 
 const TAG_HEAD = 11;
 const TAG_TAIL = 4;
+/** Servers put some hundred milliseconds of sound and video into one message. */
+const MAX_TAGS = 1024;
 
 /** The video of an aggregate message: FLV tags, whose times count from that of the first one. */
 function videosOf(payload: Buffer, timestamp: number): RtmpEvent[] {
   const videos: RtmpEvent[] = [];
   let first: number | undefined;
+  let tags = 0;
   for (let at = 0; at + TAG_HEAD <= payload.length;) {
     const end = at + TAG_HEAD + payload.readUIntBE(at + 1, 3);
-    if (end > payload.length) throw new SourceError('unreadable');
+    tags += 1;
+    if (tags > MAX_TAGS || end > payload.length) throw new SourceError('unreadable');
     const time = payload.readUIntBE(at + 4, 3) + (payload[at + 7] ?? 0) * 2 ** 24;
     first ??= time;
     const shifted = (timestamp + time - first + 2 ** 32) % 2 ** 32;

@@ -1,7 +1,6 @@
 import { addAbortListener } from 'node:events';
 import { credentialsOf } from '@vision/shared/net/stream-url';
 import type { LiveInput, OpenOptions } from '../live-input.ts';
-import { connectTcp } from '../tcp-connect.ts';
 import { matroskaInput } from '../video/matroska-input.ts';
 import { createRtmpConnection } from './rtmp-connection.ts';
 import { answerRefusal } from './rtmp-credentials.ts';
@@ -28,13 +27,13 @@ export async function openRtmp(options: OpenOptions): Promise<LiveInput> {
 }
 
 async function openOnce(options: OpenOptions, place: Parameters<typeof playStream>[1]): Promise<LiveInput> {
-  const socket = await connectTcp({ ...options, port: options.url.port });
+  const socket = await options.connect(options.url, options.signal);
   const close = () => socket.destroy();
   const givenUp = addAbortListener(options.signal, close);
   try {
-    const connection = createRtmpConnection(socket);
+    const connection = createRtmpConnection(socket, options.budget);
     await playStream(connection, place, { answerTimeoutMs: options.openTimeoutMs, giveUp: close });
-    return matroskaInput(packedVideo(connection), close);
+    return matroskaInput(packedVideo(connection, options.budget), close);
   } catch (error) {
     close();
     throw error;

@@ -1,4 +1,5 @@
 import { SourceError } from '../../domain/source-error.ts';
+import type { Budget } from '../budget.ts';
 import { withinTime } from '../within-time.ts';
 import type { AmfObject, AmfValue } from './amf0.ts';
 import { createFlvVideo } from './flv-video.ts';
@@ -57,8 +58,8 @@ export async function playStream(
 }
 
 /** The stream as ffmpeg reads it, until the server ends it. @throws SourceError */
-export async function* packedVideo(connection: RtmpConnection): AsyncGenerator<Buffer, void> {
-  const take = createFlvVideo();
+export async function* packedVideo(connection: RtmpConnection, budget: Budget): AsyncGenerator<Buffer, void> {
+  const take = createFlvVideo((units) => budget.spend({ parts: units }));
   for await (const event of connection.events) {
     if (event.kind === 'video') yield* take(event.timestamp, event.body);
     else if (isEnd(event)) return;

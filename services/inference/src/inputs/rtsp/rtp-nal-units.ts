@@ -1,4 +1,5 @@
 import { SourceError } from '../../domain/source-error.ts';
+import { MAX_UNITS } from '../video/nal-units.ts';
 import type { NalCodec } from '../video/nal-units.ts';
 import type { Depacketizer } from './depacketizer.ts';
 
@@ -15,9 +16,6 @@ interface Format {
   restoredHeader: (payload: Buffer, type: number) => Buffer;
   fragmentType: (header: number) => number;
 }
-
-// No encoder cuts a picture into more pieces than this.
-const MAX_UNITS = 4096;
 
 /** RFC 6184: 1–23 units, 24 STAP-A, 28 FU-A; 25–27 and 29 belong to the interleaved mode. */
 const H264: Format = {
@@ -51,7 +49,7 @@ const H265: Format = {
  * `yellowstone` 2.1.0 as published has no depacketizers; `media-stream-library` 13.1.1 keeps them behind its own
  * sockets and has none for H.265.
  */
-export function createNalDepacketizer(codec: NalCodec): Depacketizer {
+export function createNalDepacketizer(codec: NalCodec, onUnits: (count: number) => void): Depacketizer {
   const format = codec === 'h264' ? H264 : H265;
   let units: Buffer[] = [];
   let fragments: Buffer[] | undefined;
@@ -76,10 +74,12 @@ export function createNalDepacketizer(codec: NalCodec): Depacketizer {
     if (type === format.fragment) return addFragment(payload);
     if (fragments !== undefined) return false;
     if (type === format.aggregation) {
-      const inner = divide(payload.subarray(format.headerBytes));
-      units.push(...(inner ?? []));
-      return inner !== undefined && units.length <= MAX_UNITS;
+      const inner = divide(payload.subarray(format.headerBytes), MAX_UNITS - units.length);
+      onUnits(inner.units.length);
+      if (inner.isWhole) units.push(...inner.units);
+      return inner.isWhole;
     }
+    if (units.length >= MAX_UNITS) return false;
     // Reserved numbers are to be ignored.
     if (type < format.firstSpecial) units.push(payload);
     return true;
@@ -96,14 +96,14 @@ export function createNalDepacketizer(codec: NalCodec): Depacketizer {
   };
 }
 
-/** The units of an aggregation, each after its length; undefined when a length leads beyond the end. */
-function divide(bytes: Buffer): Buffer[] | undefined {
+/** The units of an aggregation, each after its length; not whole when they are too many or lead beyond the end. */
+function divide(bytes: Buffer, most: number): { units: Buffer[]; isWhole: boolean } {
   const units: Buffer[] = [];
   for (let at = 0; at < bytes.length;) {
     const length = at + 2 <= bytes.length ? bytes.readUInt16BE(at) : 0;
-    if (length === 0 || at + 2 + length > bytes.length) return undefined;
+    if (length === 0 || at + 2 + length > bytes.length || units.length >= most) return { units, isWhole: false };
     units.push(bytes.subarray(at + 2, at + 2 + length));
     at += 2 + length;
   }
-  return units;
+  return { units, isWhole: true };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { piecesMade } from '../../../test/support/pieces-made.ts';
 import { createRtpVideo } from './rtp-video.ts';
 import type { VideoDescription } from './sdp.ts';
 
@@ -148,4 +149,12 @@ test('H.265 fragments get their header of two bytes back, and layers and times o
     rtp({ sequence: 2, payload: Buffer.from([0x62, 0x01, 0x53, 3]), isMarked: true }),
   ].flatMap(take);
   expect(contents(out)[0]).toMatch(/000000052601010203$/);
+});
+
+test('an aggregation of more units than a picture has is left out, and no more of them are made', () => {
+  const take = createRtpVideo(h264);
+  const units = Buffer.alloc(3 * 20_000, Buffer.from([0, 1, SLICE]));
+  const packet = rtp({ sequence: 1, payload: Buffer.concat([Buffer.of(0x78), units]), isMarked: true });
+  expect(piecesMade(() => expect(take(packet)).toEqual([]))).toBeLessThan(5_000);
+  expect(contents(take(picture(2, IDR)))).toHaveLength(1);
 });

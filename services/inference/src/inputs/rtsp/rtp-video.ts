@@ -16,12 +16,16 @@ const PACKET_COSTS = 100;
  * packet or with the first packet of another time; one that lost a packet is left out, and so is what cannot be
  * decoded without it.
  *
+ * @param onUnits hears of units that came several in a packet
  * @returns takes one packet and gives what became complete. It throws SourceError `unreadable` for what is no RTP or
  * larger than any picture, and `codec_unsupported` for forms that are not read here.
  */
-export function createRtpVideo(description: VideoDescription): (bytes: Buffer) => Buffer[] {
+export function createRtpVideo(
+  description: VideoDescription,
+  onUnits: (count: number) => void = () => undefined,
+): (bytes: Buffer) => Buffer[] {
   const { codec, payloadType, clockRate } = description;
-  const depacketizer = codec === 'mjpeg' ? createJpegDepacketizer() : createNalDepacketizer(codec);
+  const depacketizer = codec === 'mjpeg' ? createJpegDepacketizer() : createNalDepacketizer(codec, onUnits);
   const packer = packerFor(description);
   const timeOf = createTimeline(clockRate);
   let expected: number | undefined;

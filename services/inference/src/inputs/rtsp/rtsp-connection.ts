@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { answerChallenge } from '@vision/shared/net/digest-auth';
 import type { Credentials } from '@vision/shared/net/digest-auth';
 import { SourceError } from '../../domain/source-error.ts';
+import type { Budget } from '../budget.ts';
 import { withinTime } from '../within-time.ts';
 import { createRtspReader, formatMessage, headerOf, headersOf, statusOf } from './rtsp-message.ts';
 import type { RtspMessage, RtspPacket, RtspPart } from './rtsp-message.ts';
@@ -25,11 +26,17 @@ const PACKET_COSTS = 100;
 // Answers to the server's requests are short; a server that does not read them is not waited for.
 const MAX_UNSENT_BYTES = 65_536;
 
+interface RtspOptions {
+  credentials: Credentials | undefined;
+  answerTimeoutMs: number;
+  budget: Budget;
+}
+
 export function createRtspConnection(
   socket: Socket,
-  { credentials, answerTimeoutMs }: { credentials: Credentials | undefined; answerTimeoutMs: number },
+  { credentials, answerTimeoutMs, budget }: RtspOptions,
 ): RtspConnection {
-  const parts = readParts(socket);
+  const parts = readParts(socket, budget);
   const sender = createSender(socket, credentials);
   const early: RtspPacket[] = [];
   let earlyBytes = 0;
@@ -111,7 +118,7 @@ function createSender(socket: Socket, credentials: Credentials | undefined) {
   };
 }
 
-async function* readParts(socket: Socket): AsyncGenerator<RtspPart, void> {
+async function* readParts(socket: Socket, budget: Budget): AsyncGenerator<RtspPart, void> {
   const read = createRtspReader();
   for await (const chunk of socket) {
     let parts: RtspPart[];
@@ -120,6 +127,8 @@ async function* readParts(socket: Socket): AsyncGenerator<RtspPart, void> {
     } catch {
       throw new SourceError('unreadable');
     }
+    budget.spend({ bytes: (chunk as Buffer).length, parts: 1 + parts.length });
     yield* parts;
+    await budget.ready();
   }
 }

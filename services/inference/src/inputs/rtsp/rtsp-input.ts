@@ -1,8 +1,8 @@
 import { addAbortListener } from 'node:events';
 import type { Socket } from 'node:net';
 import { credentialsOf } from '@vision/shared/net/stream-url';
+import type { Budget } from '../budget.ts';
 import type { LiveInput, OpenOptions } from '../live-input.ts';
-import { connectTcp } from '../tcp-connect.ts';
 import { matroskaInput } from '../video/matroska-input.ts';
 import { createRtpVideo } from './rtp-video.ts';
 import { isGoodbye } from './rtp-packet.ts';
@@ -18,15 +18,16 @@ const LEAVE_MS = 500;
  * alone. @throws SourceError
  */
 export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
-  const { url, openTimeoutMs, signal } = options;
-  const socket = await connectTcp({ ...options, port: url.port });
-  const connection = createRtspConnection(socket, { credentials: credentialsOf(url), answerTimeoutMs: openTimeoutMs });
+  const { url, openTimeoutMs, budget, signal } = options;
+  const socket = await options.connect(url, signal);
+  const proof = { credentials: credentialsOf(url), answerTimeoutMs: openTimeoutMs };
+  const connection = createRtspConnection(socket, { ...proof, budget });
   const givenUp = addAbortListener(signal, () => socket.destroy());
   try {
     const session = await startSession(connection, url);
     const timer = setInterval(() => attempt(socket, session.keepAlive), session.keepAliveMs);
     socket.once('close', () => clearInterval(timer));
-    return matroskaInput(packed(connection, session), () => leave(socket, session));
+    return matroskaInput(packed(connection, session, budget), () => leave(socket, session));
   } catch (error) {
     socket.destroy();
     throw error;
@@ -35,9 +36,9 @@ export async function openRtsp(options: OpenOptions): Promise<LiveInput> {
   }
 }
 
-async function* packed(connection: RtspConnection, session: RtspSession): AsyncGenerator<Buffer, void> {
+async function* packed(connection: RtspConnection, session: RtspSession, budget: Budget): AsyncGenerator<Buffer, void> {
   const { video, control } = session.channels;
-  const take = createRtpVideo(session.description);
+  const take = createRtpVideo(session.description, (units) => budget.spend({ parts: units }));
   for await (const { channel, bytes } of connection.packets()) {
     if (channel === video) yield* take(bytes.subarray(4));
     else if (channel === control && isGoodbye(bytes.subarray(4))) return;

@@ -83,7 +83,7 @@ function cutMessage(bytes: Buffer): { part: RtspMessage; size: number } | undefi
   const head = bytes.toString('latin1', 0, headEnd < 0 ? MAX_HEAD + 1 : headEnd);
   if (head.length > MAX_HEAD || !/^[A-Z]/.test(head)) throw noRtsp();
   if (headEnd < 0) return undefined;
-  const [startLine = '', ...lines] = head.split('\r\n');
+  const [startLine = '', ...lines] = head.split('\r\n', MAX_HEADERS + 2);
   if (startLine.length > MAX_LINE || !(RESPONSE.test(startLine) || REQUEST.test(startLine))) throw noRtsp();
   if (lines.length > MAX_HEADERS) throw noRtsp();
   const headers = lines.map(readHeader);

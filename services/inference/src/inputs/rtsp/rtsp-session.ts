@@ -1,5 +1,5 @@
 import { SourceError } from '../../domain/source-error.ts';
-import { reasonOfStatus } from '../pinned-http.ts';
+import { reasonOfStatus } from '../status-reason.ts';
 import type { RtspConnection } from './rtsp-connection.ts';
 import { headerOf, statusOf } from './rtsp-message.ts';
 import type { RtspMessage } from './rtsp-message.ts';

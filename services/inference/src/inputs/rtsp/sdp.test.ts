@@ -52,6 +52,21 @@ test.each([
   expect(() => describe(...lines)).toThrow(reason);
 });
 
+const manySets = (count: number) =>
+  `a=fmtp:96 sprop-parameter-sets=${Array.from({ length: count }, () => 'Z0LA').join()}`;
+
+test('more sets of parameters than any stream has are no description', () => {
+  const video = ['m=video 0 RTP/AVP 96', 'a=rtpmap:96 H264/90000'];
+  expect(describe(...video, manySets(64)).parameterSets).toHaveLength(64);
+  expect(() => describe(...video, manySets(65))).toThrow('unreadable');
+});
+
+test('a track that names more formats than there are numbers for is left out', () => {
+  const track = (others: number) => describe(`m=video 0 RTP/AVP${' 9'.repeat(others)} 96`, 'a=rtpmap:96 H264/90000');
+  expect(track(127).payloadType).toBe(96);
+  expect(() => track(128)).toThrow('codec_unsupported');
+});
+
 test('what does not begin as a description is none', () => {
   expect(() => readDescription(Buffer.from('#EXTM3U\n'))).toThrow('unreadable');
   expect(() => readDescription(Buffer.alloc(0))).toThrow('unreadable');

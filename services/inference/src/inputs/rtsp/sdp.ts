@@ -1,4 +1,5 @@
 import { SourceError } from '../../domain/source-error.ts';
+import { MAX_SETS } from '../video/nal-units.ts';
 import type { NalCodec } from '../video/nal-units.ts';
 
 /** The one video track of a stream that is asked for. */
@@ -63,7 +64,7 @@ function mediaOf(lines: readonly string[]): Media[] {
 }
 
 function describe({ line, attributes }: Media): Omit<VideoDescription, 'streamControl'> | undefined {
-  const [, formats = ''] = /^m=video \d{1,5}(?:\/\d{1,5})? RTP\/AVPF?((?: \d{1,3})+) *$/.exec(line) ?? [];
+  const [, formats = ''] = /^m=video \d{1,5}(?:\/\d{1,5})? RTP\/AVPF?((?: \d{1,3}){1,128}) *$/.exec(line) ?? [];
   for (const format of formats.trim().split(' ')) {
     const mapping = valueOf(attributes, `rtpmap:${format}`, ' ') ?? (format === STATIC_JPEG ? 'JPEG/90000' : '');
     const [, name = '', rate = ''] = /^([\w.-]{1,32})\/(\d{4,7})(?:\/\d+)? *$/.exec(mapping) ?? [];
@@ -89,7 +90,8 @@ function isInterleaved(parameters: ReadonlyMap<string, string>): boolean {
 
 function parameterSetsOf(parameters: ReadonlyMap<string, string>): Buffer[] {
   const names = ['sprop-parameter-sets', 'sprop-vps', 'sprop-sps', 'sprop-pps'];
-  const texts = names.flatMap((name) => parameters.get(name)?.split(',') ?? []);
+  const texts = names.flatMap((name) => parameters.get(name)?.split(',', MAX_SETS + 1) ?? []);
+  if (texts.length > MAX_SETS) throw new SourceError('unreadable');
   // What is no base64 is left out: the stream tells its sets again.
   return texts.filter((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text)).map((text) => Buffer.from(text, 'base64'));
 }

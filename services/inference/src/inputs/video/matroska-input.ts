@@ -1,7 +1,6 @@
 import { Readable, pipeline } from 'node:stream';
 import { sourceReasonOf } from '../../domain/source-error.ts';
 import type { SourceReason } from '../../domain/source-error.ts';
-import { LIVE_PROBING } from '../live-input.ts';
 import type { LiveInput } from '../live-input.ts';
 
 /**
@@ -25,13 +24,8 @@ export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void):
   }
   const stream = Readable.from(untilFailure(), { objectMode: false });
   return {
-    args: [
-      LIVE_PROBING,
-      ['-protocol_whitelist', 'pipe'],
-      ['-format_whitelist', 'matroska'],
-      ['-f', 'matroska', '-i', 'pipe:0'],
-    ].flat(),
-    feed: (stdin) => pipeline(stream, stdin, () => undefined),
+    format: { container: 'matroska', delivery: 'packed' },
+    feed: (video) => pipeline(stream, video, () => undefined),
     failure: () => reason,
     // A live source that ends is lost, not complete.
     isFinished: () => false,

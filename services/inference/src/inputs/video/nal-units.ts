@@ -43,6 +43,12 @@ const H265: NalRules = {
 export const NAL_RULES: Record<NalCodec, NalRules> = { h264: H264, h265: H265 };
 
 const MAX_PARAMETER_SET = 4096;
+/** Most parameter sets of one kind that a stream may have. */
+export const MAX_SETS_OF_A_KIND = 16;
+/** Most units that a description of a stream may hold. */
+export const MAX_SETS = 64;
+/** Most units in one picture: no encoder cuts a picture into more. */
+export const MAX_UNITS = 4096;
 
 /** @throws SourceError `unreadable` for a set that no encoder makes: it would be kept and sent again and again. */
 export function checkParameterSet(unit: Buffer): Buffer {

@@ -1,13 +1,11 @@
 import { SourceError } from '../../domain/source-error.ts';
 import { matroskaFrame, matroskaHeader } from './matroska.ts';
 import type { MatroskaFrame } from './matroska.ts';
-import { NAL_RULES, checkParameterSet } from './nal-units.ts';
+import { MAX_SETS_OF_A_KIND, MAX_UNITS, NAL_RULES, checkParameterSet } from './nal-units.ts';
 import type { NalCodec } from './nal-units.ts';
 
 /** Largest picture that is handed on, in bytes of its code. */
 export const MAX_PICTURE_BYTES = 8 << 20;
-const MAX_UNITS = 4096;
-const MAX_SETS_OF_A_KIND = 16;
 /**
  * Bytes of all parameter sets together; those of cameras are some hundred. One small change hands all of them on again,
  * so this bounds what a sender makes out of a few bytes.

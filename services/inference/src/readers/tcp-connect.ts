@@ -10,10 +10,13 @@ export interface ConnectOptions {
   signal: AbortSignal;
 }
 
-/** A connection to the one address, made within the time. @throws SourceError */
+/**
+ * A connection to the one address, made within the time. Nothing is read from it here: it belongs to a reader.
+ * @throws SourceError
+ */
 export async function connectTcp({ address, port, openTimeoutMs, signal }: ConnectOptions): Promise<Socket> {
   const socket = connect({ host: address, port, noDelay: true });
-  socket.on('error', () => undefined);
+  socket.pause().on('error', () => undefined);
   const timeout = AbortSignal.timeout(openTimeoutMs);
   try {
     await once(socket, 'connect', { signal: AbortSignal.any([timeout, signal]) });

@@ -1,0 +1,116 @@
+import { createDecipheriv } from 'node:crypto';
+import type { Decipheriv } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { BodyTooLargeError, readBody } from '@vision/shared/http/read-body';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { credentialsOf, parseStreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
+import type { HlsSegment } from './hls-playlist.ts';
+import { getOnce } from './http-get.ts';
+import type { HttpAnswer } from './http-get.ts';
+import type { HttpOptions } from './live-input.ts';
+import { withinTime } from './within-time.ts';
+
+export const MAX_PLAYLIST_BYTES = 1 << 20;
+const MAX_PIECE_BYTES = 16 << 20;
+const KEY_BYTES = 16;
+export const PIECE_TIMEOUT_MS = 60_000;
+
+const EVERYWHERE = createAddressPolicy(['0.0.0.0/0', '::/0']);
+
+/** Fetches what a playlist names, each over a connection of its own, which the service makes or refuses. */
+export interface HlsSource {
+  /** @throws SourceError */
+  playlist: (uri: string) => Promise<string>;
+  /** A piece, or the header of pieces, while it arrives. @throws SourceError */
+  piece: (segment: Pick<HlsSegment, 'uri' | 'key'>) => AsyncGenerator<Buffer, void>;
+}
+
+/** Credentials go to the host they were given for and to no other. */
+export function createHlsSource(options: HttpOptions): HlsSource {
+  const { url: origin } = options;
+  const get = (uri: string, signal: AbortSignal): Promise<HttpAnswer> => {
+    const url = readAddress(uri);
+    const isOrigin = url.authority === origin.authority && url.scheme === origin.scheme;
+    return getOnce(url, { ...options, credentials: isOrigin ? credentialsOf(origin) : undefined, signal });
+  };
+  const whole = async (uri: string, maxBytes: number) => {
+    const { body } = await get(uri, AbortSignal.any([options.signal, AbortSignal.timeout(PIECE_TIMEOUT_MS)]));
+    return readAll(body, maxBytes);
+  };
+  const keyOf = createKeyring((uri) => whole(uri, KEY_BYTES));
+  return {
+    playlist: async (uri) => (await whole(uri, MAX_PLAYLIST_BYTES)).toString('utf8'),
+    piece: async function* ({ uri, key }) {
+      const decipher = key && createDecipher(await keyOf(key.uri), key.iv);
+      const bytes = pieceOf(await get(uri, options.signal));
+      yield* decipher ? decrypted(bytes, decipher) : bytes;
+    },
+  };
+}
+
+export async function readAll(body: Readable, maxBytes: number): Promise<Buffer> {
+  try {
+    return await readBody(body, maxBytes);
+  } catch (error) {
+    body.on('error', () => undefined).destroy();
+    throw new SourceError(error instanceof BodyTooLargeError ? 'unreadable' : sourceReasonOf(error));
+  }
+}
+
+/** A piece as it arrives. The time counts that the server takes, and not that in which nobody reads. */
+async function* pieceOf({ body, contentLength = 0 }: HttpAnswer): AsyncGenerator<Buffer, void> {
+  const chunks = body.iterator() as AsyncGenerator<Buffer, void>;
+  let leftMs = PIECE_TIMEOUT_MS;
+  let size = 0;
+  try {
+    for (;;) {
+      const askedAt = performance.now();
+      const { value: chunk } = await withinTime(chunks.next(), leftMs, () => body.destroy());
+      leftMs -= performance.now() - askedAt;
+      if (!chunk) return;
+      size += chunk.length;
+      if (Math.max(size, contentLength) > MAX_PIECE_BYTES) throw new SourceError('unreadable');
+      yield chunk;
+    }
+  } finally {
+    body.destroy();
+  }
+}
+
+function createDecipher(secret: Buffer, iv: Buffer): Decipheriv {
+  if (secret.length !== KEY_BYTES) throw new SourceError('unreadable');
+  return createDecipheriv('aes-128-cbc', secret, iv);
+}
+
+async function* decrypted(bytes: AsyncIterable<Buffer>, decipher: Decipheriv): AsyncGenerator<Buffer, void> {
+  for await (const chunk of bytes) yield decipher.update(chunk);
+  yield lastOf(decipher);
+}
+
+function lastOf(decipher: Decipheriv): Buffer {
+  try {
+    return decipher.final();
+  } catch {
+    throw new SourceError('unreadable');
+  }
+}
+
+/** Keys by their address; one is used for many pieces, so the last one is kept. */
+function createKeyring(fetchKey: (uri: string) => Promise<Buffer>): (uri: string) => Promise<Buffer> {
+  let last: { uri: string; secret: Buffer } | undefined;
+  return async (uri) => {
+    if (last?.uri !== uri) last = { uri, secret: await fetchKey(uri) };
+    return last.secret;
+  };
+}
+
+/** The grammar of stream addresses alone: the service judges where each of them leads. */
+function readAddress(uri: string): StreamUrl {
+  try {
+    return parseStreamUrl(uri, EVERYWHERE);
+  } catch {
+    throw new SourceError('address_forbidden');
+  }
+}

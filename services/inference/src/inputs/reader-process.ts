@@ -1,0 +1,55 @@
+import { Socket } from 'node:net';
+import { createBudget } from './budget.ts';
+import type { LiveInput } from './live-input.ts';
+import { READER_FILES } from './messages.ts';
+import type { Order } from './messages.ts';
+import { openInput } from './open-input.ts';
+import { createServiceLink } from './service-link.ts';
+import { sourceReasonOf } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
+
+/**
+ * Body of a process that reads one live source behind a wall. It can open no connection: the service connects and hands
+ * it the sockets. Pictures go to ffmpeg, facts to the service.
+ */
+
+/** Longest time for saying goodbye to a server; the service kills what takes longer. */
+const GOODBYE_MS = 500;
+
+const link = createServiceLink();
+const ended = new AbortController();
+const video = new Socket({ fd: READER_FILES.video, readable: false, writable: true });
+let input: LiveInput | undefined;
+let budget = createBudget({ signal: ended.signal });
+/** Set when ffmpeg was gone first: what fails afterwards fails for want of it, and says nothing about the source. */
+let beforeThat: { reason: SourceReason | undefined } | undefined;
+video.on('error', () => (beforeThat ??= { reason: input?.failure() }));
+
+async function open(order: Extract<Order, { kind: 'open' }>): Promise<void> {
+  budget = createBudget({ usage: order.usage, signal: ended.signal });
+  try {
+    input = await openInput({ ...order, connect: link.connect, budget, signal: ended.signal });
+    link.tell({ kind: 'opened', ...input.format });
+  } catch (error) {
+    link.tell({ kind: 'ended', reason: sourceReasonOf(error), isFinished: false, usage: budget.usage() });
+    process.exit();
+  }
+}
+
+function leave(): void {
+  const { reason } = beforeThat ?? { reason: input?.failure() };
+  link.tell({ kind: 'ended', reason, isFinished: input?.isFinished() ?? false, usage: budget.usage() });
+  // After the facts: to give up fetching is a failure too.
+  input?.close();
+  ended.abort();
+  video.destroy();
+  // What is left are connections that say goodbye.
+  process.channel?.unref();
+  setTimeout(() => process.exit(), GOODBYE_MS).unref();
+}
+
+link.listen((order) => {
+  if (order.kind === 'open') void open(order);
+  else if (order.kind === 'play') input?.feed(video);
+  else leave();
+});

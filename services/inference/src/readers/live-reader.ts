@@ -1,0 +1,153 @@
+import { addAbortListener } from 'node:events';
+import type { Socket } from 'node:net';
+import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
+import type { SourceReason } from '../domain/source-error.ts';
+import type { BudgetUsage } from '../inputs/budget.ts';
+import type { Fact, LiveFormat } from '../inputs/messages.ts';
+import { withinTime } from '../inputs/within-time.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Connector } from './connector.ts';
+import { startReaderProcess } from './reader-process.ts';
+import type { ReaderProcess } from './reader-process.ts';
+
+/** An open live source, read in a process of its own. */
+export interface LiveReader {
+  readonly format: LiveFormat;
+  readonly processGroup: number | undefined;
+  /** Becomes ffmpeg's standard input. */
+  readonly video: Socket;
+  /** Lets the pictures come. */
+  play: () => void;
+  /** Leaves the source. Settles when the process is gone. */
+  close: () => Promise<void>;
+  /** Once it is closed: the failure of the source, `decoder_failed` when the process broke. */
+  failure: () => SourceReason | undefined;
+  /** Once it is closed: whether the source told that it is complete. */
+  isFinished: () => boolean;
+  /** Once it is closed: whether the process ended without a word. */
+  isLost: () => boolean;
+}
+
+/** What a stream has used of its budget, kept from one connection to the next. */
+export interface StreamUsage {
+  last?: BudgetUsage;
+}
+
+export interface ReaderOptions {
+  sandbox: Sandbox;
+  connector: Connector;
+  url: StreamUrl;
+  openTimeoutMs: number;
+  ca?: string | undefined;
+  usage: StreamUsage;
+  signal: AbortSignal;
+}
+
+/** Connections that a reader may wait for or leave unused at a time. */
+const MAX_WAITING = 8;
+/** A source ends at its first refusals; a reader that goes on would fill the channel, which it need not read. */
+const MAX_REFUSED = 64;
+/** A reader says goodbye within 500 ms. */
+const LEAVE_MS = 1500;
+/** More handshakes than a protocol has, and the first piece of HLS; readers keep to shorter times by themselves. */
+const MOST_HANDSHAKES = 12;
+const FIRST_PIECE_MS = 120_000;
+
+/**
+ * Starts a reader and waits until it has opened the source. The process is gone when this rejects.
+ * @throws SourceError; whatever `Sandbox.spawn` throws
+ */
+export async function startReader(options: ReaderOptions): Promise<LiveReader> {
+  const { sandbox, connector, url, openTimeoutMs, ca, usage, signal } = options;
+  const conversation = createConversation(connector, usage);
+  const reader = startReaderProcess(sandbox, (fact) => conversation.hear(reader, fact));
+  void reader.gone.then(() => conversation.fail('decoder_failed'));
+  const givenUp = addAbortListener(signal, () => {
+    conversation.fail('connection_failed');
+    reader.kill();
+  });
+  reader.tell({ kind: 'open', url, openTimeoutMs, ca, usage: usage.last });
+  try {
+    const mostMs = MOST_HANDSHAKES * openTimeoutMs + FIRST_PIECE_MS;
+    const format = await withinTime(conversation.opened, mostMs, reader.kill);
+    return opened(reader, format, conversation);
+  } catch (error) {
+    reader.kill();
+    await reader.gone;
+    throw error;
+  } finally {
+    givenUp[Symbol.dispose]();
+  }
+}
+
+type Ended = Extract<Fact, { kind: 'ended' }>;
+
+interface Conversation {
+  /** @throws Error for a fact that no reader of ours tells; it ends the process */
+  hear: (reader: ReaderProcess, fact: Fact) => void;
+  fail: (reason: SourceReason) => void;
+  opened: Promise<LiveFormat>;
+  ended: () => Ended | undefined;
+}
+
+function createConversation(connector: Connector, usage: StreamUsage): Conversation {
+  const opening = Promise.withResolvers<LiveFormat>();
+  opening.promise.catch(() => undefined);
+  const waiting = new Set<number>();
+  let refused = 0;
+  let isOpen = false;
+  let ended: Ended | undefined;
+
+  const connect = async (reader: ReaderProcess, { id, host, port }: Extract<Fact, { kind: 'connect' }>) => {
+    if (waiting.size >= MAX_WAITING || waiting.has(id)) throw new Error('more connections than a reader needs');
+    waiting.add(id);
+    try {
+      reader.hand(id, await connector.connect({ host, port }));
+    } catch (error) {
+      waiting.delete(id);
+      refused += 1;
+      if (refused > MAX_REFUSED) throw new Error('more refusals than a source survives');
+      reader.tell({ kind: 'refused', id, reason: sourceReasonOf(error) });
+    }
+  };
+
+  return {
+    opened: opening.promise,
+    ended: () => ended,
+    fail: (reason) => opening.reject(new SourceError(reason)),
+    hear: (reader, fact) => {
+      if (ended) throw new Error('a fact after the last one');
+      if (fact.kind === 'connect') void connect(reader, fact).catch(reader.kill);
+      else if (fact.kind === 'taken') waiting.delete(fact.id);
+      else if (fact.kind === 'ended') {
+        ended = fact;
+        usage.last = fact.usage;
+        opening.reject(new SourceError(fact.reason ?? 'stream_ended'));
+      } else {
+        if (isOpen) throw new Error('opened twice');
+        isOpen = true;
+        opening.resolve({ container: fact.container, delivery: fact.delivery });
+      }
+    },
+  };
+}
+
+function opened(reader: ReaderProcess, format: LiveFormat, conversation: Conversation): LiveReader {
+  let closing: Promise<void> | undefined;
+  const leave = async () => {
+    reader.tell({ kind: 'leave' });
+    const timer = setTimeout(reader.kill, LEAVE_MS);
+    await reader.gone.finally(() => clearTimeout(timer));
+  };
+  return {
+    format,
+    processGroup: reader.processGroup,
+    video: reader.video,
+    play: () => reader.tell({ kind: 'play' }),
+    close: () => (closing ??= leave()),
+    failure: () => (conversation.ended() ? conversation.ended()?.reason : 'decoder_failed'),
+    isFinished: () => conversation.ended()?.isFinished ?? false,
+    isLost: () => conversation.ended() === undefined,
+  };
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { until } from '@vision/shared/testing/until';
+import { jobWorld } from './support/job-service.ts';
+import type { JobService, JobWorld } from './support/job-service.ts';
+import { street } from './support/live-watch.ts';
+import { videoDirectory } from './support/videos.ts';
+
+const VIDEO_S = 60;
+const BURST_MS = 2_600;
+const metrics = testMetrics();
+let world: JobWorld;
+let inference: JobService;
+let videos: Awaited<ReturnType<typeof videoDirectory>>;
+
+beforeAll(async () => {
+  [world, videos] = await Promise.all([jobWorld(), videoDirectory()]);
+  inference = await world.start({ LIVE_JOBS_PER_WORKER: '0' });
+});
+afterAll(async () => {
+  await inference.close();
+  await world.close();
+  await videos.remove();
+});
+
+/** A camera behind a relay that holds everything back for 2.6 s: its clock is right, its bytes come at once. */
+async function burstSource() {
+  const times = String(VIDEO_S / 12 - 1);
+  const bytes = await readFile(
+    await videos.make('long.ts', '-stream_loop', times, '-i', street, '-c', 'copy', '-f', 'mpegts'),
+  );
+  let bursts = 0;
+  const serve = (response: ServerResponse) => {
+    const size = Math.ceil((bytes.length * BURST_MS) / (VIDEO_S * 1000));
+    let sent = 0;
+    const send = () => {
+      response.write(bytes.subarray(sent, sent + size));
+      sent += size;
+      bursts += 1;
+    };
+    send();
+    const timer = setInterval(send, BURST_MS);
+    response.once('close', () => clearInterval(timer));
+  };
+  const server = createServer((_request, response) => serve(response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`,
+    bursts: () => bursts,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+test('a camera whose images come in bursts is not said to be behind', async () => {
+  const source = await burstSource();
+  try {
+    const job = {
+      job_id: randomUUID(),
+      scene_code: 'person_vehicle',
+      lower_bound: 0.3,
+      source: { kind: 'stream', url: source.url, pinned_address: '127.0.0.1' },
+    };
+    await until(async () => (await inference.submit(job)).status === 201);
+    // Long after so many frames were passed over that a stream is judged by them.
+    await until(async () => ((await metrics.sumOf('vision.frames.dropped', { reason: 'fresher' })) ?? 0) > 40);
+    const burst = source.bursts();
+    await until(() => source.bursts() > burst + 2);
+    expect(await metrics.sumOf('vision.jobs.live', { rate: 'behind' })).toBe(0);
+    expect(await metrics.sumOf('vision.jobs.live', { rate: 'full' })).toBe(1);
+    expect(await world.db('jobs').where({ job_id: job.job_id }).whereNotNull('behind_since')).toEqual([]);
+    await inference.stop(job.job_id);
+    await inference.ended(job.job_id);
+  } finally {
+    source.close();
+  }
+});

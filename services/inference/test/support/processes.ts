@@ -1,0 +1,34 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** Open descriptors of this process, the one that lists them left out. */
+export const descriptors = (): string[] => readdirSync('/proc/self/fd');
+
+interface Member {
+  pid: number;
+  command: string;
+  niceness: number;
+  rssBytes: number;
+  limits: string;
+}
+
+/** The processes of a process group that are not gone. */
+export function membersOf(group: number): Member[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => memberOf(Number(pid), group));
+}
+
+function memberOf(pid: number, group: number): Member[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program is in brackets and may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(fields[2]) !== group || fields[0] === 'Z') return [];
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    return [{ pid, command, niceness: Number(fields[16]), rssBytes: Number(fields[21]) * 4096, limits }];
+  } catch {
+    // It ended while it was looked at.
+    return [];
+  }
+}

@@ -1,0 +1,9 @@
+import { systemClock } from '../../src/inputs/budget.ts';
+import type { BudgetUsage } from '../../src/inputs/budget.ts';
+
+const { now } = systemClock(new AbortController().signal);
+
+/** What a stream has used that may be slowed for half a second more. It has saved all the bytes and parts it can. */
+export function nearlySpent(): { last: BudgetUsage } {
+  return { last: { bytesPaidAt: 0, partsPaidAt: 0, slowed: [[Math.floor(now() / 5_000), 59_500]] } };
+}

@@ -1,19 +1,17 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { startDecoder } from '../src/decoding/decoder.ts';
 import type { Decoder } from '../src/decoding/decoder.ts';
 import { fileArguments } from '../src/decoding/ffmpeg-arguments.ts';
+import { UPRIGHT } from '../src/domain/mp4/turn.ts';
 import { commandLines, street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
 import { sandbox } from './support/sandbox.ts';
 
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(90_000);
-
 function decode(path: string): Decoder {
-  const args = fileArguments(path, { fps: 5, scaled: { width: 64, height: 48 } });
+  const args = fileArguments(path, { fps: 5, scaled: { width: 64, height: 48 }, turn: UPRIGHT, hasEdits: true });
   return startDecoder(args, {
     sandbox,
     file: path,
@@ -30,7 +28,7 @@ test('a decoder whose last pictures nobody reads is over when its reader goes', 
   const frames = decoder.frames();
   for (let count = 0; count < 50; count += 1) expect((await frames.next()).done).toBe(false);
   // Ten small pictures fit into the pipe, so ffmpeg does not wait for a reader.
-  await until(async () => (await commandLines()).every((line) => !line.includes(path)), { timeoutMs: 30_000 });
+  await until(async () => (await commandLines()).every((line) => !line.includes(path)));
   await frames.return();
   // Settles when the process and its pipes are closed.
   expect(await decoder.outcome).toBeUndefined();

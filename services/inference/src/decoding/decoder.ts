@@ -1,5 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Stream } from 'node:stream';
 import { createMessageReader } from './ffmpeg-reasons.ts';
 import type { Geometry, Video } from './ffmpeg-reasons.ts';
 import { createPuller } from './pull.ts';
@@ -19,7 +19,7 @@ export interface DecodedFrame {
 }
 
 export interface Decoder {
-  stdin: Writable;
+  readonly processGroup: number | undefined;
   /** Frames as they are pulled: ffmpeg waits while nobody pulls. Ends when ffmpeg ends; see `outcome`. */
   frames: () => AsyncGenerator<DecodedFrame, void>;
   /** Settles when the process is gone; undefined when it ended well. */
@@ -35,23 +35,29 @@ export interface DecoderOptions {
   /** Frames keep their size when the source changes its own, because the arguments fix it. */
   isSizeFixed: boolean;
   killGraceMs: number;
-  listener?: DecoderListener | undefined;
+  /** What it reads instead of a file. */
+  input?: Stream | undefined;
+  /** Most processor time in seconds, and how far the decoder leaves processors to others; for files. */
+  cpuSeconds?: number | undefined;
+  niceness?: number | undefined;
+  listener?: Pick<DecoderListener, 'sees'> | undefined;
 }
 
 /** Who measures what decoding costs. */
 export interface DecoderListener {
-  /** A decoder was started in this process group, whose processor time can be measured. */
-  started: (processGroup: number | undefined) => void;
+  /** A connection is read by these process groups, whose processor time can be measured; the last one decodes. */
+  started: (processGroups: readonly number[]) => void;
   /** It has found out what it decodes. */
   sees: (video: Video) => void;
 }
 
-/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws SandboxUnavailableError */
+/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws whatever `Sandbox.spawn` throws */
 export function startDecoder(args: readonly string[], { sandbox, file, ...options }: DecoderOptions): Decoder {
   const readable = file === undefined ? [] : [file];
-  const program = { program: 'ffmpeg', args, readable };
-  const child = sandbox.spawn(program, ['pipe', 'pipe', 'pipe', 'pipe']) as ChildProcessWithoutNullStreams;
-  options.listener?.started(child.pid);
+  const { cpuSeconds, niceness } = options;
+  const program = { program: 'ffmpeg', args, readable, cpuSeconds, niceness };
+  const descriptors = [options.input ?? 'ignore', 'pipe', 'pipe', 'pipe'] as const;
+  const child = sandbox.spawn(program, descriptors) as ChildProcessByStdio<null, Readable, Readable>;
   const geometry = Promise.withResolvers<Geometry | undefined>();
   const messages = createMessageReader((found) => {
     options.listener?.sees(found);
@@ -59,7 +65,6 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
   // A pipe breaks when either side ends; the outcome below tells why.
-  child.stdin.on('error', () => undefined);
   child.stdout.on('error', () => undefined);
   const pull = createPuller(child.stdout);
   const records = readRecords(child.stdio[3] as Readable);
@@ -74,7 +79,6 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
     isStopped = true;
     const isGone = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     child.stdout.destroy();
-    child.stdin.destroy();
     if (!isGone()) {
       killGroup(child, 'SIGTERM');
       const timer = setTimeout(() => killGroup(child, 'SIGKILL'), options.killGraceMs);
@@ -95,7 +99,7 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
       child.stdout.destroy();
     }
   }
-  return { stdin: child.stdin, frames, outcome, stop };
+  return { processGroup: child.pid, frames, outcome, stop };
 }
 
 async function* readFrames(

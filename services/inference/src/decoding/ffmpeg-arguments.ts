@@ -1,4 +1,7 @@
 import type { FrameFit } from '../domain/frame-fit.ts';
+import type { Turn } from '../domain/mp4/turn.ts';
+import type { LiveFormat } from '../inputs/messages.ts';
+import { inputArguments } from './input-arguments.ts';
 import { scaleExpression } from './scale-expression.ts';
 
 /** Which frames are taken from a video and how large they come. */
@@ -7,6 +10,10 @@ export interface FileSampling {
   fps: number;
   /** Size of the frames handed out; fixed, so a change of size inside the file cannot change it. */
   scaled: { width: number; height: number };
+  /** How the images are turned, as the validated index says. */
+  turn: Turn;
+  /** Edit lists are followed when validation has seen them, never otherwise. */
+  hasEdits: boolean;
   /** Takes only frames of intervals after the one this time lies in; milliseconds. */
   afterMs?: number | undefined;
 }
@@ -33,7 +40,7 @@ const ROUNDING_S = 0.0005;
  * Timestamps are the file's own (`-copyts`), so a sample has the same time whether or not the start was skipped.
  */
 export function fileArguments(path: string, sampling: FileSampling): string[] {
-  const { fps, scaled, afterMs } = sampling;
+  const { fps, scaled, turn, hasEdits, afterMs } = sampling;
   const bucket = intervalOf('t', fps);
   const before = afterMs === undefined ? '-1e15' : String(intervalNumber(afterMs, fps));
   const select = `gt(${bucket},if(isnan(prev_selected_t),${before},${intervalOf('prev_selected_t', fps)}))`;
@@ -46,14 +53,16 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
     ['-protocol_whitelist', 'file'],
     ['-format_whitelist', 'mov'],
     ['-codec_whitelist', VIDEO_DECODERS],
+    hasEdits ? [] : ['-ignore_editlist', '1'],
     ['-threads', '2'],
+    ['-noautorotate'],
     ['-i', `file:${path}`],
-    outputArguments(select, `w=${scaled.width}:h=${scaled.height}`),
+    outputArguments([`select='${select}'`, ...turnFilters(turn)], `w=${scaled.width}:h=${scaled.height}`),
   ].flat();
 }
 
-/** The same for a live source; `input` ends with `-i` and what to open. Timestamps are the stream's own. */
-export function liveArguments(input: readonly string[], sampling: LiveSampling): string[] {
+/** The same for a live source, which comes through standard input. Timestamps are the stream's own. */
+export function liveArguments(format: LiveFormat, sampling: LiveSampling): string[] {
   const { fps, fit } = sampling;
   const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
   return [
@@ -63,8 +72,8 @@ export function liveArguments(input: readonly string[], sampling: LiveSampling):
     ['-fflags', '+discardcorrupt'],
     ['-flags', 'low_delay'],
     ['-threads', '1'],
-    input,
-    outputArguments(select, scaleExpression(fit)),
+    inputArguments(format),
+    outputArguments([`select='${select}'`], scaleExpression(fit)),
   ].flat();
 }
 
@@ -78,9 +87,9 @@ export function intervalNumber(timeMs: number, fps: number): number {
  * record is written by the last filter, and nothing behind it adds or drops frames (`-fps_mode passthrough`). A key of
  * our own is printed and no other, so the stream's metadata cannot write records.
  */
-function outputArguments(select: string, scale: string): string[] {
+function outputArguments(before: string[], scale: string): string[] {
   const filters = [
-    `select='${select}'`,
+    ...before,
     // As pictures are scaled; for smaller frames its kernel grows, so nothing flickers in between.
     `scale=${scale}:flags=bilinear`,
     'format=rgb24',
@@ -99,6 +108,13 @@ function outputArguments(select: string, scale: string): string[] {
     ['-flush_packets', '1'],
     ['pipe:1'],
   ].flat();
+}
+
+/** Filters that turn as a player does. Only samples are turned, so they stand behind the selection. */
+function turnFilters([a, b, c, d]: Turn): string[] {
+  if (b === 1) return [c > 0 ? 'transpose=cclock_flip' : 'transpose=clock'];
+  if (b === -1) return [c < 0 ? 'transpose=clock_flip' : 'transpose=cclock'];
+  return [...(a < 0 ? ['hflip'] : []), ...(d < 0 ? ['vflip'] : [])];
 }
 
 function intervalOf(time: string, fps: number): string {

@@ -2,6 +2,8 @@ import type { SourceReason } from '../domain/source-error.ts';
 
 // In order of how much they explain: ffmpeg prints several lines for one failure.
 const PATTERNS: readonly [RegExp, SourceReason][] = [
+  // SIGXCPU, the end of its processor time.
+  [/^\[info\]\s+Exiting normally, received signal 24\.$/, 'decode_time_exceeded'],
   [/matches no streams/, 'no_video_track'],
   [/Error while opening decoder for input stream|Decoder \(codec [^)]*\) not found for input/, 'codec_unsupported'],
   [/moov atom not found|Invalid data found when processing input|Format not on whitelist/, 'unreadable'],

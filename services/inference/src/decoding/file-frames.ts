@@ -2,8 +2,12 @@ import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder } from './decoder.ts';
 import { fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
 import type { FileSampling } from './ffmpeg-arguments.ts';
+import type { DecodeLimits } from '../domain/file-budget.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+
+/** Files have time: live streams and images go first. */
+const NICENESS = 10;
 
 export interface FileFramesOptions {
   sampling: Omit<FileSampling, 'afterMs'>;
@@ -12,6 +16,8 @@ export interface FileFramesOptions {
   image: { width: number; height: number };
   /** The last sample that needs no repeating. */
   after?: { seq: number; timeMs: number } | undefined;
+  /** Longest that the whole file may take to decode. */
+  limits: DecodeLimits;
   /** Longest time ffmpeg may work on one sample; time the consumer takes does not count. */
   noFrameMs: number;
   killGraceMs: number;
@@ -36,19 +42,21 @@ export interface FileFrame {
 export async function* readFileFrames(path: string, options: FileFramesOptions): AsyncGenerator<FileFrame, void> {
   const { sampling, image, after, signal } = options;
   const args = fileArguments(path, { ...sampling, afterMs: after?.timeMs });
-  const { sandbox, killGraceMs } = options;
-  const decoder = startDecoder(args, { sandbox, file: path, isSizeFixed: true, killGraceMs });
-  const frames = decoder.frames();
+  const { sandbox, killGraceMs, limits, noFrameMs } = options;
+  const { cpuSeconds } = limits;
+  const run = { sandbox, file: path, isSizeFixed: true, killGraceMs, cpuSeconds, niceness: NICENESS };
+  const decoder = startDecoder(args, run);
+  const source = { frames: decoder.frames(), decoder, noFrameMs, leftMs: limits.wallMs };
   let seq = after?.seq ?? -1;
   let interval = after === undefined ? -Infinity : intervalNumber(after.timeMs, sampling.fps);
   try {
-    let ahead = nextFrame(frames, decoder, options.noFrameMs);
+    let ahead = nextFrame(source);
     for (;;) {
       // It may fail while the consumer works on the frame before; the next turn is told.
       ahead.catch(() => undefined);
       const frame = await ahead;
       if (frame === undefined || signal.aborted) break;
-      ahead = nextFrame(frames, decoder, options.noFrameMs);
+      ahead = nextFrame(source);
       // A file that changes its format makes ffmpeg build its filters anew, and those have forgotten the last sample.
       const next = intervalNumber(frame.ptsMs, sampling.fps);
       if (next <= interval) continue;
@@ -64,17 +72,31 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   }
 }
 
-async function nextFrame(frames: AsyncGenerator<DecodedFrame, void>, decoder: Decoder, noFrameMs: number) {
+/** ffmpeg at work on a file. */
+interface Source {
+  frames: AsyncGenerator<DecodedFrame, void>;
+  decoder: Decoder;
+  noFrameMs: number;
+  /** Time that is left for waiting until frames are there. */
+  leftMs: number;
+}
+
+async function nextFrame(source: Source): Promise<DecodedFrame | undefined> {
+  const { frames, decoder, noFrameMs, leftMs } = source;
+  const startedAt = performance.now();
   const watch = { isLate: false };
+  const limitMs = Math.max(0, Math.min(noFrameMs, leftMs));
   const timer = setTimeout(() => {
     watch.isLate = true;
     void decoder.stop();
-  }, noFrameMs);
+  }, limitMs);
   try {
     const { value } = await frames.next();
-    if (value === undefined && watch.isLate) throw new SourceError('timeout');
-    return value ?? undefined;
+    if (value !== undefined) return value;
+    if (watch.isLate) throw new SourceError(limitMs < noFrameMs ? 'decode_time_exceeded' : 'timeout');
+    return undefined;
   } finally {
     clearTimeout(timer);
+    source.leftMs -= performance.now() - startedAt;
   }
 }

@@ -9,19 +9,31 @@ export interface Freshest<T> {
   take: () => Promise<T | undefined>;
   /** Items replaced before they were taken. */
   dropped: () => number;
+  /** Those of them that had waited: the reader was busy. The others came at once, one behind the other. */
+  overdue: () => number;
   /** Whether something waits for the reader. */
   isWaiting: () => boolean;
 }
 
-export function createFreshest<T>(): Freshest<T> {
-  let item: { value: T } | undefined;
+export interface FreshestOptions {
+  /** How long an item waits until it counts as overdue. */
+  overdueMs: number;
+  /** Monotonic clock, milliseconds. */
+  now?: () => number;
+}
+
+export function createFreshest<T>({ overdueMs, now = () => performance.now() }: FreshestOptions): Freshest<T> {
+  let item: { value: T; since: number } | undefined;
   let ending: { error: Error | undefined } | undefined;
   let dropped = 0;
+  let overdue = 0;
   let wake: () => void = () => undefined;
   return {
     put: (value) => {
+      const at = now();
       if (item) dropped += 1;
-      item = { value };
+      if (item && at - item.since >= overdueMs) overdue += 1;
+      item = { value, since: at };
       wake();
     },
     end: (error) => {
@@ -41,6 +53,7 @@ export function createFreshest<T>(): Freshest<T> {
       }
     },
     dropped: () => dropped,
+    overdue: () => overdue,
     isWaiting: () => item !== undefined,
   };
 }

@@ -1,6 +1,7 @@
+import { asAppError } from '@vision/shared/errors';
 import { isFatal, SourceError, sourceReasonOf } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
-import type { LiveInput } from '../inputs/live-input.ts';
+import type { LiveReader } from '../readers/live-reader.ts';
 import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder, DecoderListener } from './decoder.ts';
 import { liveArguments } from './ffmpeg-arguments.ts';
@@ -28,48 +29,60 @@ export interface ConnectionUse {
  * @returns why it ended; undefined when the source came to its own end or the signal aborted
  */
 export async function readConnection(
-  open: () => Promise<LiveInput>,
+  open: () => Promise<LiveReader>,
   settings: ConnectionSettings,
   use: ConnectionUse,
 ): Promise<SourceReason | undefined> {
-  let input: LiveInput | undefined;
+  let input: LiveReader | undefined;
   try {
     input = await open();
-    const decoder = startDecoder(liveArguments(input.args, settings.sampling), {
+    const decoder = startDecoder(liveArguments(input.format, settings.sampling), {
       sandbox: use.sandbox,
+      input: input.video,
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
       listener: use.decoderListener,
     });
+    // The reader and ffmpeg alone hold it, so each of them notices when the other one is gone.
+    input.video.destroy();
+    const groups = [input.processGroup, decoder.processGroup];
+    use.decoderListener?.started(groups.filter((group) => group !== undefined));
     return await decode(input, decoder, settings.noFrameMs, use);
   } catch (error) {
-    return error instanceof SourceError ? error.reason : weightiest([input?.failure(), sourceReasonOf(error)]);
+    if (error instanceof SourceError) return error.reason;
+    // A decoder that the system could not start says nothing about the source.
+    if (asAppError(error)?.reason === 'decoder_not_started') return 'decoder_failed';
+    await input?.close();
+    return weightiest([input?.failure(), sourceReasonOf(error)]);
   } finally {
-    input?.close();
+    await input?.close();
   }
 }
 
 async function decode(
-  input: LiveInput,
+  input: LiveReader,
   decoder: Decoder,
   noFrameMs: number,
   { onFrame, signal }: ConnectionUse,
 ): Promise<SourceReason | undefined> {
   const stop = () => {
-    input.close();
+    void input.close();
     void decoder.stop();
   };
   const silence = watchQuiet(noFrameMs, stop);
   signal.addEventListener('abort', stop, { once: true });
   try {
     if (signal.aborted) return undefined;
-    input.feed(decoder.stdin);
+    input.play();
     for await (const frame of decoder.frames()) {
       silence.heard();
       onFrame(frame);
     }
     if (silence.isOver()) return 'timeout';
     const reason = await decoder.outcome;
+    await input.close();
+    // What a reader that broke wrote last is no stream, and says nothing about the source.
+    if (input.isLost()) return 'decoder_failed';
     return input.isFinished() && reason === undefined ? undefined : weightiest([input.failure(), reason]);
   } finally {
     silence.stop();

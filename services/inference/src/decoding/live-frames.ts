@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fullJitter } from '@vision/shared/async/backoff';
 import { isFatal, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
-import type { LiveInput } from '../inputs/live-input.ts';
+import type { LiveReader } from '../readers/live-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DecodedFrame, DecoderListener } from './decoder.ts';
 import { createFreshest } from './freshest.ts';
@@ -30,6 +30,8 @@ export const LIVE_DEFAULTS: LiveSettings = {
 
 const FORMAT_PAUSE_MS = 250;
 const STALLED_AFTER_MS = 2000;
+/** A frame that waits for this share of the time to the next one waits for its consumer. */
+const OVERDUE_SHARE = 0.75;
 
 export interface LiveFrame {
   /** Unix time in milliseconds; grows from frame to frame. */
@@ -41,7 +43,7 @@ export interface LiveFrame {
 export interface LiveDeps {
   sandbox: Sandbox;
   /** Opens the source; the first time to the address that was checked, later wherever the name then leads. */
-  openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveInput>;
+  openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveReader>;
   /** The wall clock, which frames are dated by. */
   now?: (() => number) | undefined;
   /** Told of every decoder that is started for the source. */
@@ -62,6 +64,8 @@ interface LiveHealth {
    */
   state: 'connecting' | 'running' | 'stalled' | 'blocked';
   dropped: number;
+  /** Frames among the dropped ones that waited for the consumer; the others came in a burst. */
+  overdue: number;
   reconnects: number;
 }
 
@@ -71,7 +75,7 @@ interface LiveHealth {
  */
 export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortSignal): LiveWatch {
   const { now = Date.now } = deps;
-  const freshest = createFreshest<LiveFrame>();
+  const freshest = createFreshest<LiveFrame>({ overdueMs: (OVERDUE_SHARE * 1000) / settings.sampling.fps });
   const progress: Progress = { frames: 0, lastFrameAt: now(), reconnects: 0, goodSince: undefined };
   async function* frames(): AsyncGenerator<LiveFrame, void> {
     // A consumer may leave while the job goes on, so the connection ends with the signal or with the consumer.
@@ -95,7 +99,12 @@ export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortS
   };
   return {
     frames: frames(),
-    health: () => ({ state: stateOf(), dropped: freshest.dropped(), reconnects: progress.reconnects }),
+    health: () => ({
+      state: stateOf(),
+      dropped: freshest.dropped(),
+      overdue: freshest.overdue(),
+      reconnects: progress.reconnects,
+    }),
   };
 }
 

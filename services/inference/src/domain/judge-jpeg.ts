@@ -1,9 +1,12 @@
+import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_SCANS } from './picture-limits.ts';
 
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
+/** A segment of an application, in which a colour profile stands, in parts if it is large. */
+const PROFILE = 0xe2;
 
 /** Frame headers C0 to CF but for the tables C4 and CC and the reserved C8. */
 const isFrameHeader = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
@@ -30,6 +33,7 @@ export function judgeJpeg(bytes: Buffer): Judgement {
   let scans = 0;
   let scanBytes = 0;
   let markers = 0;
+  let profileBytes = 0;
   for (let at = nextMarker(bytes, 2, false); at < bytes.length; markers += 1) {
     const marker = bytes[at] ?? END_OF_IMAGE;
     if (marker === END_OF_IMAGE) break;
@@ -41,13 +45,15 @@ export function judgeJpeg(bytes: Buffer): Judgement {
       const [height, width] = [bytes.readUInt16BE(at + 4), bytes.readUInt16BE(at + 6)];
       frame = { marker, height, width, components: bytes[at + 8] };
     }
+    if (marker === PROFILE && bytes.toString('latin1', at + 3, at + 14) === 'ICC_PROFILE')
+      profileBytes += endOfSegment(bytes, at + 1) - at;
     const end = standsAlone(marker) ? at + 1 : endOfSegment(bytes, at + 1);
     at = nextMarker(bytes, end, isScan);
     if (isScan) scanBytes += at - end;
   }
   if (!frame) throw new ImageRefusedError('not_decodable');
   const { width, height } = frame;
-  return { width, height, expectedMs: expectedMs(frame, scans, scanBytes) };
+  return { width, height, expectedMs: expectedMs(frame, scans, scanBytes) + profileMs(profileBytes) };
 }
 
 interface Frame {

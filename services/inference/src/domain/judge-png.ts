@@ -1,3 +1,4 @@
+import { packedProfileMs, profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_PROFILE_BYTES } from './picture-limits.ts';
@@ -17,6 +18,7 @@ const PIXEL_NS = 25;
 export function judgePng(bytes: Buffer): Judgement {
   let judged: Judgement | undefined;
   let hasProfile = false;
+  let profile = 0;
   let chunks = 0;
   for (let at = SIGNATURE_BYTES; at + FRAME_BYTES <= bytes.length; chunks += 1) {
     const length = bytes.readUInt32BE(at);
@@ -29,12 +31,16 @@ export function judgePng(bytes: Buffer): Judgement {
       judged = judgeHeader(bytes.subarray(at + 8));
     }
     if (type === 'iCCP' && length > MAX_PROFILE_BYTES) throw new ImageRefusedError('not_decodable');
-    if (type === 'iCCP') hasProfile = true;
+    if (type === 'iCCP') {
+      // Of several a decoder takes one; which one depends on what is broken in the others.
+      profile = hasProfile ? profileMs(Infinity) : packedProfileMs(bytes.subarray(at + 8, at + 8 + length));
+      hasProfile = true;
+    }
     if (type === 'IEND') break;
     at += FRAME_BYTES + length;
   }
   if (!judged) throw new ImageRefusedError('not_decodable');
-  return hasProfile ? { ...judged, expectedMs: 2 * judged.expectedMs } : judged;
+  return hasProfile ? { ...judged, expectedMs: 2 * judged.expectedMs + profile } : judged;
 }
 
 function judgeHeader(header: Buffer): Judgement {

@@ -1,4 +1,5 @@
 import type { ImageSize } from '@vision/shared/contracts/detection';
+import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Judgement } from './judgement.ts';
 import { MAX_CHUNKS, MAX_FRAMES } from './picture-limits.ts';
@@ -17,20 +18,25 @@ const PIXEL_NS = 25;
 export function judgeWebp(bytes: Buffer): Judgement {
   const { width, height } = sizeOfFirst(bytes);
   let hasProfile = false;
+  let profileBytes = 0;
   let chunks = 0;
   let frames = 0;
   for (let at = CONTAINER_BYTES; at + CHUNK_HEADER_BYTES <= bytes.length;) {
     chunks += 1;
     const type = bytes.toString('latin1', at, at + 4);
     if (type === 'ANMF') frames += 1;
-    if (type === 'ICCP') hasProfile = true;
     if (chunks > MAX_CHUNKS || frames > MAX_FRAMES) throw new ImageRefusedError('not_decodable');
     const length = bytes.readUInt32LE(at + 4);
+    if (type === 'ICCP') {
+      hasProfile = true;
+      profileBytes += length;
+    }
     // Chunks are padded to an even length.
     at += CHUNK_HEADER_BYTES + length + (length % 2);
   }
   const pixelNs = PIXEL_NS * (hasProfile ? 2 : 1);
-  return { width, height, expectedMs: (bytes.length / 2 ** 20) * MS_PER_MIB + (width * height * pixelNs) / 1e6 };
+  const pixelsMs = (bytes.length / 2 ** 20) * MS_PER_MIB + (width * height * pixelNs) / 1e6;
+  return { width, height, expectedMs: pixelsMs + profileMs(profileBytes) };
 }
 
 function sizeOfFirst(bytes: Buffer): ImageSize {

@@ -1,6 +1,7 @@
 import { stripPngMetadata } from '../domain/strip-png-metadata.ts';
-import { createFrameReader, frameHeader, kinds, ORDER_BYTES, readOrder, sizePayload, timePayload } from './frames.ts';
-import type { Frame } from './frames.ts';
+import { createFrameReader, frameHeader } from '../sandbox/frames.ts';
+import type { Frame } from '../sandbox/frames.ts';
+import { kinds, ORDER_BYTES, readOrder, sizePayload, timePayload } from './frames.ts';
 import { decodeScaled, orientedSize } from './decode-with-sharp.ts';
 
 /**

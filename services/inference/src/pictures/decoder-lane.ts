@@ -1,5 +1,6 @@
 import { createGate } from '@vision/shared/async/gate';
 import type { Turn } from '@vision/shared/async/gate';
+import { fail } from '@vision/shared/errors';
 import type { PictureProcess } from './picture-process.ts';
 
 export interface LaneOptions {
@@ -15,12 +16,16 @@ export interface LaneOptions {
 /** Processes for pictures of one class; those of another class never take their places. */
 export interface DecoderLane {
   start(): void;
-  /** Owners take turns. @throws the reason of the turn's signal when it fires before the work began. */
+  /**
+   * Owners take turns.
+   * @throws the reason of the turn's signal when it fires before the work began; AppError of kind unavailable when the
+   * lane has stopped (`decoder_stopped`) or the system starts no process (`decoder_not_started`).
+   */
   run<T>(work: (decoder: PictureProcess) => Promise<T>, turn?: Turn): Promise<T>;
   stop(): void;
 }
 
-/** Before another is started in place of one that ended without having been given a picture. */
+/** Before another is started in place of one that ended without a picture, or that could not be started. */
 const RESTART_MS = 1_000;
 
 export function createDecoderLane({ places, hasSpare, startProcess, onLost }: LaneOptions): DecoderLane {
@@ -30,6 +35,7 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
   const processes = new Set<PictureProcess>();
   const idle: PictureProcess[] = [];
   let isStopped = false;
+  let retry: NodeJS.Timeout | undefined;
 
   const add = (): PictureProcess => {
     const added = startProcess();
@@ -38,15 +44,28 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
       processes.delete(added);
       if (idle.includes(added)) idle.splice(idle.indexOf(added), 1);
       if (added.hasWorked) fill();
-      else setTimeout(fill, RESTART_MS).unref();
+      else fillLater();
     });
     return added;
   };
   // At the front, so that one which is still starting is taken last.
   const fill = () => {
-    while (!isStopped && processes.size < wanted) idle.unshift(add());
+    try {
+      while (!isStopped && processes.size < wanted) idle.unshift(add());
+    } catch {
+      // The sandbox has reported it. No image waits for this process, so none fails.
+      fillLater();
+    }
+  };
+  const fillLater = () => {
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      fill();
+    }, RESTART_MS).unref();
   };
   const take = (): PictureProcess => {
+    // An image may have waited in the gate until now. Whatever is started after the stop, nothing would end.
+    if (isStopped) throw stopped();
     for (let found = idle.pop(); found; found = idle.pop()) if (found.isAlive) return found;
     return add();
   };
@@ -58,15 +77,22 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
         const decoder = take();
         try {
           return await work(decoder);
+        } catch (error) {
+          // The stop has ended the process; the image is not to blame.
+          throw isStopped && !decoder.isAlive ? stopped() : error;
         } finally {
-          if (!decoder.isAlive) onLost();
-          else if (decoder.isWorn) decoder.kill();
+          if (!decoder.isAlive) {
+            if (!isStopped) onLost();
+          } else if (decoder.isWorn) decoder.kill();
           else idle.push(decoder);
         }
       }, turn),
     stop: () => {
       isStopped = true;
+      clearTimeout(retry);
       for (const decoder of processes) decoder.kill();
     },
   };
 }
+
+const stopped = () => fail.upstreamDown('decoder_stopped');

@@ -1,14 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { fail } from '@vision/shared/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
+import { NODE_BEHIND_WALL, nodeModulesOf } from '../sandbox/node-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createFrameReader, frameHeader, kinds, orderPayload, readSize, readTime } from './frames.ts';
-import type { Frame } from './frames.ts';
+import { createFrameReader, frameHeader } from '../sandbox/frames.ts';
+import type { Frame } from '../sandbox/frames.ts';
+import { kinds, orderPayload, readSize, readTime } from './frames.ts';
 
 export interface PictureLimits {
   /** Processor time for one picture, milliseconds. */
@@ -55,16 +56,14 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const script = fileURLToPath(new URL(`./decode-process.${extension}`, import.meta.url));
 /** Where the script and what it imports lie; Node reads the package's description beside it to know a module. */
 const sources = join(dirname(script), '..');
-const packages = nodeModulesOf(createRequire(import.meta.url).resolve('sharp'));
+const packages = nodeModulesOf('sharp', import.meta.url);
 
 /** With a `niceness`, 1 to 19, it leaves the processor to others the more, the higher that is. */
 export function startPictureProcess(sandbox: Sandbox, limits: PictureLimits, niceness?: number): PictureProcess {
   const child = sandbox.spawn(
     {
       program: process.execPath,
-      // No configuration of OpenSSL: its file cannot be read behind the wall, which would end Node. No guard pages of
-      // WebAssembly: they reserve more addresses than the process may have.
-      args: ['--openssl-config=/dev/null', '--disable-wasm-trap-handler', script, String(limits.cpuMs)],
+      args: [...NODE_BEHIND_WALL, script, String(limits.cpuMs)],
       readable: [dirname(process.execPath), packages, sources, join(sources, '../package.json')],
       cpuSeconds: 2 * LIFETIME_CPU_S,
       memoryBytes: MEMORY_BYTES,
@@ -178,9 +177,4 @@ function sizeOf(told: ImageSize | undefined, judged: ImageSize): ImageSize {
   const isTurned = width === judged.height && height === judged.width;
   if (!isUpright && !isTurned) throw new ImageRefusedError('not_decodable');
   return { width, height };
-}
-
-/** The outermost node_modules folder on the way to a file. */
-function nodeModulesOf(path: string): string {
-  return path.slice(0, path.indexOf(`${sep}node_modules${sep}`) + `${sep}node_modules`.length);
 }

@@ -13,6 +13,7 @@ import {
   tokens,
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
@@ -34,6 +35,7 @@ const needed = {
 /** Settings of video jobs. Without a database the service detects in images only. */
 const videoConfig = {
   ...databaseConfig,
+  ...standbyConfig,
   DATABASE_URL: needed.DATABASE_URL.optional(),
   ...kafkaConfig,
   KAFKA_BROKERS: needed.KAFKA_BROKERS.optional(),
@@ -60,6 +62,12 @@ const videoConfig = {
   JOB_SEQ_WAIT_MS: millis(2_000).describe('Longest wait of a live stream for more of them; then frames are dropped'),
   JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),
   JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are remembered'),
+  UNSENT_FRAMES_JOB_MAX_BYTES: count(16 * 1024 * 1024).describe(
+    'Memory for the frames of one live stream while Kafka takes none; beyond it, its oldest frames are dropped',
+  ),
+  UNSENT_FRAMES_MAX_BYTES: count(128 * 1024 * 1024).describe(
+    'Memory for the frames of all jobs of a worker while Kafka takes none',
+  ),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled for each second of video'),
   DECODE_MAX_SIDE: count(1280).describe(
     'Longest side of a decoded frame of a live stream in pixels, if its detector wants larger ones',
@@ -74,6 +82,17 @@ const videoConfig = {
   FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Largest video file in bytes'),
   FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between asking ffmpeg to end and ending it'),
   WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
+  WORK_DIR_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Most bytes of all copies in WORK_DIR; 0: as many as its file system has. Needed where the file system does not show the limit of the volume, as with emptyDir and sizeLimit',
+    ),
+  SHORTAGE_RETRY_MS: millis(2_000).describe(
+    'First pause of an attempt at a file that lacks space in WORK_DIR or a process. The next two pauses are three times as long each; then the attempt ends',
+  ),
 };
 
 export const configSchema = z.object({

@@ -25,6 +25,9 @@ export const pictureMetrics = {
   decodersLost: counter('vision.inference.picture_decoders_lost', {
     meaning: 'Processes ended by the picture they decoded: it cost too much or broke them',
   }),
+  decodersNotStarted: counter('vision.inference.decoders_not_started', {
+    meaning: 'Decoders of images and videos that the system did not start: too many processes or files, or no memory',
+  }),
   sandbox: gauge('vision.inference.sandbox', {
     meaning: '1 for the wall that decoders run behind. `none` is an alarm: then only their resources are limited',
     labels: { wall: 'its kind' },
@@ -51,6 +54,15 @@ export const jobMetrics = {
   }),
   unowned: gauge('vision.jobs.unowned', {
     meaning: 'Jobs that no worker holds. Every replica tells the same: use `max`',
+  }),
+  workDir: gauge('vision.inference.work_dir', {
+    meaning: 'Space for copies of uploaded videos in WORK_DIR: bytes in use, and the most that can be in use now',
+    unit: 'By',
+    labels: { kind: ['used', 'limit'] },
+  }),
+  shortages: counter('vision.inference.shortages', {
+    meaning: 'Refused submits and ended attempts at jobs, for lack of local space or processes',
+    labels: { at: ['submit', 'attempt'], reason: ['no_local_space', 'decoder_not_started'] },
   }),
   started: counter('vision.jobs.started', {
     meaning: 'Jobs taken up by a worker',
@@ -90,8 +102,13 @@ export const frameMetrics = {
   }),
   published: counter('vision.frames.published', { meaning: 'Frames that Kafka acknowledged', labels: { scene } }),
   dropped: counter('vision.frames.dropped', {
-    meaning: 'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost',
-    labels: { scene, reason: ['fresher', 'no_number', 'not_held'] },
+    meaning:
+      'Frames of live streams left out: a fresher one was there, no number was confirmed, the job was lost, or Kafka took none and memory was full',
+    labels: { scene, reason: ['fresher', 'no_number', 'not_held', 'unsent'] },
+  }),
+  unsent: gauge('vision.frames.unsent', {
+    meaning: 'Memory of frames that wait for Kafka in this replica, at most UNSENT_FRAMES_MAX_BYTES',
+    unit: 'By',
   }),
   detecting: histogram('vision.frame.detect.duration', {
     meaning: 'Waiting for and running the model on one frame',

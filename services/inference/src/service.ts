@@ -33,7 +33,7 @@ export interface InferenceService extends RunningService {
 export async function createService(config: Config, { logger }: ServiceContext): Promise<InferenceService> {
   const threads = config.DETECT_THREADS || usableCores();
   const signals = createSignals(logger);
-  const sandbox = await createSandbox(config.SANDBOX);
+  const sandbox = await createSandbox(config.SANDBOX, undefined, signals.decoderNotStarted);
   signals.sandboxChosen(config.SANDBOX, sandbox.wall);
   const pictures = createPictureDecoder({
     sandbox,

@@ -1,7 +1,10 @@
+import { basename } from 'node:path';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createGauge, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { DecodeCosts } from './domain/decode-costs.ts';
 import type { JobEnding, JobRecord } from './domain/job.ts';
+import type { Shortage } from './domain/shortage.ts';
+import type { DroppedFrames } from './domain/unsent-frames.ts';
 import { frameMetrics, jobMetrics, pictureMetrics } from './metrics.ts';
 import type { Sandbox, SandboxMode } from './sandbox/sandbox.ts';
 
@@ -16,6 +19,7 @@ export function createSignals(logger: Logger) {
     ...placeSignals(),
     ...sandboxSignals(logger),
     ...pictureSignals(logger),
+    ...spaceSignals(logger),
     ...jobSignals(logger),
     ...frameSignals(logger),
   };
@@ -72,7 +76,12 @@ function unownedJobs(): (count: number | undefined) => void {
 
 function sandboxSignals(logger: Logger) {
   const wall = createGauge(pictureMetrics.sandbox);
+  const notStarted = createCounter(pictureMetrics.decodersNotStarted);
   return {
+    decoderNotStarted: (program: string, error: unknown) => {
+      notStarted.add(1);
+      logger.warn({ program: basename(program), err: error }, 'could not start a decoder');
+    },
     sandboxChosen: (mode: SandboxMode, chosen: Sandbox['wall']) => {
       wall.record(1, { wall: chosen });
       const facts = { sandbox: mode, wall: chosen };
@@ -81,6 +90,38 @@ function sandboxSignals(logger: Logger) {
       else logger.error(facts, 'no wall for decoders: they can reach what this service can reach');
     },
   };
+}
+
+function spaceSignals(logger: Logger) {
+  const shortages = createCounter(jobMetrics.shortages);
+  return {
+    workDirWatched: (usage: () => { usedBytes: number; limitBytes: number }) => {
+      observe(jobMetrics.workDir, (tell) => {
+        const { usedBytes, limitBytes } = usage();
+        tell(usedBytes, { kind: 'used' });
+        tell(limitBytes, { kind: 'limit' });
+      });
+    },
+    fileSlotsLowered: ({ slots, limitBytes, fileMaxBytes }: SlotFacts) => {
+      const facts = { file_slots: slots, limit_bytes: limitBytes, file_max_bytes: fileMaxBytes };
+      if (limitBytes >= fileMaxBytes) logger.info(facts, 'file slots lowered to what WORK_DIR has space for');
+      else logger.error(facts, 'WORK_DIR has no space for a video of FILE_MAX_BYTES; one file slot is left');
+    },
+    submitShort: (reason: Shortage) => {
+      shortages.add(1, { at: 'submit', reason });
+      logger.warn({ reason }, 'no space or process to inspect an uploaded video; submit refused');
+    },
+    attemptShort: ({ jobId, attempt }: JobFacts, reason: Shortage, count: number) => {
+      shortages.add(1, { at: 'attempt', reason });
+      logger.warn({ task_id: jobId, attempt, reason, count }, 'no space or process for a job; its attempt ended');
+    },
+  };
+}
+
+interface SlotFacts {
+  slots: number;
+  limitBytes: number;
+  fileMaxBytes: number;
 }
 
 function pictureSignals(logger: Logger) {
@@ -136,6 +177,13 @@ function jobSignals(logger: Logger) {
     rateNotStored: ({ jobId }: JobFacts, error: unknown) => {
       logger.warn({ task_id: jobId, err: error }, 'that a live stream is behind, or no longer, could not be stored');
     },
+    jobCondemned: ({ jobId, attempt }: JobFacts, deaths: number) => {
+      const facts = { task_id: jobId, attempt, deaths };
+      logger.error(facts, 'a job that ran alone ended its worker process each time; the job fails');
+    },
+    videoRefused: (reason: string, detail: string | undefined) => {
+      logger.info({ reason, detail }, 'refused an uploaded video');
+    },
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
       logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
@@ -169,11 +217,20 @@ function frameSignals(logger: Logger) {
     framesDropped: (
       { jobId, sceneCode: scene }: JobFacts,
       frames: number,
-      reason: 'fresher' | 'no_number' | 'not_held',
+      reason: (typeof frameMetrics.dropped.labels.reason)[number],
     ) => {
       if (frames === 0) return;
       dropped.add(frames, { scene, reason });
       logger.debug({ task_id: jobId, frames, reason }, 'frames dropped');
+    },
+    frameMemoryWatched: (usedBytes: () => number) => observe(frameMetrics.unsent, (tell) => tell(usedBytes())),
+    frameMemoryFull: ({ jobId }: JobFacts, firstSeq: number) => {
+      const facts = { task_id: jobId, first_seq: firstSeq };
+      logger.warn(facts, 'Kafka does not take frames and memory is full: the oldest frames are dropped');
+    },
+    unsentDropped: ({ jobId }: JobFacts, { frames, firstSeq, lastSeq }: DroppedFrames) => {
+      const facts = { task_id: jobId, frames, first_seq: firstSeq, last_seq: lastSeq };
+      logger.warn(facts, 'frames of a live stream were dropped because Kafka did not take them');
     },
     numbersExhausted: ({ jobId, attempt }: JobFacts, error: unknown) => {
       const facts = { task_id: jobId, attempt, err: error };

@@ -6,6 +6,7 @@ import type { Poller } from '@vision/shared/async/poller';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createKafka } from '@vision/shared/messaging/kafka';
 import { kafkaCheck } from '@vision/shared/messaging/kafka-check';
 import { kafkaConnection } from '@vision/shared/messaging/kafka-config';
@@ -14,21 +15,26 @@ import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
+import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
 import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createCensus } from '@vision/shared/telemetry/census';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { usableCores } from '@vision/shared/usable-cores';
 import { createVideoFiles } from './clients/video-files.ts';
+import type { VideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
 import { countUnowned } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
-import { createSourceAddresses } from './inputs/source-addresses.ts';
+import { restMsOf } from './domain/shortage.ts';
+import { createSourceAddresses } from './readers/source-addresses.ts';
 import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
+import { createFrameMemory } from './domain/frame-memory.ts';
+import type { FrameMemory } from './domain/frame-memory.ts';
 import { createWorker } from './jobs/worker.ts';
-import { processorTimeByGroup } from './sandbox/processor-time.ts';
+import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
 import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
 import { createProgressNotes } from './use-cases/progress-notes.ts';
@@ -37,6 +43,7 @@ import { createLiveCosts } from './use-cases/live-costs.ts';
 // Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
 const FRAMES_IN_RESERVE = 1;
 const COSTS_EVERY_MS = 5_000;
+const SPACE_EVERY_MS = 5_000;
 
 /** The part of the service that runs video jobs. */
 export interface VideoJobs {
@@ -58,12 +65,8 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'inference', logger });
   const producer = createProducer(kafka);
   const store = createObjectStore(objectStoreOptions(config));
-  const files = createVideoFiles({
-    store,
-    directory: config.WORK_DIR,
-    maxBytes: config.FILE_MAX_BYTES,
-    keepMs: 30_000,
-  });
+  const files = videoFilesOf(config, store);
+  signals.workDirWatched(files.usage);
   const policy = createStreamPolicy(config);
   const bells = { looks: createBell(), renewals: createBell() };
   const deps: Deps = {
@@ -75,6 +78,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
+    frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
     progress: createProgressNotes(),
     wakeWorker: () => {
@@ -87,17 +91,19 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const worker = createWorker(deps, bells);
   const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
-  const background = [auditor, census, costsPoller(deps)];
+  const background = [auditor, census, costsPoller(deps), spacePoller(deps)];
   return {
     deps,
     checks: [
       databaseCheck(db, database, migrations),
+      standbyCheck(db, config),
       kafkaCheck(config, { consumes: [], publishes: [topics.frames] }),
-      bucketCheck(objectStoreOptions(config)),
+      bucketCheck(objectStoreOptions(config), ['read']),
     ],
     isReady: worker.isReported,
     start: async () => {
       await files.start();
+      reportSlots(config, deps);
       worker.start();
       background.forEach((part) => part.start());
     },
@@ -112,11 +118,32 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   };
 }
 
+function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
+  return createVideoFiles({
+    store,
+    directory: config.WORK_DIR,
+    maxBytes: config.FILE_MAX_BYTES,
+    maxTotalBytes: config.WORK_DIR_MAX_BYTES,
+    restMs: restMsOf(config.SHORTAGE_RETRY_MS),
+    keepMs: 30_000,
+  });
+}
+
+function frameMemoryOf(config: VideoConfig, signals: PictureDeps['signals']): FrameMemory {
+  const memory = createFrameMemory({
+    jobBytes: config.UNSENT_FRAMES_JOB_MAX_BYTES,
+    workerBytes: config.UNSENT_FRAMES_MAX_BYTES,
+  });
+  signals.frameMemoryWatched(memory.usedBytes);
+  return memory;
+}
+
 function liveCostsOf(config: VideoConfig, detectors: Deps['detectors']): Deps['liveCosts'] {
   return createLiveCosts({
     cores: usableCores(),
     fps: config.SAMPLE_FPS,
     decoderTimes: processorTimeByGroup,
+    decoderWaits: processorWaitByGroup,
     expectedDetectMs: () => detectors.expectedMs(),
   });
 }
@@ -127,6 +154,21 @@ function costsPoller({ liveCosts, logger }: Pick<Deps, 'liveCosts' | 'logger'>):
     return 0;
   };
   return createPoller({ name: 'live-costs', intervalMs: COSTS_EVERY_MS, run, logger });
+}
+
+/** Says when the space for copies of videos allows fewer of them than there are places. */
+function reportSlots(config: VideoConfig, { files, signals }: Pick<Deps, 'files' | 'signals'>): void {
+  const [slots, { limitBytes }] = [files.slots(), files.usage()];
+  if (slots >= config.JOBS_PER_WORKER) return;
+  signals.fileSlotsLowered({ slots, limitBytes, fileMaxBytes: config.FILE_MAX_BYTES });
+}
+
+function spacePoller({ files, logger }: Pick<Deps, 'files' | 'logger'>): Poller {
+  const run = async () => {
+    await files.measure();
+    return 0;
+  };
+  return createPoller({ name: 'work-dir', intervalMs: SPACE_EVERY_MS, run, logger });
 }
 
 /** The settings of video jobs by their names in the code. */
@@ -145,6 +187,7 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
       killGraceMs: config.FFMPEG_KILL_GRACE_MS,
     },
     decodeMaxSide: config.DECODE_MAX_SIDE,
+    shortageRetryMs: config.SHORTAGE_RETRY_MS,
     framesAtOnce: detectionThreads + FRAMES_IN_RESERVE,
     jobsPerWorker: config.JOBS_PER_WORKER,
     liveJobsPerWorker: config.LIVE_JOBS_PER_WORKER,

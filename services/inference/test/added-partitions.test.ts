@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { topics } from '@vision/shared/contracts/topics';
 import { partitionOf } from '@vision/shared/messaging/partition-of';
 import { until } from '@vision/shared/testing/until';
@@ -7,14 +7,11 @@ import { jobWorld, serveVideo } from './support/job-service.ts';
 import type { JobWorld } from './support/job-service.ts';
 import { street } from './support/live-watch.ts';
 
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(180_000);
-
 let world: JobWorld;
 let camera: Awaited<ReturnType<typeof serveVideo>>;
 beforeAll(async () => {
   [world, camera] = await Promise.all([jobWorld(), serveVideo(street)]);
-}, 60_000);
+});
 afterAll(async () => {
   camera.close();
   await world.close();
@@ -36,16 +33,16 @@ test('a job keeps its partition when some are added and another worker takes it 
   const jobId = randomUUID();
   const source = { kind: 'stream', url: camera.url, pinned_address: '127.0.0.1' };
   await first.submit({ job_id: jobId, scene_code: 'person_vehicle', lower_bound: 0.3, source });
-  await until(() => world.messages(jobId).length > 3, { timeoutMs: 60_000 });
+  await until(() => world.messages(jobId).length > 3);
   const [begun] = world.messages(jobId);
   // As many as move this key elsewhere.
   for (let count = 3; (await chosenFor(jobId)) === begun?.partition; count += 1) await addPartitions(count);
   await first.close();
   const second = await world.start();
-  await until(() => world.messages(jobId).some(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
+  await until(() => world.messages(jobId).some(({ data }) => data.attempt === 2));
   await second.stop(jobId);
   await second.ended(jobId);
-  await until(() => world.messages(jobId).at(-1)?.type === 'vision.job.ended.v1', { timeoutMs: 30_000 });
+  await until(() => world.messages(jobId).at(-1)?.type === 'vision.job.ended.v1');
   expect(new Set(world.messages(jobId).map(({ partition }) => partition))).toEqual(new Set([begun?.partition]));
   await second.close();
 });

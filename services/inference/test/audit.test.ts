@@ -10,6 +10,7 @@ import { until } from '@vision/shared/testing/until';
 import { migrations } from '../src/db/migrations/list.ts';
 import { countUnowned } from '../src/db/jobs.ts';
 import { auditJobs } from '../src/use-cases/audit-jobs.ts';
+import { listActiveJobs } from '../src/use-cases/list-active-jobs.ts';
 
 const metrics = testMetrics();
 let database: TestDatabase;
@@ -68,4 +69,19 @@ test('an index answers how many jobs no worker holds', async () => {
     return JSON.stringify(rows);
   });
   expect(plan).toContain('jobs_due');
+});
+
+test('jobs that have not ended are listed page by page, also those without a task', async () => {
+  const { db } = database;
+  const ids = Array.from({ length: 3 }, () => randomUUID()).toSorted();
+  const over = randomUUID();
+  await db('jobs').delete();
+  await db('jobs').insert([
+    ...ids.map((id) => ({ job_id: id, status: 'running' })),
+    { job_id: over, status: 'stopped', ended_at: db.fn.now() },
+  ]);
+  const first = await listActiveJobs({ db }, { after: '00000000-0000-0000-0000-000000000000', limit: 2 });
+  expect([first.jobs.map(({ job_id: id }) => id), first.next_cursor]).toEqual([ids.slice(0, 2), ids[1]]);
+  const rest = await listActiveJobs({ db }, { after: first.next_cursor, limit: 2 });
+  expect([rest.jobs.map(({ job_id: id }) => id), rest.next_cursor]).toEqual([ids.slice(2), '']);
 });

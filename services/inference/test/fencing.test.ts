@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startFaultProxy } from '@vision/shared/testing/fault-proxy';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
-import { claimJobs } from '../src/db/jobs.ts';
+import { claimJobs } from '../src/db/claim-jobs.ts';
 import { reportWorker } from '../src/db/workers.ts';
 import { createHold } from '../src/jobs/hold.ts';
 import { workOnJob } from '../src/jobs/work-on-job.ts';
@@ -14,10 +14,6 @@ import { street } from './support/live-watch.ts';
 import { startResultsProcess } from './support/results-process.ts';
 import { singleSession } from './support/single-session.ts';
 
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(180_000);
-
-const patience = { timeoutMs: 60_000 };
 const metrics = testMetrics();
 let world: JobWorld;
 let results: Awaited<ReturnType<typeof startResultsProcess>>;
@@ -27,7 +23,7 @@ const open: { close: () => unknown }[] = [];
 beforeAll(async () => {
   [world, camera] = await Promise.all([jobWorld(), serveVideo(street)]);
   results = await startResultsProcess(world.kafka);
-}, 60_000);
+});
 afterEach(async () => {
   while (open.length > 0) await open.pop()?.close();
 });
@@ -90,7 +86,7 @@ async function everyFrameIsStored(jobId: string): Promise<void> {
     const acknowledged = seqsOf(framesOf(jobId));
     expect(await results.stored(jobId)).toEqual(acknowledged.toSorted((a, b) => a - b));
     return true;
-  }, patience);
+  });
   expect(results.output()).not.toContain('two different frames');
 }
 
@@ -102,11 +98,11 @@ test('a worker cut off from the database alone has left its camera before anothe
   const first = await startCutOff(hasty);
   const job = streamJob(single.url);
   expect((await first.submit(job)).status).toBe(201);
-  await until(() => framesOf(job.job_id).length >= 5, patience);
+  await until(() => framesOf(job.job_id).length >= 5);
   const second = await startWorker(hasty);
   first.proxy.set({ kind: 'black_hole' });
   const attempt = lastAttempt(job.job_id);
-  await until(() => framesAfter(job.job_id, attempt).length >= 5, patience);
+  await until(() => framesAfter(job.job_id, attempt).length >= 5);
   expect(isLogged('a lease could not be renewed', job.job_id)).toBe(true);
   expect(await metrics.sumOf('vision.jobs.fenced')).toBeGreaterThan(0);
   expect(single.turnedAway()).toBe(0);
@@ -122,14 +118,14 @@ test('after an outage of the database longer than lease and ceiling every acknow
   const first = await startCutOff(env);
   const job = streamJob(camera.url);
   await first.submit(job);
-  await until(() => framesOf(job.job_id).length >= 5, patience);
+  await until(() => framesOf(job.job_id).length >= 5);
   first.proxy.set({ kind: 'refuse' });
-  await until(() => isLogged('a lease could not be renewed', job.job_id), patience);
+  await until(() => isLogged('a lease could not be renewed', job.job_id));
   const attempt = lastAttempt(job.job_id);
   const second = await startWorker(env);
-  await until(() => framesAfter(job.job_id, attempt).length >= 5, patience);
+  await until(() => framesAfter(job.job_id, attempt).length >= 5);
   first.proxy.set({ kind: 'none' });
-  await until(() => framesAfter(job.job_id, attempt).length >= 10, patience);
+  await until(() => framesAfter(job.job_id, attempt).length >= 10);
   const seqs = seqsOf(framesOf(job.job_id));
   expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
   await second.stop(job.job_id);
@@ -143,19 +139,16 @@ test('without a confirmed number frames are dropped and counted, and the stream 
   const worker = await startCutOff(env);
   const job = streamJob(camera.url);
   await worker.submit(job);
-  await until(() => framesOf(job.job_id).length >= 8, patience);
+  await until(() => framesOf(job.job_id).length >= 8);
   worker.proxy.set({ kind: 'refuse' });
-  await until(() => isLogged('no more frame numbers', job.job_id), patience);
+  await until(() => isLogged('no more frame numbers', job.job_id));
   const before = Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' }));
-  await until(
-    async () => Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' })) > before,
-    patience,
-  );
+  await until(async () => Number(await metrics.sumOf('vision.frames.dropped', { reason: 'no_number' })) > before);
   const ceiling = await ceilingOf(job.job_id);
   expect(Math.max(...seqsOf(framesOf(job.job_id)))).toBeLessThan(ceiling);
   worker.proxy.set({ kind: 'none' });
-  await until(() => seqsOf(framesOf(job.job_id)).some((seq) => seq >= ceiling), patience);
-  await until(async () => Number((await worker.read(job.job_id)).frames_dropped) > 0, patience);
+  await until(() => seqsOf(framesOf(job.job_id)).some((seq) => seq >= ceiling));
+  await until(async () => Number((await worker.read(job.job_id)).frames_dropped) > 0);
   await worker.stop(job.job_id);
   await worker.ended(job.job_id);
   await everyFrameIsStored(job.job_id);
@@ -169,23 +162,23 @@ test('frames that wait for the broker when the lease cannot be renewed are dropp
   const silent = await world.start({ JOBS_PER_WORKER: '1' });
   open.push(silent);
   const job = streamJob(camera.url);
-  await until(async () => (await silent.submit(job)).status === 201, patience);
+  await until(async () => (await silent.submit(job)).status === 201);
   const taken = await until(async () => {
     await deps.db('jobs').where({ job_id: job.job_id }).update({ lease_until: deps.db.fn.now() });
     const claimed = await claimJobs(deps.db, { which: 'waiting', leaseMs: 60_000, limit: 100 });
     return claimed.find(({ jobId }) => jobId === job.job_id);
-  }, patience);
+  });
   let isSending = false;
   const hold = createHold({ untilMs: performance.now() + 60_000, onExpired: () => undefined });
   const frozenBroker = {
     ...deps.producer,
     publishBatch: () => {
       isSending = true;
-      return until(() => hold.isLost(), patience).then(() => Promise.reject(new Error('connection lost')));
+      return until(() => hold.isLost()).then(() => Promise.reject(new Error('connection lost')));
     },
   };
   const work = workOnJob({ ...deps, producer: frozenBroker }, taken, hold);
-  await until(() => isSending, patience);
+  await until(() => isSending);
   hold.lose();
   await work;
   await deps.drops.store();

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
 import { fenceKey, renewJobs } from '../src/db/held-jobs.ts';
+import type { Fence } from '../src/db/held-jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 
 const LEASE = { leaseMs: 10_000, timeoutMs: 5_000 };
@@ -17,11 +19,11 @@ afterAll(async () => {
 });
 
 /** A running job whose lease goes on for so many seconds. */
-async function insertJob(leaseS: number): Promise<{ jobId: string; attempt: number }> {
-  const job = { job_id: randomUUID(), status: 'running', attempt: 3 };
+async function insertJob(leaseS: number): Promise<Fence> {
+  const job = { job_id: randomUUID(), status: 'running', attempt: 3, claim: randomUUID() };
   const leaseUntil = database.db.raw('now() + make_interval(secs => ?)', [leaseS]);
   await database.db('jobs').insert({ ...job, lease_until: leaseUntil });
-  return { jobId: job.job_id, attempt: job.attempt };
+  return { jobId: job.job_id, attempt: job.attempt, claim: job.claim };
 }
 
 /** Identifies a version of a row: it changes with every update, also with one that changes nothing. */
@@ -72,9 +74,24 @@ test('a job that another attempt has is not told of, and neither its lease nor i
   const taken = await insertJob(2);
   const fresh = await insertJob(9);
   const before = await versionOf(taken);
-  const late = [taken, fresh].map(({ jobId }) => ({ jobId, attempt: 2, progress }));
-  const looked = [taken, fresh].map(({ jobId }) => ({ jobId, attempt: 2, progress: undefined }));
+  const late = [taken, fresh].map((job) => ({ ...job, attempt: 2, progress }));
+  const looked = [taken, fresh].map((job) => ({ ...job, attempt: 2, progress: undefined }));
   expect((await renewJobs(database.db, late, LEASE)).size).toBe(0);
   expect((await renewJobs(database.db, looked, LEASE)).size).toBe(0);
   expect(await versionOf(taken)).toBe(before);
+});
+
+test('a renewal that waited for the commit of another one returns the jobs that both hold', async () => {
+  const job = { ...(await insertJob(2)), progress: undefined };
+  const slow = await database.db.transaction();
+  await renewJobs(slow, [job], LEASE);
+  const second = renewJobs(database.db, [job], LEASE);
+  await until(async () => {
+    const { rows } = await database.db.raw<{ rows: unknown[] }>(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length === 1;
+  });
+  await slow.commit();
+  expect((await second).get(fenceKey(job))?.status).toBe('running');
 });

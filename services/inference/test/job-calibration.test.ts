@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { probabilityOf, toScore } from '@vision/shared/contracts/calibration';
 import type { Curve } from '@vision/shared/contracts/calibration';
 import { until } from '@vision/shared/testing/until';
-import { claimJobs } from '../src/db/jobs.ts';
+import { claimJobs } from '../src/db/claim-jobs.ts';
 import { reportWorker } from '../src/db/workers.ts';
 import { createHold } from '../src/jobs/hold.ts';
 import { workOnJob } from '../src/jobs/work-on-job.ts';
@@ -14,9 +14,6 @@ import { submitJob } from '../src/use-cases/submit-job.ts';
 import { jobWorld } from './support/job-service.ts';
 import type { JobWorld } from './support/job-service.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(120_000);
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
 const shipped = new URL('../../../config/scenes.json', import.meta.url).pathname;
@@ -75,13 +72,10 @@ async function scoresOf({ deps }: typeof raw, jobId: string): Promise<number[]> 
   const job = claimed.find((candidate) => candidate.jobId === jobId);
   if (!job) throw new Error('the job was not claimed');
   await workOnJob(deps, job, createHold({ untilMs: Infinity, onExpired: () => undefined }));
-  const messages = await until(
-    () => {
-      const seen = world.messages(jobId);
-      return seen.some(({ type }) => type === 'vision.job.ended.v1') ? seen : undefined;
-    },
-    { timeoutMs: 30_000 },
-  );
+  const messages = await until(() => {
+    const seen = world.messages(jobId);
+    return seen.some(({ type }) => type === 'vision.job.ended.v1') ? seen : undefined;
+  });
   const objects = messages.filter(({ type }) => type === 'vision.frame.v1').flatMap(({ data }) => data.objects);
   return objects.map(({ score }) => score).toSorted((a, b) => b - a);
 }

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { serveVideo, jobWorld } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';
 import { tcpServer } from './support/live-servers.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(180_000);
 
 const street = new URL('../../../examples/street.mp4', import.meta.url).pathname;
 let world: JobWorld;
@@ -42,7 +39,7 @@ const jobFor = (source: unknown, more: object = {}) => ({
 const stream = (url: string) => ({ kind: 'stream', url, pinned_address: '127.0.0.1' });
 const framesOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.frame.v1');
 const endsOf = (jobId: string) => world.messages(jobId).filter(({ type }) => type === 'vision.job.ended.v1');
-const endMark = (jobId: string) => until(() => endsOf(jobId).at(-1), { timeoutMs: 30_000 });
+const endMark = (jobId: string) => until(() => endsOf(jobId).at(-1));
 
 test('an uploaded video is published frame by frame, each person with a track, and ends with the mark', async () => {
   const job = jobFor(await world.upload(street));
@@ -152,7 +149,7 @@ test('a live stream runs until it is stopped, with times of the wall clock', asy
   const job = jobFor(stream(source.url));
   const before = Date.now();
   expect((await inference.submit(job)).status).toBe(201);
-  await until(() => framesOf(job.job_id).length >= 10, { timeoutMs: 60_000 });
+  await until(() => framesOf(job.job_id).length >= 10);
   expect(await inference.read(job.job_id)).toMatchObject({ status: 'running' });
   expect(await inference.stop(job.job_id)).toMatchObject({ status: 202, body: { status: 'stopping' } });
   const ended = await inference.ended(job.job_id);
@@ -211,25 +208,25 @@ test('a file job of a dead worker goes on after the last published sample', asyn
     .db('jobs')
     .where({ job_id: job.job_id })
     .update({ ...dead, lease_until: world.db.fn.now() });
-  await until(() => endsOf(job.job_id).some(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
+  await until(() => endsOf(job.job_id).some(({ data }) => data.attempt === 2));
   const again = framesOf(job.job_id).filter(({ data }) => data.attempt === 2);
   expect(again.map(({ data }) => [data.seq, data.frame_time_ms])).toEqual(
     Array.from({ length: 20 }, (_, i) => [40 + i, 8000 + i * 200]),
   );
   expect(again.every(({ data }) => data.objects.every((object) => object.track_id.startsWith('a2-')))).toBe(true);
-  expect(await inference.read(job.job_id)).toMatchObject({ status: 'succeeded', frames_published: 60 });
+  expect(await inference.ended(job.job_id)).toMatchObject({ status: 'succeeded', frames_published: 60 });
 });
 
 test('a live job that a worker puts down is taken up by another with higher numbers', async () => {
   const source = await serveVideo(street);
   const job = jobFor(stream(source.url));
   await inference.submit(job);
-  await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
+  await until(() => framesOf(job.job_id).length >= 3);
   await inference.close();
   const last = framesOf(job.job_id).at(-1)?.data.seq ?? 0;
   expect(endsOf(job.job_id)).toEqual([]);
   inference = await start();
-  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
+  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2));
   expect(next.data.seq).toBeGreaterThan(last);
   await inference.stop(job.job_id);
   expect(await inference.ended(job.job_id)).toMatchObject({ status: 'stopped' });
@@ -238,14 +235,18 @@ test('a live job that a worker puts down is taken up by another with higher numb
 
 test('a worker that is killed leaves its live job to another, and no ffmpeg behind', async () => {
   await inference.close();
-  const doomed = await world.spawn({ JOB_LEASE_MS: '2000', JOB_LEASE_MARGIN_MS: '500' });
+  const doomed = await world.spawn();
   const source = await serveVideo(street);
   const job = jobFor(stream(source.url));
   await until(async () => (await doomed.submit(job)).status === 201);
-  await until(() => framesOf(job.job_id).length >= 3, { timeoutMs: 60_000 });
-  inference = await start({ JOB_LEASE_MS: '2000', JOB_LEASE_MARGIN_MS: '500' });
+  await until(() => framesOf(job.job_id).length >= 3);
+  inference = await start();
   doomed.kill();
-  const next = await until(() => framesOf(job.job_id).find(({ data }) => data.attempt === 2), { timeoutMs: 60_000 });
+  const next = await until(async () => {
+    // Its lease ends: a renewal may still have been on its way.
+    await world.db('jobs').where({ job_id: job.job_id, attempt: 1 }).update({ lease_until: world.db.fn.now() });
+    return framesOf(job.job_id).find(({ data }) => data.attempt === 2);
+  });
   const earlier = framesOf(job.job_id).filter(({ data }) => data.attempt === 1);
   expect(next.data.seq).toBeGreaterThan(Math.max(...earlier.map(({ data }) => data.seq)));
   await until(() => source.viewers() === 1);
@@ -283,9 +284,9 @@ test('a stream address is in no log line, no message and in no readable form in 
     .replace('live.ts', 'live.ts?key=canary');
   const job = jobFor(stream(secret));
   await inference.submit(job);
-  await until(() => framesOf(job.job_id).length >= 1 || endsOf(job.job_id).length > 0, { timeoutMs: 60_000 });
+  await until(() => framesOf(job.job_id).length >= 1 || endsOf(job.job_id).length > 0);
   source.close();
-  await until(() => world.log.some((line) => line.includes('tried again')), { timeoutMs: 60_000 });
+  await until(() => world.log.some((line) => line.includes('tried again')));
   await inference.stop(job.job_id);
   await inference.ended(job.job_id);
   const rows: unknown = await world.db('jobs').select('*');

@@ -1,13 +1,12 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { loadScenes } from '@vision/shared/scenes';
 import { createDetectors } from '../src/detectors/detectors.ts';
 import { readFileFrames } from '../src/decoding/file-frames.ts';
+import { decodeLimits } from '../src/domain/file-budget.ts';
+import { UPRIGHT } from '../src/domain/mp4/turn.ts';
 import { createTracker } from '../src/tracking/tracker.ts';
 import { sandbox } from './support/sandbox.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(90_000);
 
 const path = (relative: string) => new URL(relative, import.meta.url).pathname;
 
@@ -48,9 +47,10 @@ test('people in the street clip keep their tracks, but for those who stand behin
   const tracker = createTracker('a1');
   const people = new Map<number, { id: string; x: number; y: number }[]>();
   const frames = readFileFrames(path('../../../examples/street.mp4'), {
-    sampling: { fps: 5, scaled: served.detector.fit(image) },
+    sampling: { fps: 5, scaled: served.detector.fit(image), turn: UPRIGHT, hasEdits: true },
     sandbox,
     image,
+    limits: decodeLimits(12_000),
     noFrameMs: 30_000,
     killGraceMs: 3000,
     signal: new AbortController().signal,

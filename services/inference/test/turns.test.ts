@@ -43,7 +43,7 @@ test('an ordinary picture is answered while others fill every place with expensi
   // Those that were being decoded and detected; the others still wait for each other.
   expect(answered - before).toBeLessThanOrEqual(2);
   expect(await Promise.all(flood)).toEqual(Array(8).fill(200));
-}, 120_000);
+});
 
 test('expensive pictures that are being decoded hold no place that an ordinary one needs', async () => {
   const { promise: decided, resolve: decide } = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ test('a picture waits for a turn of each other owner, not for all that they sent
   expect((await detect(service, 'honest', street)).status).toBe(200);
   expect(answered - before).toBeLessThanOrEqual(6);
   await Promise.all(flood);
-}, 120_000);
+});
 
 test('a picture whose turn does not come in time is turned away as for lack of room', async () => {
   const replies = await Promise.all(Array.from({ length: 6 }, () => detect(hurried, 'flood', expensive)));

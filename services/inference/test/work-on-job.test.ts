@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { atMost } from '@vision/shared/async/at-most';
 import { until } from '@vision/shared/testing/until';
-import { claimJobs } from '../src/db/jobs.ts';
+import { claimJobs } from '../src/db/claim-jobs.ts';
 import { reportWorker } from '../src/db/workers.ts';
 import type { JobRecord } from '../src/domain/job.ts';
 import { createHold } from '../src/jobs/hold.ts';
@@ -15,9 +15,6 @@ import { jobWorld } from './support/job-service.ts';
 import type { JobWorld } from './support/job-service.ts';
 import { httpServer, street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
-
-// ffmpeg and the model share the machine with everything else that is tested.
-jest.setTimeout(120_000);
 
 let world: JobWorld;
 let running: { deps: Deps; close: () => Promise<void> };
@@ -64,7 +61,7 @@ test('a worker that finds its job taken over before it began says nothing about 
   const hold = createHold(forGood);
   hold.requestStop();
   await workOnJob(deps, owner, hold);
-  await until(() => typesOf(late.jobId).length > 0, { timeoutMs: 30_000 });
+  await until(() => typesOf(late.jobId).length > 0);
   expect(world.messages(late.jobId).map(({ data }) => data)).toMatchObject([{ attempt: 2, status: 'stopped' }]);
 });
 
@@ -82,7 +79,7 @@ test('a source that fails for good is told after the frames that it gave', async
     ...deps.producer,
     // Takes frames only when the end was told, or after the time that it would have been told in.
     publishBatch: async (events) => {
-      await until(() => requests > 1, { timeoutMs: 60_000 });
+      await until(() => requests > 1);
       await atMost(3_000, ended.promise);
       await deps.producer.publishBatch(events);
     },
@@ -93,8 +90,8 @@ test('a source that fails for good is told after the frames that it gave', async
   };
   const job = await takeJob(`${base}/x`);
   await workOnJob({ ...deps, producer: slowBroker }, job, createHold(forGood));
-  await until(() => typesOf(job.jobId).includes('vision.frame.v1'), { timeoutMs: 30_000 });
-  await until(() => typesOf(job.jobId).includes('vision.job.ended.v1'), { timeoutMs: 30_000 });
+  await until(() => typesOf(job.jobId).includes('vision.frame.v1'));
+  await until(() => typesOf(job.jobId).includes('vision.job.ended.v1'));
   expect(typesOf(job.jobId).at(-1)).toBe('vision.job.ended.v1');
   const end = world.messages(job.jobId).at(-1)?.data;
   expect(end).toMatchObject({ status: 'failed', error: 'auth_failed' });

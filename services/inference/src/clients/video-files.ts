@@ -1,21 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import { asAppError } from '@vision/shared/errors';
+import { asAppError, fail } from '@vision/shared/errors';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import { isOutOfSpace } from '@vision/shared/object-store/out-of-space';
+import { fileSlotsOf } from '../domain/room.ts';
 import { SourceError } from '../domain/source-error.ts';
+import { createWorkSpace } from './work-space.ts';
+import type { SpaceUsage, WorkSpace } from './work-space.ts';
 
 /** Local copies of uploaded videos: ffmpeg has to seek in them, because their index may stand at the end. */
 export interface VideoFiles {
-  /** Makes a directory for the copies of this process; those of processes that are gone are removed first. */
+  /**
+   * Makes a directory for the copies of this process; those of processes that are gone are removed first. Settles the
+   * number of slots by the space that is there.
+   */
   start: () => Promise<void>;
   /**
    * A copy of the object; two users of one object share it. A wait that is aborted leaves the download to the next
    * user.
-   * @throws SourceError `not_found`, `unreadable` when it is larger than allowed; AppError when the store is away.
+   * @throws SourceError `not_found`, `unreadable` when it is larger than allowed; AppError when the store is away, or
+   * `no_local_space` when there is no space for it here. Nothing is left of a copy that failed.
    */
   open: (key: string, signal: AbortSignal) => Promise<VideoFile>;
+  /** Videos that can be worked on at once: one at least, and none for a while after `rest`. */
+  slots: () => number;
+  /** Claims no videos for a while, so that a worker with more space or processes takes them. */
+  rest: () => void;
+  usage: () => SpaceUsage;
+  /** Updates `usage`. */
+  measure: () => Promise<void>;
   /** Removes everything. */
   stop: () => Promise<void>;
 }
@@ -31,6 +46,10 @@ export interface VideoFilesOptions {
   /** Directory for the copies of all workers of this machine. */
   directory: string;
   maxBytes: number;
+  /** Most bytes of all copies; 0 for as many as the file system has. */
+  maxTotalBytes: number;
+  /** How long there are no slots after `rest`. */
+  restMs: number;
   /** How long a copy outlives its last user: a submitted job looks at a file that its worker opens right after. */
   keepMs: number;
 }
@@ -38,41 +57,85 @@ export interface VideoFilesOptions {
 interface Copy {
   path: string;
   ready: Promise<void>;
+  /** A download under way is not dropped for space: it may wait for space itself. */
+  isReady: boolean;
   /** Ends the download when nobody wants the copy any more. */
   given: AbortController;
   users: number;
   timer?: NodeJS.Timeout | undefined;
+  /** Settles when the file is gone; undefined before it is to go. */
+  removed?: Promise<void>;
 }
 
 export function createVideoFiles(options: VideoFilesOptions): VideoFiles {
-  const { directory, keepMs } = options;
-  let own: string | undefined;
+  const { directory, maxBytes, restMs } = options;
+  const own = join(directory, `${process.pid}-${randomUUID().slice(0, 8)}`);
+  const space = createWorkSpace(directory, options.maxTotalBytes);
+  const copies = createCopies(options, own, space);
+  let slots = 1;
+  let restsUntil = 0;
+  return {
+    start: async () => {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await removeOrphans(directory);
+      await space.measure();
+      slots = fileSlotsOf(space.usage().limitBytes, maxBytes);
+    },
+    open: copies.open,
+    slots: () => (performance.now() < restsUntil ? 0 : slots),
+    rest: () => {
+      restsUntil = performance.now() + restMs;
+    },
+    usage: space.usage,
+    measure: space.measure,
+    stop: async () => {
+      await copies.dropAll();
+      await rm(own, { recursive: true, force: true });
+    },
+  };
+}
+
+function createCopies(options: VideoFilesOptions, own: string, space: WorkSpace) {
+  const { keepMs } = options;
   const copies = new Map<string, Copy>();
 
-  const drop = (key: string, copy: Copy) => {
+  const drop = (key: string, copy: Copy): Promise<void> => {
     if (copies.get(key) === copy) copies.delete(key);
     clearTimeout(copy.timer);
     copy.given.abort();
-    // A failed download is reported to those who wait for the copy; here only the file is removed.
-    void copy.ready.catch(() => undefined).finally(() => rm(copy.path, { force: true }));
+    copy.removed ??= removeCopy(copy, space);
+    return copy.removed;
   };
+  const dropUnused = () =>
+    Promise.all([...copies].filter(([, copy]) => copy.isReady && copy.users === 0).map((kept) => drop(...kept)));
   const begin = (key: string): Copy => {
-    if (own === undefined) throw new Error('there is no directory for videos before the start');
     const path = join(own, `${randomUUID()}.video`);
     const given = new AbortController();
-    const copy: Copy = { path, given, ready: download(options, { key, path, signal: given.signal }), users: 0 };
-    copy.ready.catch(() => drop(key, copy));
+    const wanted = { key, path, signal: given.signal };
+    const reserve = (bytes: number) =>
+      space.reserve(path, bytes).catch(async () => {
+        // Copies that are kept for a next user make room.
+        await dropUnused();
+        await space.reserve(path, bytes);
+      });
+    const copy: Copy = {
+      path,
+      given,
+      ready: download(options, wanted, { directory: own, reserve }),
+      isReady: false,
+      users: 0,
+    };
+    copy.ready.then(
+      () => (copy.isReady = true),
+      () => drop(key, copy),
+    );
     copies.set(key, copy);
     return copy;
   };
 
   return {
-    start: async () => {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await removeOrphans(directory);
-      own = await mkdtemp(join(directory, `${process.pid}-`));
-    },
-    open: async (key, signal) => {
+    dropAll: () => Promise.all([...copies].map(([key, copy]) => drop(key, copy))),
+    open: async (key: string, signal: AbortSignal): Promise<VideoFile> => {
       const copy = copies.get(key) ?? begin(key);
       clearTimeout(copy.timer);
       copy.users += 1;
@@ -81,7 +144,7 @@ export function createVideoFiles(options: VideoFilesOptions): VideoFiles {
         if (isReleased) return;
         isReleased = true;
         copy.users -= 1;
-        if (copy.users === 0) copy.timer = setTimeout(() => drop(key, copy), keepMs).unref();
+        if (copy.users === 0) copy.timer = setTimeout(() => void drop(key, copy), keepMs).unref();
       };
       try {
         await unlessAborted(signal, copy.ready);
@@ -91,23 +154,31 @@ export function createVideoFiles(options: VideoFilesOptions): VideoFiles {
       }
       return { path: copy.path, release };
     },
-    stop: async () => {
-      copies.forEach((copy, key) => drop(key, copy));
-      if (own !== undefined) await rm(own, { recursive: true, force: true });
-    },
   };
+}
+
+async function removeCopy({ path, ready }: Copy, space: WorkSpace): Promise<void> {
+  // A failed download is reported to those who wait for the copy; here only the file is removed.
+  await ready.catch(() => undefined);
+  await rm(path, { force: true });
+  space.free(path);
 }
 
 async function download(
   { store, maxBytes }: VideoFilesOptions,
   { key, path, signal }: { key: string; path: string; signal: AbortSignal },
+  room: { directory: string; reserve: (bytes: number) => Promise<void> },
 ): Promise<void> {
   const found = await store.stat(key);
   if (!found) throw new SourceError('not_found');
   if (found.bytes > maxBytes) throw new SourceError('unreadable');
   try {
-    await store.getToFile(key, path, signal);
+    // Not at the start only: a full disk may have prevented it, and tidy machines remove what is old.
+    await mkdir(room.directory, { recursive: true, mode: 0o700 });
+    await room.reserve(found.bytes);
+    await store.getToFile({ key, path, bytes: found.bytes, signal });
   } catch (error) {
+    if (isOutOfSpace(error)) throw fail.sysUnavailable('no_local_space', error);
     throw asAppError(error)?.kind === 'not_found' ? new SourceError('not_found') : error;
   }
 }

@@ -4,13 +4,18 @@ import { ACTIVE } from '../domain/job.ts';
 import type { StoredEnding } from '../domain/job.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 
+/**
+ * One holder of a job. The attempt alone tells holders of the release before apart from those of this one; the claim
+ * alone does after a failover that lost a claim, as the next one gets the same number.
+ */
 export interface Fence {
   jobId: string;
   attempt: number;
+  claim: string;
 }
 
-/** What a job is known by while one attempt holds it. */
-export const fenceKey = ({ jobId, attempt }: Fence): string => `${jobId}/${attempt}`;
+/** What a job is known by while one claim holds it. */
+export const fenceKey = ({ jobId, attempt, claim }: Fence): string => `${jobId}/${attempt}/${claim}`;
 
 /** A job that a worker holds, and how far it is when that is to be stored. */
 export interface HeldJobState extends Fence {
@@ -38,41 +43,56 @@ export async function renewJobs(
   held: readonly HeldJobState[],
   { leaseMs, timeoutMs }: { leaseMs: number; timeoutMs: number },
 ): Promise<Map<string, HeldJobRow>> {
-  const { rows } = await db
-    .raw<{ rows: (HeldJobRow & { job_id: string; attempt: number })[] }>(
-      `with held as (
-         select * from unnest(:ids::uuid[], :attempts::int[], :published::bigint[], :lastSeqs::bigint[],
-                              :lastTimes::bigint[]) as held (job_id, attempt, published, last_seq, last_time_ms)),
-       written as (
-         update jobs
-            set lease_until = case when lease_until < now() + make_interval(secs => :freshS)
-                                   then now() + make_interval(secs => :leaseS) else lease_until end,
-                frames_published = coalesce(held.published, jobs.frames_published),
-                last_seq = coalesce(held.last_seq, jobs.last_seq),
-                last_time_ms = coalesce(held.last_time_ms, jobs.last_time_ms),
-                updated_at = case when held.published is null then jobs.updated_at else now() end
-           from held
-          where jobs.job_id = held.job_id and jobs.attempt = held.attempt
-            and (held.published is not null or jobs.lease_until < now() + make_interval(secs => :freshS))
-         returning jobs.job_id, jobs.attempt, jobs.status, jobs.lease_until),
-       seen as (
-         select * from written
-         union all
-         select jobs.job_id, jobs.attempt, jobs.status, jobs.lease_until
-           from jobs join held on jobs.job_id = held.job_id and jobs.attempt = held.attempt
-          where held.published is null and jobs.lease_until >= now() + make_interval(secs => :freshS))
-       select job_id, attempt, status, (extract(epoch from lease_until - now()) * 1000)::float8 as "leaseLeftMs"
-         from seen`,
-      { leaseS: leaseMs / 1000, freshS: (leaseMs / 1000) * FRESH_SHARE, ...columnsOf(held) },
-    )
-    .timeout(timeoutMs);
-  return new Map(rows.map((row) => [fenceKey({ jobId: row.job_id, attempt: row.attempt }), row]));
+  const times = { leaseS: leaseMs / 1000, freshS: (leaseMs / 1000) * FRESH_SHARE };
+  const renewed = await byFence(db.raw<Renewed>(RENEW, { ...times, ...columnsOf(held) }), timeoutMs);
+  const missing = held.filter((job) => !renewed.has(fenceKey(job)));
+  if (missing.length === 0) return renewed;
+  // A row that another renewal of this worker extended meanwhile was stale in the snapshot and fresh when its lock
+  // was free, so RENEW returns it in neither part. A later snapshot tells such a row from one of another attempt.
+  const present = await byFence(db.raw<Renewed>(READ, { ...columnsOf(missing) }), timeoutMs);
+  return new Map([...renewed, ...present]);
+}
+
+const HELD = `
+  with held as (
+    select * from unnest(:ids::uuid[], :attempts::int[], :claims::uuid[], :published::bigint[], :lastSeqs::bigint[],
+                         :lastTimes::bigint[]) as held (job_id, attempt, claim, published, last_seq, last_time_ms))`;
+const COLUMNS = `job_id as "jobId", attempt, claim, status, (extract(epoch from lease_until - now()) * 1000)::float8 as "leaseLeftMs"`;
+const SAME = 'jobs.job_id = held.job_id and jobs.attempt = held.attempt and jobs.claim = held.claim';
+const RENEW = `${HELD},
+  written as (
+    update jobs
+       set lease_until = case when lease_until < now() + make_interval(secs => :freshS)
+                              then now() + make_interval(secs => :leaseS) else lease_until end,
+           frames_published = coalesce(held.published, jobs.frames_published),
+           last_seq = coalesce(held.last_seq, jobs.last_seq),
+           last_time_ms = coalesce(held.last_time_ms, jobs.last_time_ms),
+           updated_at = case when held.published is null then jobs.updated_at else now() end
+      from held
+     where ${SAME}
+       and (held.published is not null or jobs.lease_until < now() + make_interval(secs => :freshS))
+    returning jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until),
+  seen as (
+    select * from written
+    union all
+    select jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until
+      from jobs join held on ${SAME}
+     where held.published is null and jobs.lease_until >= now() + make_interval(secs => :freshS))
+  select ${COLUMNS} from seen`;
+const READ = `${HELD} select ${COLUMNS} from jobs join held using (job_id, attempt, claim)`;
+
+interface Renewed {
+  rows: (HeldJobRow & Fence)[];
+}
+
+async function byFence(query: Knex.Raw<Renewed>, timeoutMs: number): Promise<Map<string, HeldJobRow>> {
+  const { rows } = await query.timeout(timeoutMs);
+  return new Map(rows.map((row) => [fenceKey(row), row]));
 }
 
 function columnsOf(held: readonly HeldJobState[]) {
   return {
-    ids: held.map((job) => job.jobId),
-    attempts: held.map((job) => job.attempt),
+    ...columnsOfFences(held),
     published: held.map(({ progress }) => progress?.framesPublished ?? null),
     lastSeqs: held.map(({ progress }) => progress?.lastSeq ?? null),
     lastTimes: held.map(({ progress }) => progress?.lastTimeMs ?? null),
@@ -120,6 +140,18 @@ export async function markRunning(
   return changed;
 }
 
+/**
+ * Counts an attempt that ended because its machine lacked something.
+ *
+ * @returns how many there were; undefined when the job does not belong to the attempt given
+ */
+export async function countShortage(db: Knex, fence: Fence): Promise<number | undefined> {
+  const [changed] = await fenced(db, fence)
+    .update({ shortages: db.raw('shortages + 1') })
+    .returning<{ shortages: number }[]>('shortages');
+  return changed?.shortages;
+}
+
 /** Records that a live stream gets less than its rate, or all of it again. */
 export async function recordRate(db: Knex, fence: Fence, isBehind: boolean): Promise<void> {
   await fenced(db, fence).update({ behind_since: isBehind ? db.fn.now() : null });
@@ -155,6 +187,7 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
       error: error ?? null,
       stream_url: null,
       pinned_address: null,
+      held_by: null,
       ended_at: db.fn.now(),
       updated_at: db.fn.now(),
     });
@@ -163,13 +196,26 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
 
 /** Lets another worker have the job at once; it goes on behind what is told here. */
 export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
-  await fenced(db, fence).update({ lease_until: db.fn.now(), ...(progress ? countsOf(db, progress) : {}) });
+  await fenced(db, fence).update({
+    lease_until: db.fn.now(),
+    held_by: null,
+    ...(progress ? countsOf(db, progress) : {}),
+  });
 }
 
 function countsOf(db: Knex, { framesPublished, lastSeq, lastTimeMs }: JobProgress) {
   return { frames_published: framesPublished, last_seq: lastSeq, last_time_ms: lastTimeMs, updated_at: db.fn.now() };
 }
 
-function fenced(db: Knex, { jobId, attempt }: Fence) {
-  return db('jobs').where({ job_id: jobId, attempt });
+/** The row of a job, if it belongs to this holder. */
+export function fenced(db: Knex, { jobId, attempt, claim }: Fence) {
+  return db('jobs').where({ job_id: jobId, attempt, claim });
+}
+
+export function columnsOfFences(fences: readonly Fence[]) {
+  return {
+    ids: fences.map(({ jobId }) => jobId),
+    attempts: fences.map(({ attempt }) => attempt),
+    claims: fences.map(({ claim }) => claim),
+  };
 }

@@ -2,12 +2,11 @@ import type { Knex } from 'knex';
 import { RAW_SCORES } from '@vision/shared/contracts/calibration';
 import type { Calibration } from '@vision/shared/contracts/calibration';
 import type { JobStatus } from '@vision/shared/contracts/inference';
-import { claimDue } from '@vision/shared/db/leases';
 import { ACTIVE } from '../domain/job.ts';
 import type { JobRecord, StoredEnding } from '../domain/job.ts';
 import type { ActiveJobs } from '../domain/room.ts';
 
-interface JobRow {
+export interface JobRow {
   job_id: string;
   fingerprint: string | null;
   scene_code: string | null;
@@ -19,12 +18,14 @@ interface JobRow {
   pinned_address: string | null;
   status: JobStatus;
   attempt: number;
+  claim: string;
   frames_published: number | string;
   last_seq: number | string;
   last_time_ms: number | string | null;
   reserved_seq: number | string;
   frames_partition: number | null;
   drops: Record<string, number>;
+  strikes: number[];
   behind_since: Date | null;
   ending: StoredEnding | null;
   error: string | null;
@@ -42,6 +43,17 @@ export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRec
   const rows = await db<JobRow>('jobs')
     .select('*')
     .whereIn('job_id', [...ids]);
+  return rows.map(toRecord);
+}
+
+/** Jobs that have not ended, in the order of their ids, behind this one. */
+export async function findActive(db: Knex, { after, limit }: { after: string; limit: number }): Promise<JobRecord[]> {
+  const rows = await db<JobRow>('jobs')
+    .select('*')
+    .whereIn('status', [...ACTIVE])
+    .where('job_id', '>', after)
+    .orderBy('job_id')
+    .limit(limit);
   return rows.map(toRecord);
 }
 
@@ -100,21 +112,6 @@ export async function countUnowned(db: Knex): Promise<number> {
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Jobs that are to end: stopped by their callers, or with an ending that nobody has announced. */
-const ENDING = `(status = 'stopping' or status in ('queued', 'running') and ending is not null)`;
-/** Jobs that wait for a place. */
-const WAITING = `(status in ('queued', 'running') and ending is null)`;
-/** Accepted is accepted: what nobody with room for its kind has taken up goes to whoever has a place. */
-const LEFT = `due.lease_until < now() - interval '2 seconds'`;
-const CONDITIONS = {
-  ending: ENDING,
-  waiting: WAITING,
-  'waiting-streams': `(${WAITING} and (source_kind = 'stream' or ${LEFT}))`,
-  'waiting-files': `(${WAITING} and (source_kind = 'object' or ${LEFT}))`,
-  'waiting-left': `(${WAITING} and ${LEFT})`,
-} as const;
-export type Claimable = keyof typeof CONDITIONS;
-
 /** Whether there is anything to claim; the index of leases answers it. */
 export const ANY_DUE = `exists (
   select from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now())`;
@@ -123,16 +120,6 @@ export const ANY_DUE = `exists (
 export async function isAnythingDue(db: Knex): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ is_due: boolean }] }>(`select ${ANY_DUE} as is_due`);
   return rows[0].is_due;
-}
-
-/** Takes jobs that nobody works on. Each comes with an attempt number of its own. */
-export async function claimJobs(
-  db: Knex,
-  { which, leaseMs, limit }: { which: Claimable; leaseMs: number; limit: number },
-): Promise<JobRecord[]> {
-  const where = db.raw(CONDITIONS[which]);
-  const rows = await claimDue<JobRow>(db, { table: 'jobs', key: 'job_id', leaseMs, limit, where });
-  return rows.map(toRecord);
 }
 
 export interface Unattended {
@@ -159,7 +146,8 @@ export async function deleteEndedBefore(db: Knex, days: number): Promise<number>
   return db('jobs').whereRaw('ended_at < now() - make_interval(days => ?)', [days]).delete();
 }
 
-function toRecord(row: JobRow): JobRecord {
+/** A job as its row says. */
+export function toRecord(row: JobRow): JobRecord {
   const isStream = row.source_kind === 'stream';
   return {
     jobId: row.job_id,
@@ -173,6 +161,7 @@ function toRecord(row: JobRow): JobRecord {
       : { kind: 'object', key: row.object_key ?? '' },
     status: row.status,
     attempt: row.attempt,
+    claim: row.claim,
     framesPublished: Number(row.frames_published),
     lastSeq: Number(row.last_seq),
     lastTimeMs: row.last_time_ms === null ? undefined : Number(row.last_time_ms),
@@ -182,6 +171,7 @@ function toRecord(row: JobRow): JobRecord {
     behindSince: row.behind_since ?? undefined,
     ending: row.ending ?? undefined,
     error: row.error ?? undefined,
+    strikes: row.strikes.length,
     traceparent: row.traceparent,
     tracestate: row.tracestate,
   };

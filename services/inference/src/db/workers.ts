@@ -11,25 +11,36 @@ export interface Surroundings {
   isAnyDue: boolean;
 }
 
+export interface WorkerReport {
+  id: string;
+  capacity: number;
+  livePlaces: number;
+  /** Left out: as many as live streams leave. */
+  filePlaces?: number | undefined;
+  seenMs: number;
+}
+
 /**
  * Reports that this worker lives and how many jobs it takes, removes workers that are long gone, and looks around, all
  * in one statement.
  */
 export async function reportWorker(
   db: Knex,
-  { id, capacity, livePlaces, seenMs }: { id: string; capacity: number; livePlaces: number; seenMs: number },
+  { id, capacity, livePlaces, filePlaces, seenMs }: WorkerReport,
 ): Promise<Surroundings> {
   const { rows } = await db.raw<{ rows: [Surroundings] }>(
     `with reported as (
-       insert into workers (worker_id, capacity, live_places, seen_at) values (:id, :capacity, :livePlaces, now())
+       insert into workers (worker_id, capacity, live_places, file_places, seen_at)
+       values (:id, :capacity, :livePlaces, :filePlaces, now())
        on conflict (worker_id) do update set capacity = excluded.capacity, live_places = excluded.live_places,
+                                             file_places = excluded.file_places,
                                              seen_at = excluded.seen_at),
      removed as (
        delete from workers where worker_id <> :id and seen_at < now() - interval '1 hour')
      select not exists (select from workers
                          where worker_id <> :id and seen_at > now() - make_interval(secs => :seenS)) as "isAlone",
             ${ANY_DUE} as "isAnyDue"`,
-    { id, capacity, livePlaces, seenS: seenMs / 1000 },
+    { id, capacity, livePlaces, filePlaces: filePlaces ?? null, seenS: seenMs / 1000 },
   );
   return rows[0];
 }
@@ -43,18 +54,24 @@ export async function lockCapacity(tx: Knex.Transaction): Promise<void> {
   await tx.raw(`select pg_advisory_xact_lock(hashtextextended('inference-capacity', 0))`);
 }
 
+interface WorkerRow {
+  capacity: number;
+  live_places: number | null;
+  file_places: number | null;
+}
+
 /** Jobs that all workers seen within `withinMs` can take together. */
 export async function totalPlaces(db: Knex, withinMs: number): Promise<Places> {
-  const { rows } = await db.raw<{ rows: { capacity: number; live_places: number | null }[] }>(
-    `select capacity, live_places from workers where seen_at > now() - make_interval(secs => ?)`,
+  const { rows } = await db.raw<{ rows: WorkerRow[] }>(
+    `select capacity, live_places, file_places from workers where seen_at > now() - make_interval(secs => ?)`,
     [withinMs / 1000],
   );
   const places = { jobs: 0, live: 0, files: 0 };
-  for (const { capacity, live_places: live } of rows) {
+  for (const { capacity, live_places: live, file_places: files } of rows) {
     places.jobs += capacity;
     places.live += live ?? capacity;
     // A worker of an earlier release takes files into all of its places.
-    places.files += live === null ? capacity : filePlacesOf(capacity, live);
+    places.files += files ?? (live === null ? capacity : filePlacesOf(capacity, live));
   }
   return places;
 }

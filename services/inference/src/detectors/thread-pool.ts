@@ -2,6 +2,7 @@ import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate, Turn } from '@vision/shared/async/gate';
 import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { ReasonOf } from '@vision/shared/contracts/reasons';
 import { fail } from '@vision/shared/errors';
 import type { Logger } from '@vision/shared/logger';
 import { createDetectionCosts } from './detection-costs.ts';
@@ -214,7 +215,7 @@ export class ThreadPool {
     this.#pump();
   }
 
-  #refuseQueue(reason: string): void {
+  #refuseQueue(reason: ReasonOf<'OP-TASK-UPSTREAM-DOWN'>): void {
     for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
   }
 }

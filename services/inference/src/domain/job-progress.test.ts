@@ -12,6 +12,7 @@ const job: JobRecord = {
   source: { kind: 'object', key: 'k' },
   status: 'running',
   attempt: 2,
+  claim: 'c',
   framesPublished: 40,
   lastSeq: 39,
   lastTimeMs: 7800,
@@ -21,6 +22,7 @@ const job: JobRecord = {
   behindSince: undefined,
   ending: undefined,
   error: undefined,
+  strikes: 0,
   traceparent: null,
   tracestate: null,
 };

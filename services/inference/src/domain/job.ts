@@ -23,6 +23,9 @@ export interface AttemptFrames {
   lastSeq?: number | undefined;
 }
 
+/** Processes that a job may end while it is the only one they hold. */
+export const MOST_STRIKES = 3;
+
 export const ACTIVE: readonly JobStatus[] = ['queued', 'running', 'stopping'];
 
 /** A video job as it is stored. */
@@ -36,8 +39,10 @@ export interface JobRecord {
   calibration: Calibration;
   source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
   status: JobStatus;
-  /** Grows with every worker that takes the job; every write names it. */
+  /** Grows with every worker that takes the job. */
   attempt: number;
+  /** Drawn with every claim of the job; every write of its holder names it beside the attempt. */
+  claim: string;
   framesPublished: number;
   /** The last sample Kafka acknowledged; -1 before the first. */
   lastSeq: number;
@@ -53,6 +58,8 @@ export interface JobRecord {
   /** How the job ends, once that is decided: nothing but the end mark follows. */
   ending: StoredEnding | undefined;
   error: string | undefined;
+  /** Attempts that ended with their process while it held no other job. */
+  strikes: number;
   traceparent: string | null;
   tracestate: string | null;
 }

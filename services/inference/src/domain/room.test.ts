@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { filePlacesOf, roomFor } from './room.ts';
+import { filePlacesOf, fileSlotsOf, roomFor } from './room.ts';
 
 test('files leave the places that live streams can have, and half of all at most', () => {
   expect(filePlacesOf(16, 3)).toBe(13);
@@ -19,4 +19,10 @@ test('streams that cannot be computed leave the places of files alone', () => {
 
 test('where a worker is gone there is no room, not less than none', () => {
   expect(roomFor({ jobs: 4, live: 1, files: 3 }, { jobs: 9, live: 4 })).toEqual({ stream: 0, object: 0 });
+});
+
+test('files have as many slots as copies of the largest fit, and one at least', () => {
+  expect(fileSlotsOf(1_000, 300)).toBe(3);
+  expect(fileSlotsOf(300, 300)).toBe(1);
+  expect(fileSlotsOf(0, 300)).toBe(1);
 });

@@ -23,6 +23,10 @@ export interface Room {
  */
 export const filePlacesOf = (jobs: number, live: number): number => jobs - Math.min(live, Math.floor(jobs / 2));
 
+/** Videos of the largest size of which copies fit into this space at once. One at least: most videos are smaller. */
+export const fileSlotsOf = (limitBytes: number, fileMaxBytes: number): number =>
+  Math.max(1, Math.floor(limitBytes / fileMaxBytes));
+
 /** What is left of the places. */
 export function roomFor(places: Places, active: ActiveJobs): Room {
   const all = places.jobs - active.jobs;

@@ -14,6 +14,10 @@ export type SourceReason =
   | 'stream_ended'
   | 'source_lost'
   | 'decoder_failed'
+  | 'decode_time_exceeded'
+  | 'video_too_long'
+  | 'video_too_dense'
+  | 'too_much_data'
   | 'scene_unknown';
 
 const FATAL: ReadonlySet<SourceReason> = new Set([
@@ -26,6 +30,10 @@ const FATAL: ReadonlySet<SourceReason> = new Set([
   'no_video_track',
   'unreadable',
   'source_lost',
+  'decode_time_exceeded',
+  'video_too_long',
+  'video_too_dense',
+  'too_much_data',
 ]);
 
 // Servers answer these while a camera behind them is away, so they only count before the first frame.

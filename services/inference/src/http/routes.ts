@@ -6,6 +6,7 @@ import { getCapacityRoute } from './get-capacity.ts';
 import { getHealthRoute } from './get-health.ts';
 import { getJobRoute } from './get-job.ts';
 import { getStatusRoute } from './get-status.ts';
+import { listActiveJobsRoute } from './list-active-jobs.ts';
 import { listJobsRoute } from './list-jobs.ts';
 import { stopJobRoute } from './stop-job.ts';
 import { submitJobRoute } from './submit-job.ts';
@@ -18,6 +19,7 @@ export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] =
     ? [
         submitJobRoute(jobs),
         listJobsRoute(jobs),
+        listActiveJobsRoute(jobs),
         getJobRoute(jobs),
         stopJobRoute(jobs),
         getCapacityRoute(jobs),

@@ -4,15 +4,20 @@ import { frameProduced } from '@vision/shared/contracts/frame-events';
 import type { OutgoingEvent } from '@vision/shared/messaging/cloud-event';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
+import type { FrameMemory } from '../domain/frame-memory.ts';
 import type { Hold } from './hold.ts';
+import { createUnsentFrames } from '../domain/unsent-frames.ts';
+import type { DropListener } from '../domain/unsent-frames.ts';
 
 export interface FramePublisher {
-  /** Takes a frame; waits while too many are not acknowledged yet. */
+  /** Takes a frame; without a listener for drops it waits while too many are not acknowledged yet. */
   add: (frame: FrameData) => Promise<void>;
   /** Waits until every frame taken is acknowledged. */
   flush: () => Promise<void>;
   /** Frames that were taken and are not acknowledged. */
   waiting: () => number;
+  /** Gives the memory of frames that are not acknowledged back. */
+  close: () => void;
 }
 
 export interface PublisherOptions {
@@ -23,21 +28,22 @@ export interface PublisherOptions {
   onAcknowledged: (frames: FrameData[]) => void;
   /** Gives up what is not acknowledged when nothing may be published any more. */
   hold: Pick<Hold, 'check' | 'publishing'>;
+  memory: FrameMemory;
+  /** Of a live stream, whose oldest frames are dropped when the memory is full. */
+  drops?: DropListener | undefined;
 }
 
-const MAX_FRAMES = 50;
-// Brokers refuse batches above 1 MB; an object takes about 220 bytes.
-const MAX_OBJECTS = 2000;
+/** Frames of a file that wait; a live stream has no limit but memory. */
 const MAX_WAITING = 200;
 
 /**
  * Sends the frames of one job in order, one batch at a time: what arrives while a batch is on its way makes up the next
  * one, so a single frame leaves at once and a flood leaves in large batches. A broker that is away is waited for.
  */
-export function createFramePublisher({ producer, partition, onAcknowledged, hold }: PublisherOptions): FramePublisher {
+export function createFramePublisher(options: PublisherOptions): FramePublisher {
+  const { producer, partition, onAcknowledged, hold, memory, drops } = options;
   const signal = hold.publishing;
-  const queue: FrameData[] = [];
-  let sent: FrameData[] = [];
+  const unsent = createUnsentFrames(memory.open(), drops);
   let sending: Promise<void> | undefined;
   let hasFailed = false;
   const recordSparsely = createSparseTrace('publish frames');
@@ -48,14 +54,11 @@ export function createFramePublisher({ producer, partition, onAcknowledged, hold
     await producer.publishBatch(events);
   };
   const sendAll = async () => {
-    while (queue.length > 0) {
-      sent = queue.splice(0, batchSize(queue));
-      const events = sent.map((frame) => toEvent(frame, partition));
+    while (unsent.queued() > 0) {
+      const events = unsent.nextBatch().map((frame) => toEvent(frame, partition));
       await recordSparsely(async () => {
         await retryUntil(() => publish(events), { signal });
-        const acknowledged = sent;
-        sent = [];
-        onAcknowledged(acknowledged);
+        onAcknowledged(unsent.acknowledged());
       });
     }
     sending = undefined;
@@ -70,24 +73,17 @@ export function createFramePublisher({ producer, partition, onAcknowledged, hold
   return {
     add: async (frame) => {
       signal.throwIfAborted();
-      queue.push(frame);
+      const hadRoom = unsent.add(frame);
       const outcome = send();
-      if (hasFailed || queue.length >= MAX_WAITING) await outcome;
+      const hasToWait = !drops && (!hadRoom || unsent.queued() >= MAX_WAITING);
+      if (hasFailed || hasToWait) await outcome;
     },
     flush: async () => {
-      while (sending !== undefined || queue.length > 0) await send();
+      while (sending !== undefined || unsent.queued() > 0) await send();
     },
-    waiting: () => sent.length + queue.length,
+    waiting: unsent.count,
+    close: unsent.close,
   };
-}
-
-function batchSize(frames: readonly FrameData[]): number {
-  let objects = 0;
-  const end = frames.findIndex((frame, index) => {
-    objects += frame.objects.length;
-    return index >= MAX_FRAMES || (index > 0 && objects > MAX_OBJECTS);
-  });
-  return end < 0 ? frames.length : end;
 }
 
 function toEvent(frame: FrameData, partition: number): OutgoingEvent {

@@ -1,5 +1,7 @@
 import { inLinkedTrace } from '@vision/shared/telemetry/linked-trace';
+import { endSuspicion, retractDeaths } from '../db/claim-jobs.ts';
 import { fenceKey, renewJobs } from '../db/held-jobs.ts';
+import type { Fence } from '../db/held-jobs.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { Settings } from '../use-cases/deps.ts';
 import { createHold } from './hold.ts';
@@ -13,7 +15,11 @@ export interface HeldJobs {
   /** Live streams among them. */
   live: () => number;
   /** Begins the work on a job that was claimed; it is held until `untilMs` of the monotonic clock, unless renewed. */
-  take: (job: JobRecord, untilMs: number) => void;
+  take: (job: JobRecord, untilMs: number, isSuspect?: boolean) => void;
+  /** Whether a suspect is here that has not run for long enough yet: nothing is taken beside it. */
+  hasSuspect: () => boolean;
+  /** Stores which attempts this process survived, and which suspects have run for long enough. */
+  report: () => Promise<void>;
   /** Extends the leases, notices stops, and drops what another attempt has. */
   renew: () => Promise<void>;
   /** Puts all of them down for other workers, also those that are still being claimed. */
@@ -27,18 +33,22 @@ interface HeldJob {
   hold: HoldControl;
   /** When its progress is to be stored next, by the monotonic clock. */
   progressDue: number;
+  /** Until when nothing is taken beside it, by the monotonic clock; undefined unless it is a suspect. */
+  suspectUntil: number | undefined;
   done: Promise<void>;
 }
 
 export function createHeldJobs(deps: WorkDeps): HeldJobs {
-  const { drops, logger, progress, signals } = deps;
+  const { db, drops, logger, progress, signals } = deps;
   // Not by job: one attempt may still be ending here when this worker has claimed the next.
   const held = new Set<HeldJob>();
+  // Attempts that ended while this process goes on, whether or not it could release them.
+  const survived: Fence[] = [];
   let graceAtTakeMs: number | undefined;
   return {
     size: () => held.size,
     live: () => [...held].filter(({ job }) => job.source.kind === 'stream').length,
-    take: (job, untilMs) => {
+    take: (job, untilMs, isSuspect = false) => {
       const hold = createHold({ untilMs, onExpired: () => signals.jobFenced(job) });
       if (job.status === 'stopping') hold.requestStop();
       if (graceAtTakeMs !== undefined) hold.letGo(graceAtTakeMs);
@@ -47,15 +57,24 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
           logger.error({ err: error, task_id: job.jobId }, 'a job was put down; another worker takes it up');
         },
       );
-      const taken: HeldJob = { job, hold, progressDue: 0, done: work };
+      const taken: HeldJob = {
+        job,
+        hold,
+        progressDue: 0,
+        suspectUntil: isSuspect ? performance.now() + SUSPECT_MS : undefined,
+        done: work,
+      };
       taken.done = work.finally(() => {
         held.delete(taken);
+        survived.push({ jobId: job.jobId, attempt: job.attempt, claim: job.claim });
         hold.lose();
         drops.close(job);
         progress.close(job);
       });
       held.add(taken);
     },
+    hasSuspect: () => [...held].some(({ suspectUntil }) => suspectUntil !== undefined),
+    report: () => report(db, held, survived),
     renew: () =>
       renew(
         deps,
@@ -71,6 +90,19 @@ export function createHeldJobs(deps: WorkDeps): HeldJobs {
   };
 }
 
+async function report(db: WorkDeps['db'], held: ReadonlySet<HeldJob>, survived: Fence[]): Promise<void> {
+  if (survived.length > 0) {
+    const told = [...survived];
+    await retractDeaths(db, told);
+    survived.splice(0, told.length);
+  }
+  for (const one of held) {
+    if (one.suspectUntil === undefined || one.suspectUntil > performance.now()) continue;
+    await endSuspicion(db, one.job);
+    one.suspectUntil = undefined;
+  }
+}
+
 const traceOf = (job: JobRecord) => ({
   origin: job,
   attributes: { 'app.task.id': job.jobId, 'app.job.attempt': job.attempt, 'app.source.kind': job.source.kind },
@@ -81,6 +113,8 @@ export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {
   return performance.now() + leaseMs - leaseMarginMs;
 }
 
+/** How long a suspect runs by itself: what a stream does to its reader shows within seconds. */
+const SUSPECT_MS = 30_000;
 /** Between two records of how far a job is. */
 const PROGRESS_MS = 1_000;
 
@@ -88,8 +122,8 @@ async function renew({ db, progress, settings }: WorkDeps, held: readonly HeldJo
   if (held.length === 0) return;
   const begun = performance.now();
   const { leaseMs, leaseMarginMs } = settings;
-  const states = held.map(({ job: { jobId, attempt }, progressDue }) => {
-    const job = { jobId, attempt };
+  const states = held.map(({ job: { jobId, attempt, claim }, progressDue }) => {
+    const job = { jobId, attempt, claim };
     return { ...job, progress: progressDue <= begun ? progress.of(job) : undefined };
   });
   const rows = await renewJobs(db, states, { leaseMs, timeoutMs: renewalTimeout(leaseMs - leaseMarginMs) });

@@ -1,4 +1,4 @@
-import { retryUntil } from '@vision/shared/async/retry-until';
+import { duringOutages, retryUntil } from '@vision/shared/async/retry-until';
 import type { ImageSize } from '@vision/shared/contracts/detection';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
@@ -8,10 +8,12 @@ import { probeFile } from '../decoding/probe-file.ts';
 import { raiseCeiling, recordRate } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
+import { decodeLimits } from '../domain/file-budget.ts';
 import { boundedFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
+import { shortageOf, shortagePause } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';
-import { openLiveInput } from '../inputs/open-live-input.ts';
+import { openLiveInput } from '../readers/open-live-input.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { createFrameNumbers } from './frame-numbers.ts';
 import type { FrameNumbers } from './frame-numbers.ts';
@@ -54,14 +56,24 @@ async function* framesOfFile(
   { job, served, signal }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
   const { fileNoFrameMs, live } = settings;
-  const file = await retryUntil(() => files.open(key, signal), { signal });
+  const retries = { signal, pauseAfter: fewShortages(settings.shortageRetryMs) };
+  const file = await retryUntil(() => files.open(key, signal), retries);
   try {
-    const probe = await probeFile(file.path, { timeoutMs: PROBE_MS, sandbox });
-    if (!probe.isReadable) throw new SourceError(probe.reason);
+    const probe = await retryUntil(() => probeFile(file.path, { timeoutMs: PROBE_MS, sandbox }), retries);
+    if (!probe.isReadable) {
+      signals.videoRefused(probe.reason, probe.detail);
+      throw new SourceError(probe.reason);
+    }
     const image = { width: probe.width, height: probe.height };
     const frames = readFileFrames(file.path, {
-      sampling: { fps: live.sampling.fps, scaled: served.detector.fit(image) },
+      sampling: {
+        fps: live.sampling.fps,
+        scaled: served.detector.fit(image),
+        turn: probe.turn,
+        hasEdits: probe.hasEdits,
+      },
       image,
+      limits: decodeLimits(probe.playedMs),
       after: job.lastSeq < 0 ? undefined : { seq: job.lastSeq, timeMs: job.lastTimeMs ?? 0 },
       noFrameMs: fileNoFrameMs,
       killGraceMs: live.killGraceMs,
@@ -75,6 +87,16 @@ async function* framesOfFile(
   } finally {
     file.release();
   }
+}
+
+/** Waits for stores for as long as they are away, and for what this machine lacks a few times only. */
+function fewShortages(firstMs: number): (error: unknown, failures: number) => number | undefined {
+  let shortages = 0;
+  return (error, failures) => {
+    if (shortageOf(error) === undefined) return duringOutages(error, failures);
+    shortages += 1;
+    return shortagePause(firstMs, shortages);
+  };
 }
 
 /**
@@ -94,15 +116,17 @@ async function* framesOfStream(
   const watch = watchSource(deps, source, { ...wanted, decoderListener: meter.decoder });
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
-  let dropped = 0;
+  let [dropped, overdue] = [0, 0];
   try {
     for await (const { timeMs, image, pixels } of watch.frames) {
       const seq = await numbers.next();
       if (seq !== undefined) yield { seq, timeMs, image, pixels };
       else if (!wanted.signal.aborted) dropFrames(deps, job, { frames: 1, reason: 'no_number' });
-      const passedOver = watch.health().dropped - dropped;
-      dropped += passedOver;
-      meter.frameTaken(passedOver);
+      const health = watch.health();
+      const passedOver = health.dropped - dropped;
+      const waited = health.overdue - overdue;
+      [dropped, overdue] = [health.dropped, health.overdue];
+      meter.frameTaken({ waited, atOnce: passedOver - waited });
       deps.signals.framesRead('live', 1 + passedOver);
       deps.signals.framesDropped(job, passedOver, 'fresher');
     }
@@ -122,7 +146,7 @@ function noteRate({ db, signals }: FrameDeps, job: JobRecord, isBehind: boolean)
 export function dropFrames(
   { drops, signals }: Pick<Deps, 'drops' | 'signals'>,
   job: JobRecord,
-  { frames, reason }: { frames: number; reason: 'no_number' | 'not_held' },
+  { frames, reason }: { frames: number; reason: 'no_number' | 'not_held' | 'unsent' },
 ): void {
   drops.add(job, frames);
   signals.framesDropped(job, frames, reason);
@@ -150,11 +174,12 @@ function watchSource(
 ): LiveWatch {
   const { live, decodeMaxSide } = settings;
   const sampling = { fps: live.sampling.fps, fit: boundedFit(served.detector.frameFit, decodeMaxSide) };
-  const opening = { addresses, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
+  const opening = { addresses, sandbox, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
     // It was checked when the job was created. A worker that takes the job over later resolves the name again.
     pinnedAddress: job.attempt === 1 ? source.pinnedAddress : undefined,
+    usage: {},
   };
   return watchLive(
     {

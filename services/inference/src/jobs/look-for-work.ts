@@ -1,8 +1,9 @@
-import { claimJobs, deleteEndedBefore, isAnythingDue } from '../db/jobs.ts';
-import type { Claimable } from '../db/jobs.ts';
+import { claimJobs } from '../db/claim-jobs.ts';
+import type { Claimable, JobClaim } from '../db/claim-jobs.ts';
+import { deleteEndedBefore, isAnythingDue } from '../db/jobs.ts';
 import { reportWorker } from '../db/workers.ts';
 import { filePlacesOf, roomFor } from '../domain/room.ts';
-import type { Room } from '../domain/room.ts';
+import type { Places, Room } from '../domain/room.ts';
 import { heldUntil } from './held-jobs.ts';
 import type { HeldJobs } from './held-jobs.ts';
 import type { WorkDeps } from './work-on-job.ts';
@@ -35,7 +36,8 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
   let nextRemoval = 0;
 
   const report = async () => {
-    const places = { capacity: settings.jobsPerWorker, livePlaces: livePlacesOf(deps) };
+    const { jobs: capacity, live: livePlaces, files: filePlaces } = placesOf(deps);
+    const places = { capacity, livePlaces, filePlaces };
     const found = await reportWorker(db, { id: workerId, ...places, seenMs: settings.workerSeenMs });
     isAlone = found.isAlone;
     isReported = true;
@@ -50,11 +52,12 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
     isReported: () => isReported,
     pauseMs: () => (isAlone && !isSomeDue ? POLLS_PER_LOOK_ALONE : 1) * settings.pollMs,
     look: async () => {
+      await held.report();
       isSomeDue = performance.now() >= nextReport ? await report() : await isAnythingDue(db);
       if (performance.now() >= nextRemoval) await removeOld();
       if (!isSomeDue) return;
-      await claim(deps, held, { which: 'ending', limit: ENDINGS_AT_ONCE });
-      await claimWaiting(deps, held);
+      await claim(deps, held, { worker: workerId, which: 'ending', limit: ENDINGS_AT_ONCE });
+      if (!held.hasSuspect()) await claimWaiting(deps, held, workerId);
     },
   };
 }
@@ -64,28 +67,44 @@ export function livePlacesOf({ liveCosts, settings }: WorkDeps): number {
   return settings.liveJobsPerWorker || Math.min(liveCosts.places(), settings.jobsPerWorker);
 }
 
-async function claimWaiting(deps: WorkDeps, held: HeldJobs): Promise<void> {
+async function claimWaiting(deps: WorkDeps, held: HeldJobs, worker: string): Promise<void> {
+  const places = placesOf(deps);
+  const room = roomFor(places, { jobs: held.size(), live: held.live() });
+  const slots = deps.files.slots() - (held.size() - held.live());
+  const all = places.jobs - held.size();
+  const claimed = await claim(deps, held, { worker, ...claimIn(room, { all, slots }) });
+  // Suspects come last, and one at a time. One that no idle worker takes is accepted all the same.
+  const isAlone = held.size() === 0;
+  if (claimed > 0 || all <= 0 || slots <= 0) return;
+  await claim(deps, held, { worker, which: isAlone ? 'suspects' : 'suspects-left', limit: 1, isAlone });
+}
+
+/** Files have no more places than the space for their copies allows. */
+function placesOf(deps: WorkDeps): Places {
   const { jobsPerWorker: jobs } = deps.settings;
   const live = livePlacesOf(deps);
-  const room = roomFor({ jobs, live, files: filePlacesOf(jobs, live) }, { jobs: held.size(), live: held.live() });
-  await claim(deps, held, claimIn(room, jobs - held.size()));
+  return { jobs, live, files: Math.min(filePlacesOf(jobs, live), deps.files.slots()) };
 }
 
-/** What to claim with this room, in one statement; what is left after that waits for the next look. */
-function claimIn({ stream, object }: Room, all: number): { which: Claimable; limit: number } {
+/**
+ * What to claim with this room, in one statement; what is left after that waits for the next look. Never more files
+ * than there are slots for: their copies would not fit.
+ */
+function claimIn(
+  { stream, object }: Room,
+  { all, slots }: { all: number; slots: number },
+): { which: Claimable; limit: number } {
+  if (slots <= 0) return stream > 0 ? { which: 'streams', limit: stream } : { which: 'streams-left', limit: all };
   if (stream > 0 && object > 0) return { which: 'waiting', limit: Math.min(stream, object) };
-  if (stream > 0) return { which: 'waiting-streams', limit: stream };
+  if (stream > 0) return { which: 'waiting-streams', limit: Math.min(stream, slots) };
   if (object > 0) return { which: 'waiting-files', limit: object };
-  return { which: 'waiting-left', limit: all };
+  return { which: 'waiting-left', limit: Math.min(all, slots) };
 }
 
-async function claim(
-  { db, settings }: WorkDeps,
-  held: HeldJobs,
-  { which, limit }: { which: Claimable; limit: number },
-): Promise<void> {
-  if (limit <= 0) return;
+async function claim({ db, settings }: WorkDeps, held: HeldJobs, what: Omit<JobClaim, 'leaseMs'>): Promise<number> {
+  if (what.limit <= 0) return 0;
   const untilMs = heldUntil(settings);
-  const claimed = await claimJobs(db, { which, leaseMs: settings.leaseMs, limit });
-  for (const job of claimed) held.take(job, untilMs);
+  const claimed = await claimJobs(db, { ...what, leaseMs: settings.leaseMs });
+  for (const job of claimed) held.take(job, untilMs, what.which.startsWith('suspects'));
+  return claimed.length;
 }

@@ -17,11 +17,12 @@ import { inOrder } from './in-order.ts';
 import { dropFrames, framesOf } from './job-frames.ts';
 import type { FrameDeps, JobFrame } from './job-frames.ts';
 import { createStillFrames } from './still-frames.ts';
+import type { DropListener } from '../domain/unsent-frames.ts';
 
 /** A job under way: where its messages go is settled. */
 export type RunningJob = JobRecord & { framesPartition: number };
 
-export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'producer'>;
+export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'frameMemory' | 'producer'>;
 
 /**
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
@@ -43,6 +44,8 @@ export async function runJob(
     producer: deps.producer,
     partition: job.framesPartition,
     hold,
+    memory: deps.frameMemory,
+    drops: job.source.kind === 'stream' ? dropListener(deps, job) : undefined,
     onAcknowledged: (frames) => {
       progress = acknowledge(progress, job.source.kind, frames);
       deps.signals.framesPublished(job, frames.length);
@@ -71,8 +74,20 @@ export async function runJob(
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
     await publisher.flush().finally(() => {
       if (job.source.kind === 'stream') dropFrames(deps, job, { frames: publisher.waiting(), reason: 'not_held' });
+      publisher.close();
     });
   }
+}
+
+/** A live stream goes on while Kafka is away: its oldest frames make room. */
+function dropListener(deps: RunJobDeps, job: JobRecord): DropListener {
+  return {
+    onDrop: (frame, isFirst) => {
+      if (isFirst) deps.signals.frameMemoryFull(job, frame.seq);
+      dropFrames(deps, job, { frames: 1, reason: 'unsent' });
+    },
+    onDropsEnd: (dropped) => deps.signals.unsentDropped(job, dropped),
+  };
 }
 
 interface LookedAt {

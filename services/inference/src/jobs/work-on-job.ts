@@ -3,10 +3,13 @@ import { jobEnded } from '@vision/shared/contracts/frame-events';
 import { topics } from '@vision/shared/contracts/topics';
 import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/shared/errors';
-import { finishJob, markRunning, releaseJob, storeEnding } from '../db/held-jobs.ts';
+import { countShortage, finishJob, markRunning, releaseJob, storeEnding } from '../db/held-jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
+import { MOST_STRIKES } from '../domain/job.ts';
 import type { JobEnding, JobRecord, StoredEnding } from '../domain/job.ts';
+import { MOST_SHORTAGES, shortageOf } from '../domain/shortage.ts';
+import type { Shortage } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import type { Hold } from './hold.ts';
@@ -60,15 +63,35 @@ async function run(
     const begun = await retryUntil(() => begin(deps, job), { signal: hold.reading });
     if (begun === undefined) return undefined;
     if (begun.status === 'stopping') return { status: 'stopped' };
+    if (job.strikes >= MOST_STRIKES) {
+      deps.signals.jobCondemned(job, job.strikes);
+      return { status: 'failed', error: 'worker_crashed' };
+    }
     deps.signals.jobStarted(job);
     await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
+    const shortage = shortageOf(error);
+    if (!hold.reading.aborted && shortage) return await endForShortage(deps, job, hold, shortage);
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
     // An error that comes because reading ended says nothing about the job.
     deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
+}
+
+/** Another worker may have what this one lacks; the job fails when several attempts have ended like this. */
+async function endForShortage(
+  { db, files, signals }: WorkDeps,
+  job: JobRecord,
+  hold: Hold,
+  reason: Shortage,
+): Promise<JobEnding | undefined> {
+  files.rest();
+  const shortages = await whileHeld(hold, () => countShortage(db, job));
+  if (shortages === undefined) return hold.isStopRequested() ? { status: 'stopped' } : undefined;
+  signals.attemptShort(job, reason, shortages);
+  return shortages < MOST_SHORTAGES ? undefined : { status: 'failed', error: reason };
 }
 
 /** The key settles the partition of a job once: its messages keep their order when partitions are added. */

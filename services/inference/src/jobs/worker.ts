@@ -79,9 +79,11 @@ export function createWorker(deps: WorkDeps, bells: WorkerBells): Worker {
       await poller.stop();
       await held.done();
       await renewals.stop();
-      await atMost(LAST_WORDS_MS, Promise.all([drops.store(), removeWorker(db, id)])).catch((error: unknown) => {
-        logger.warn({ err: error }, 'this worker still counts until its silence is noticed');
-      });
+      await atMost(LAST_WORDS_MS, Promise.all([drops.store(), held.report(), removeWorker(db, id)])).catch(
+        (error: unknown) => {
+          logger.warn({ err: error }, 'this worker still counts until its silence is noticed');
+        },
+      );
     },
   };
 }

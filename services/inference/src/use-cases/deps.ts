@@ -7,7 +7,8 @@ import type { StatusReader } from '@vision/shared/status/status';
 import type { VideoFiles } from '../clients/video-files.ts';
 import type { LiveSettings } from '../decoding/live-frames.ts';
 import type { Detectors } from '../detectors/detectors.ts';
-import type { SourceAddresses } from '../inputs/source-addresses.ts';
+import type { FrameMemory } from '../domain/frame-memory.ts';
+import type { SourceAddresses } from '../readers/source-addresses.ts';
 import type { DropCounts } from './drop-counts.ts';
 import type { LiveCosts } from './live-costs.ts';
 import type { ProgressNotes } from './progress-notes.ts';
@@ -39,6 +40,8 @@ export interface Deps {
   producer: EventProducer;
   /** What live streams cost this worker. */
   liveCosts: LiveCosts;
+  /** For frames that wait for Kafka. */
+  frameMemory: FrameMemory;
   /** Frames that were read and could not be published. */
   drops: DropCounts;
   /** How far jobs are, until it is stored. */
@@ -69,6 +72,8 @@ export interface Settings {
   live: LiveSettings;
   /** Longest side of a frame of a live source, whatever its detector wants. */
   decodeMaxSide: number;
+  /** First pause of an attempt at a file that lacks local space or a process; the next ones grow. */
+  shortageRetryMs: number;
   /** Frames of one file that are detected at once. */
   framesAtOnce: number;
   jobsPerWorker: number;

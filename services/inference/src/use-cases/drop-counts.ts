@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { saveDrops } from '../db/drops.ts';
-import type { AttemptDrops } from '../db/drops.ts';
+import type { HolderDrops } from '../db/drops.ts';
 import { fenceKey } from '../db/held-jobs.ts';
 import type { Fence } from '../db/held-jobs.ts';
 
@@ -13,7 +13,7 @@ export interface DropCounts {
   close: (job: Fence) => void;
 }
 
-interface Count extends AttemptDrops {
+interface Count extends HolderDrops {
   isStored: boolean;
   isClosed: boolean;
 }
@@ -21,10 +21,10 @@ interface Count extends AttemptDrops {
 export function createDropCounts(db: Knex): DropCounts {
   const counts = new Map<string, Count>();
   return {
-    add: ({ jobId, attempt }, frames) => {
+    add: ({ jobId, attempt, claim }, frames) => {
       if (frames === 0) return;
-      const key = fenceKey({ jobId, attempt });
-      const count = counts.get(key) ?? { jobId, attempt, dropped: 0, isStored: false, isClosed: false };
+      const key = fenceKey({ jobId, attempt, claim });
+      const count = counts.get(key) ?? { jobId, attempt, claim, dropped: 0, isStored: false, isClosed: false };
       counts.set(key, { ...count, dropped: count.dropped + frames, isStored: false });
     },
     store: async () => {

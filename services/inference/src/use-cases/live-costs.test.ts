@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createLiveCosts } from './live-costs.ts';
+import type { PassedOver } from './live-costs.ts';
 
 const SIZE = { width: 1280, height: 720 };
 
@@ -7,11 +8,13 @@ const SIZE = { width: 1280, height: 720 };
 function world(detectMs = 40) {
   let nowMs = 0;
   const decoders = new Map<number, number>();
+  const waits = new Map<number, number>();
   const behind: string[] = [];
   const costs = createLiveCosts({
     cores: 2,
     fps: 5,
     decoderTimes: () => new Map(decoders),
+    decoderWaits: () => new Map(waits),
     expectedDetectMs: () => detectMs,
     now: () => nowMs,
   });
@@ -22,7 +25,7 @@ function world(detectMs = 40) {
     };
     const meter = costs.watch(stream);
     decoders.set(group, 0);
-    meter.decoder.started(group);
+    meter.decoder.started([group]);
     meter.decoder.sees({ codec: 'h264', ...SIZE });
     return meter;
   };
@@ -32,10 +35,12 @@ function world(detectMs = 40) {
     for (const [group, spentMs] of decoders) decoders.set(group, spentMs + 5000 * decodeCores);
     costs.measure();
   };
+  /** So much longer has the decoder waited for a processor. */
+  const starve = (group: number, waitedMs: number) => void waits.set(group, (waits.get(group) ?? 0) + waitedMs);
   const passOften = (decodeCores: number) => {
     for (let round = 0; round < 20; round += 1) pass(decodeCores);
   };
-  return { costs, watch, pass, passOften, behind };
+  return { costs, watch, pass, passOften, starve, behind };
 }
 
 test('before any stream was seen, places follow the detection that was measured at the start', () => {
@@ -97,7 +102,7 @@ test('a decoder that is gone and not yet replaced changes no cost', () => {
   const { costs, watch, passOften } = world();
   const meter = watch(1);
   passOften(0.1);
-  meter.decoder.started(77);
+  meter.decoder.started([77]);
   passOften(0.5);
   expect(costs.costOfOne()).toBeCloseTo(0.3, 2);
 });
@@ -108,8 +113,8 @@ test('a stream that gets less than nine of ten frames is behind until it gets th
   const well = watch(2);
   const frames = (passedOver: number) => {
     for (let frame = 0; frame < 25; frame += 1) {
-      slow.frameTaken(passedOver);
-      well.frameTaken(0);
+      slow.frameTaken({ waited: passedOver, atOnce: 0 });
+      well.frameTaken({ waited: 0, atOnce: 0 });
     }
     pass();
   };
@@ -121,22 +126,52 @@ test('a stream that gets less than nine of ten frames is behind until it gets th
   expect(behind).toEqual(['1 behind', '1 full']);
 });
 
-test('while a stream is behind there is no place for another, whatever they cost', () => {
-  const { costs, watch, pass } = world();
-  const slow = watch(1);
-  const frames = (passedOver: number) => {
-    for (let frame = 0; frame < 25; frame += 1) slow.frameTaken(passedOver);
+/** Five seconds of frames: each that is taken was there with so many others. */
+const deliver = (meter: { frameTaken: (passedOver: PassedOver) => void }, frames: number, passedOver: PassedOver) => {
+  for (let frame = 0; frame < frames; frame += 1) meter.frameTaken(passedOver);
+};
+
+test('a source that sends in bursts is not behind, and closes this worker to nobody', () => {
+  const { costs, watch, pass, behind } = world();
+  const bursts = watch(1);
+  pass();
+  for (let round = 0; round < 5; round += 1) {
+    deliver(bursts, 2, { waited: 0, atOnce: 12 });
+    pass();
+  }
+  expect(behind).toEqual([]);
+  expect(costs.places()).toBeGreaterThan(1);
+});
+
+test('bursts of a decoder that waits for a processor are behind', () => {
+  const { watch, pass, starve, behind } = world();
+  const meter = watch(1);
+  starve(1, 0);
+  pass();
+  deliver(meter, 5, { waited: 0, atOnce: 4 });
+  starve(1, 2500);
+  pass();
+  expect(behind).toEqual(['1 behind']);
+});
+
+test('one stream that is behind takes no places from others, most of them do', () => {
+  const { costs, watch, pass } = world(10);
+  const meters = [1, 2, 3].map(watch);
+  const late = (count: number) => {
+    meters.forEach((meter, index) => deliver(meter, 25, { waited: index < count ? 1 : 0, atOnce: 0 }));
     pass();
   };
-  frames(1);
-  expect(costs.places()).toBe(1);
-  frames(0);
-  expect(costs.places()).toBeGreaterThan(1);
+  late(1);
+  expect(costs.places()).toBeGreaterThan(3);
+  late(2);
+  expect(costs.places()).toBe(3);
+  late(0);
+  expect(costs.places()).toBeGreaterThan(3);
 });
 
 test('a source that is quiet is not behind', () => {
   const { costs, watch, pass } = world();
-  watch(1).frameTaken(1);
+  watch(1).frameTaken({ waited: 1, atOnce: 0 });
   pass();
   expect(costs.rates()).toEqual({ full: 1, behind: 0 });
 });

@@ -11,14 +11,24 @@ const FIRST_DECODE = 0.06;
 const WEIGHT = 0.2;
 /** A stream that gets less than this share of its frames is behind. */
 const FULL = 0.9;
+/** A decoder that waited for a processor for this share of the time gave its frames in bursts because of us. */
+const STARVED = 0.25;
 
 /** What one live stream takes and gets, told by those who work on it. */
 interface LiveMeter {
   /** What decodes it now. */
   decoder: DecoderListener;
-  /** A frame was handed on for detection, and so many were passed over because it was late. */
-  frameTaken: (passedOver: number) => void;
+  /** A frame was handed on for detection. */
+  frameTaken: (passedOver: PassedOver) => void;
   end: () => void;
+}
+
+/** Frames that are not handed on, because a fresher one was there. */
+export interface PassedOver {
+  /** They waited while detection was busy. */
+  waited: number;
+  /** They came together with the fresher one: the source, the network or our decoder held them back. */
+  atOnce: number;
 }
 
 export interface LiveCostsOptions {
@@ -27,6 +37,8 @@ export interface LiveCostsOptions {
   fps: number;
   /** Processor time in milliseconds by process group. */
   decoderTimes: () => Map<number, number>;
+  /** Time in milliseconds for which the threads of these process groups wanted a processor and had none. */
+  decoderWaits: (groups: readonly number[]) => Map<number, number>;
   /** Milliseconds of processor time of one detection that a new stream is expected to take. */
   expectedDetectMs: () => number;
   /** Monotonic clock, milliseconds. */
@@ -59,11 +71,15 @@ export interface LiveCosts {
 interface Watched {
   stream: WatchedStream;
   video: Parameters<DecoderListener['sees']>[0] | undefined;
-  group: number | undefined;
-  /** Its processor time at the last measurement; undefined for a decoder that is new. */
+  /** The last one decodes. */
+  groups: readonly number[];
+  /** Their processor time at the last measurement; undefined for a connection that is new. */
   groupMs: number | undefined;
+  /** How long it had waited for a processor by then. */
+  waitMs: number | undefined;
   taken: number;
-  passedOver: number;
+  waited: number;
+  atOnce: number;
   isBehind: boolean;
   /** Cores it takes; undefined before it was measured. */
   cost: number | undefined;
@@ -84,7 +100,7 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
     return decodeCosts.coresFor(classOf(video, video.codec)) + (fps * stream.detectMs(video)) / 1000;
   };
   const measureOne = (one: Watched, times: Map<number, number>, elapsedMs: number) => {
-    const groupMs = one.group === undefined ? undefined : times.get(one.group);
+    const groupMs = timeOf(one.groups, times);
     const { video } = one;
     if (groupMs !== undefined && one.groupMs !== undefined && video) {
       const decode = Math.max(0, groupMs - one.groupMs) / elapsedMs;
@@ -105,15 +121,22 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
       measuredAtMs += elapsedMs;
       if (watched.size === 0 || elapsedMs <= 0) return;
       const times = options.decoderTimes();
+      const waits = options.decoderWaits([...watched].flatMap(({ groups }) => groups.slice(-1)));
       for (const one of watched) {
         measureOne(one, times, elapsedMs);
-        judgeRate(one, fps);
+        const decoder = one.groups.at(-1);
+        const waitMs = decoder === undefined ? undefined : waits.get(decoder);
+        const isStarved = (waitMs ?? 0) - (one.waitMs ?? waitMs ?? 0) > STARVED * elapsedMs;
+        one.waitMs = waitMs;
+        judgeRate(one, { fps, isStarved });
       }
     },
     places: () => {
       const used = [...watched].reduce((sum, one) => sum + costOf(one), 0);
-      // Who is behind shows that something else takes the processors, or that a model server is slow.
-      const isSlow = [...watched].some(({ isBehind }) => isBehind);
+      // Streams that are behind show that something else takes the processors, or that a model server is slow. It is
+      // for most of them to show: what one stream does closes this worker to no other.
+      const behind = [...watched].filter(({ isBehind }) => isBehind).length;
+      const isSlow = behind > Math.max(1, watched.size / 2);
       const more = isSlow ? 0 : Math.floor((cores * SHARE - used) / costOfOne());
       return Math.max(1, watched.size + Math.max(0, more));
     },
@@ -128,33 +151,45 @@ export function createLiveCosts(options: LiveCostsOptions): LiveCosts {
 
 const meterOf = (one: Watched): Omit<LiveMeter, 'end'> => ({
   decoder: {
-    started: (group) => Object.assign(one, { group, groupMs: undefined }),
+    started: (groups) => Object.assign(one, { groups, groupMs: undefined, waitMs: undefined }),
     sees: (video) => Object.assign(one, { video }),
   },
-  frameTaken: (passedOver) => {
+  frameTaken: ({ waited, atOnce }) => {
     one.taken += 1;
-    one.passedOver += passedOver;
+    one.waited += waited;
+    one.atOnce += atOnce;
   },
 });
 
 const newlyWatched = (stream: WatchedStream): Watched => ({
   stream,
   video: undefined,
-  group: undefined,
+  groups: [],
   groupMs: undefined,
+  waitMs: undefined,
   taken: 0,
-  passedOver: 0,
+  waited: 0,
+  atOnce: 0,
   isBehind: false,
   cost: undefined,
 });
 
-function judgeRate(one: Watched, fps: number): void {
-  const frames = one.taken + one.passedOver;
+/** Frames count as passed over when they waited for our detector or for a processor, not when they came late. */
+function judgeRate(one: Watched, { fps, isStarved }: { fps: number; isStarved: boolean }): void {
+  const passedOver = one.waited + (isStarved ? one.atOnce : 0);
+  const frames = one.taken + passedOver;
   // Fewer say nothing: the source itself may be slow.
   if (frames < 2 * fps) return;
   const isBehind = one.taken < FULL * frames;
   if (isBehind !== one.isBehind) one.stream.onBehind(isBehind);
-  Object.assign(one, { isBehind, taken: 0, passedOver: 0 });
+  Object.assign(one, { isBehind, taken: 0, waited: 0, atOnce: 0 });
+}
+
+/** Of all groups together; undefined when one of them is not there. */
+function timeOf(groups: readonly number[], times: ReadonlyMap<number, number>): number | undefined {
+  const known = groups.map((group) => times.get(group)).filter((time) => time !== undefined);
+  if (groups.length === 0 || known.length < groups.length) return undefined;
+  return known.reduce((sum, time) => sum + time, 0);
 }
 
 const smoothed = (before: number | undefined, next: number) =>

@@ -1,6 +1,7 @@
 import type { JobSource } from '@vision/shared/contracts/inference';
 import { asAppError } from '@vision/shared/errors';
 import { probeFile } from '../decoding/probe-file.ts';
+import { shortageOf } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Deps } from './deps.ts';
 
@@ -18,7 +19,7 @@ interface Look {
 
 type Spent = Pick<Look, 'processorMs'>;
 
-type LookDeps = Pick<Deps, 'addresses' | 'files' | 'sandbox' | 'settings'>;
+type LookDeps = Pick<Deps, 'addresses' | 'files' | 'sandbox' | 'settings' | 'signals'>;
 
 /** What can be told of a source within the time of an answer; the rest shows when the job runs. */
 export async function lookAtSource(deps: LookDeps, source: JobSource): Promise<Look> {
@@ -35,14 +36,17 @@ async function refusalOf(deps: LookDeps, source: JobSource, spent: Spent): Promi
     return undefined;
   } catch (error) {
     if (error instanceof SourceError) return { kind: 'rejected', reason: error.reason };
-    if (asAppError(error)?.kind === 'unavailable') return { kind: 'no_capacity', reason: 'object_store_unavailable' };
+    const known = asAppError(error);
+    const shortage = shortageOf(error);
+    if (shortage) deps.signals.submitShort(shortage);
+    if (known?.kind === 'unavailable') return { kind: 'no_capacity', reason: known.reason };
     throw error;
   }
 }
 
-/** @throws SourceError when the file surely is no video; AppError of kind `unavailable` when the store is away. */
+/** @throws SourceError when the file surely is no video; AppError of kind `unavailable` when it cannot be read now. */
 async function lookAtFile(
-  { files, sandbox, settings: { fileLookMs } }: LookDeps,
+  { files, sandbox, settings: { fileLookMs }, signals }: LookDeps,
   key: string,
   spent: Spent,
 ): Promise<void> {
@@ -56,7 +60,10 @@ async function lookAtFile(
       const probe = await probeFile(file.path, { timeoutMs, sandbox });
       // The program that looks has one thread, so it takes no more processor time than time.
       spent.processorMs = Math.round(performance.now() - startedAt);
-      if (!probe.isReadable && probe.reason !== 'timeout') throw new SourceError(probe.reason);
+      if (!probe.isReadable && probe.reason !== 'timeout') {
+        signals.videoRefused(probe.reason, probe.detail);
+        throw new SourceError(probe.reason);
+      }
     } finally {
       file.release();
     }

@@ -16,7 +16,7 @@ import { lookAtSource } from './look-at-source.ts';
 
 export type SubmitJobDeps = Pick<
   Deps,
-  'db' | 'box' | 'detectors' | 'addresses' | 'files' | 'sandbox' | 'wakeWorker' | 'settings'
+  'db' | 'box' | 'detectors' | 'addresses' | 'files' | 'sandbox' | 'wakeWorker' | 'settings' | 'signals'
 >;
 
 export type SubmitJobOutcome =

@@ -11,6 +11,7 @@ import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
+import { inheritedEnvironment } from '@vision/shared/testing/service-process';
 import { testS3 } from '@vision/shared/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../../examples/live-source.ts';
@@ -94,7 +95,7 @@ export async function jobWorld() {
     /** What jobs work with, and nobody who runs them. */
     jobDeps: (env: Record<string, string> = {}) => startJobDeps(settings(env), log),
     /** The service as a process of its own, which can die. */
-    spawn: (env: Record<string, string> = {}) => spawnService(settings(env)),
+    spawn: (env: Record<string, string> = {}, folder?: string) => spawnService(settings(env), folder),
     /** Messages of one job, in the order they came. */
     messages: (jobId: string) => received.filter((message) => message.key === jobId),
     upload: async (path: string) => {
@@ -160,7 +161,7 @@ async function startService(env: Record<string, string>, log: string[]) {
   const service = await createService(config, { logger, onFatal });
   await service.start();
   const readiness = `http://127.0.0.1:${service.healthPort}/health/ready`;
-  await until(async () => (await fetch(readiness)).ok, { timeoutMs: 30_000 });
+  await until(async () => (await fetch(readiness)).ok);
   return {
     ...clientFor(service.port),
     close: async () => {
@@ -169,12 +170,13 @@ async function startService(env: Record<string, string>, log: string[]) {
   };
 }
 
-async function spawnService(env: Record<string, string>) {
+/** @param folder of the service, when it is another one than ours */
+async function spawnService(env: Record<string, string>, folder: string | URL = new URL('../..', import.meta.url)) {
   const port = await freePort();
   const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
-    cwd: new URL('../..', import.meta.url),
+    cwd: folder,
     env: {
-      PATH: process.env['PATH'],
+      ...inheritedEnvironment,
       HOST: '127.0.0.1',
       PORT: String(port),
       HEALTH_PORT: '0',
@@ -184,8 +186,8 @@ async function spawnService(env: Record<string, string>) {
     stdio: 'ignore',
   });
   const client = clientFor(port);
-  await until(async () => (await client.get('/v1/jobs?ids=')).status === 200, { timeoutMs: 60_000 });
-  return { ...client, kill: () => child.kill('SIGKILL') };
+  await until(async () => (await client.get('/v1/jobs?ids=')).status === 200);
+  return { ...client, port, kill: () => child.kill('SIGKILL') };
 }
 
 function clientFor(port: number) {
@@ -204,14 +206,11 @@ function clientFor(port: number) {
     stop: (jobId: string) => ask('POST', `/v1/jobs/${jobId}/stop`),
     get: (path: string) => ask('GET', path),
     read,
-    ended: (jobId: string, timeoutMs = 90_000) =>
-      until(
-        async () => {
-          const job = await read(jobId);
-          return ['stopped', 'succeeded', 'failed'].includes(job.status) ? job : undefined;
-        },
-        { timeoutMs },
-      ),
+    ended: (jobId: string) =>
+      until(async () => {
+        const job = await read(jobId);
+        return ['stopped', 'succeeded', 'failed'].includes(job.status) ? job : undefined;
+      }),
   };
 }
 

@@ -32,7 +32,7 @@ export function useInference(env: Record<string, string> = {}): RunningInference
     await service.start();
     running.base = `http://127.0.0.1:${service.port}`;
     running.health = `http://127.0.0.1:${service.healthPort}`;
-  }, 60_000);
+  });
   afterAll(() => stop());
   return running;
 }

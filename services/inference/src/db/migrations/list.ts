@@ -6,6 +6,9 @@ import { calibration } from './0005-calibration.ts';
 import { framesPartition } from './0006-frames-partition.ts';
 import { livePlaces } from './0007-live-places.ts';
 import { behindSince } from './0008-behind-since.ts';
+import { shortages } from './0009-shortages.ts';
+import { suspects } from './0010-suspects.ts';
+import { claims } from './0011-claims.ts';
 
 export const migrations: Migration[] = [
   jobs,
@@ -16,4 +19,7 @@ export const migrations: Migration[] = [
   framesPartition,
   livePlaces,
   behindSince,
+  shortages,
+  suspects,
+  claims,
 ];

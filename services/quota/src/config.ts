@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditConfig, count, databaseClockConfig, loadConfig, millis, serviceConfig } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
@@ -9,6 +10,7 @@ import type { StopSettings } from '@vision/shared/stop-times';
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...standbyConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
   ...servicePublicKeysConfig,

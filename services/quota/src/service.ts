@@ -4,6 +4,7 @@ import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -24,7 +25,7 @@ import { countOpenReservations } from './db/open-reservations.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
-import { auditCounters } from './use-cases/audit-counters.ts';
+import { auditsOf } from './use-cases/audits.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 
@@ -57,13 +58,14 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const { census } = deps.signals;
   const counts = createCensus({ name: 'census', ask: () => countOpenReservations(db), show: census, logger });
-  const auditor = createAuditor({ db, logger, audits: [auditCounters(deps)], config });
+  const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
 
   const access = createServiceAccess({ callee: 'quota', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
   const checks = [
     databaseCheck(db, database, migrations),
+    standbyCheck(db, config),
     kafkaCheck(config, { consumes: [topics.tasks, topics.images], publishes: [] }),
   ];
   const live = consumer.isAlive;

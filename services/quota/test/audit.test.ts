@@ -18,8 +18,8 @@ const logger = createLogger('quota', 'info', {
 let quota: TestQuota;
 beforeAll(async () => {
   quota = await startQuota({ AUDIT_INTERVAL_MS: '50', AUDIT_AGE_MS: '300' }, logger);
-}, 60_000);
-afterAll(() => quota.stop(), 60_000);
+});
+afterAll(() => quota.stop());
 
 async function reserved(facts: Partial<Reservation> = {}): Promise<Reservation> {
   const one: Reservation = {
@@ -140,4 +140,34 @@ test('an open reservation is given out when it is due, to one asker, and again l
     body: { reservation_ids: [one.id, closed.id, 'unknown'] },
   });
   expect(await found.json()).toEqual({ items: [{ reservation_id: one.id, subject: one.subject, units: 3 }] });
+});
+
+test('an open reservation is ended by hand, with its units or without, and once', async () => {
+  const [charged, refunded] = [await reserved(), await reserved()];
+  const end = async (id: string, outcome: string) => {
+    const body = { reservation_id: id, outcome, who: 'zoe' };
+    const answer = await quota.call('POST', '/internal/v1/open-reservations/end', { issuer: 'gateway', body });
+    return [answer.status, await answer.json()];
+  };
+  const facts = { units: 3 };
+  expect(await end(charged.id, 'charge')).toEqual([
+    200,
+    { ...facts, reservation_id: charged.id, subject: charged.subject, charged: 3 },
+  ]);
+  expect(await end(refunded.id, 'refund')).toEqual([
+    200,
+    { ...facts, reservation_id: refunded.id, subject: refunded.subject, charged: 0 },
+  ]);
+  const used = (subject: string) => quota.database.db('quota_days').where({ subject }).pluck<number[]>('used');
+  expect([await used(charged.subject), await used(refunded.subject)]).toEqual([[3], [0]]);
+  expect(await end(charged.id, 'refund')).toMatchObject([404, { details: { reason: 'reservation_not_open' } }]);
+});
+
+test('every open reservation is asked about again when an operator lets the audits run', async () => {
+  const { id } = await reserved();
+  const mine = quota.database.db('reservations').where({ id });
+  await mine.clone().update({ ask_at: new Date(Date.now() + 3_600_000) });
+  expect((await quota.call('POST', '/internal/v1/audits/run', { issuer: 'gateway' })).status).toBe(200);
+  const [due] = await mine.clone().whereRaw('ask_at <= now()').pluck<string[]>('id');
+  expect(due).toBe(id);
 });

@@ -3,16 +3,15 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@vision/shared/testing/ports';
+import { inheritedEnvironment } from '@vision/shared/testing/service-process';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import { atOffset, offsetTo, startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';
-
-jest.setTimeout(90_000);
 
 const root = join(import.meta.dirname, '..');
 const path = (id: string, action = '') => `/internal/v1/reservations/${encodeURIComponent(id)}${action}`;
@@ -97,12 +96,12 @@ async function startDoomed(crashAt: string, over: Record<string, string> = {}) {
   const ports = { PORT: String(port), HEALTH_PORT: String(healthPort), KAFKA_BROKERS: '127.0.0.1:1' };
   const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
     cwd: root,
-    env: { ...quota.env, ...ports, NODE_ENV: 'test', CRASH_AT: crashAt, ...over },
+    env: { ...inheritedEnvironment, ...quota.env, ...ports, NODE_ENV: 'test', CRASH_AT: crashAt, ...over },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);
   const isUp = () => fetch(`http://127.0.0.1:${healthPort}/health/ready`).then(({ ok }) => ok);
-  await until(() => child.signalCode !== null || isUp().catch(() => false), { timeoutMs: 60_000, intervalMs: 50 });
+  await until(() => child.signalCode !== null || isUp().catch(() => false), { intervalMs: 50 });
   return {
     ended,
     call: async (method: string, to: string, subject: string, body?: unknown) => {

@@ -21,12 +21,12 @@ let quota: TestQuota;
 beforeAll(async () => {
   quota = await startQuota();
   await quota.service.consumer.joined;
-}, 60_000);
+});
 afterAll(async () => {
   const { differences } = await compareCounters(quota.database.db, 10);
   await quota.stop();
   expect(differences).toEqual([]);
-}, 60_000);
+});
 
 const now = new Date().toISOString();
 const dates = { created_at: now, updated_at: now, result_expires_at: now };
@@ -161,7 +161,7 @@ test('an event that cannot be applied goes to the dead letters and the next one 
   expect(await stateOf(one)).toEqual({ state: 'settled', charged: 2 });
   const letters = await listDlq(quota.kafka.client, topics.images);
   expect(letters).toMatchObject([{ reason: 'handler_failed', key: one.id.slice(0, 36) }]);
-}, 60_000);
+});
 
 test('fields and versions of an event that this service does not know are ignored', async () => {
   const one = await reserved();
@@ -227,7 +227,7 @@ test('both topics again from offset 0 leave the ledger as it is', async () => {
     await replayed.stop();
   }
   expect({ ledger: await ledger(), counters: await counters() }).toEqual(before);
-}, 60_000);
+});
 
 /** One fresh event behind everything else in each partition; returns their ids. */
 async function endOffsets(): Promise<string[]> {

@@ -47,7 +47,7 @@ test('whatever is reserved, settled, refunded, repeated and overtaken around mid
     }),
     { seed, numRuns: 60, endOnFailure: false },
   );
-}, 60_000);
+});
 
 async function checkInvariants(model: Model): Promise<void> {
   const { db } = database;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   kafka = await testKafka({ topics: [topics.tasks, topics.images] });
   database = await createTestDatabase(migrations);
   empty = await createTestDatabase([]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await kafka.close();
@@ -56,7 +56,7 @@ async function start(changed: Record<string, string>): Promise<Quota> {
       const answer = await fetch(`http://127.0.0.1:${ports.HEALTH_PORT}/health/${what}`);
       return `${answer.status} ${await answer.text()}`;
     },
-    firstError: () => until(() => errors()[0]?.msg, { timeoutMs: 50_000 }),
+    firstError: () => until(() => errors()[0]?.msg),
   };
 }
 
@@ -75,7 +75,7 @@ test('a wrong value and a missing secret end the process with one line that name
   const error = await quota.firstError();
   expect(error).toMatch(/AUDIT_AGE_MS: .*, not "soon"/);
   expect(error).toContain('SERVICE_PUBLIC_KEYS: is missing');
-}, 120_000);
+});
 
 test('a database that is not migrated keeps the process from being ready until it is', async () => {
   const quota = await start({ DATABASE_URL: empty.url });
@@ -87,7 +87,7 @@ test('a database that is not migrated keeps the process from being ready until i
   await migrateProcess('quota', { DATABASE_URL: empty.url });
   await until(async () => (await quota.health('ready')) === '200 ok\n');
   await quota.stop();
-}, 120_000);
+});
 
 test('a password that is wrong is named without being shown, by the service and by its migration', async () => {
   const wrong = { DATABASE_PASSWORD: 'wrong-secret' };
@@ -100,14 +100,14 @@ test('a password that is wrong is named without being shown, by the service and 
   expect(await migration.ended).toBe('1');
   expect(migration.output()).toContain('PostgreSQL refuses the password of DATABASE_URL');
   expect(migration.output()).not.toContain('wrong-secret');
-}, 120_000);
+});
 
 test('brokers that do not answer are named, and the process is ready: it can do without them for a while', async () => {
   const quota = await start({ KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await quota.firstError()).toBe('No broker of KAFKA_BROKERS=127.0.0.1:1 answers: ECONNREFUSED');
   await until(async () => (await quota.health('ready')) === '200 ok\n');
   await quota.stop();
-}, 120_000);
+});
 
 test('a missing topic, and one with too few partitions, keep the process from being ready until they are right', async () => {
   const TOPIC_PREFIX = `${kafka.topicPrefix}later.`;
@@ -133,11 +133,11 @@ test('a missing topic, and one with too few partitions, keep the process from be
   const admin = kafka.client.kafka.admin();
   await admin.connect();
   await admin.deleteTopics({ topics: all.map((name) => client.nameOf(name)) }).finally(() => admin.disconnect());
-}, 120_000);
+});
 
 test('on SIGTERM readiness says no at once, and requests are served until the drain is over', async () => {
   const quota = await start({ DRAIN_DELAY_MS: '3000' });
-  await until(async () => (await quota.health('ready')) === '200 ok\n', { timeoutMs: 50_000 });
+  await until(async () => (await quota.health('ready')) === '200 ok\n');
   const before = await fetch(`http://127.0.0.1:${quota.port}/nowhere`);
   expect(before.headers.get('connection')).toBe('keep-alive');
   quota.child.kill('SIGTERM');
@@ -147,7 +147,7 @@ test('on SIGTERM readiness says no at once, and requests are served until the dr
   expect([served.status, served.headers.get('connection')]).toEqual([401, 'close']);
   expect(await quota.health('live')).toBe('200 ok\n');
   expect(await quota.ended).toBe('0');
-}, 120_000);
+});
 
 test('the longest time of a stop is told for the settings of the environment', async () => {
   const asked = startProcess('quota', { DRAIN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '10000' }, ['stop-times']);
@@ -157,4 +157,4 @@ test('the longest time of a stop is told for the settings of the environment', a
     phasesMs: { drain: 5_500, http: 10_000, background: 15_000, health: 2_000, database: 5_000 },
     totalMs: 39_500,
   });
-}, 60_000);
+});

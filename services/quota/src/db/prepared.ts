@@ -29,7 +29,7 @@ export async function queryPrepared<R>(db: Knex, statement: PreparedStatement): 
   const sent = client.sessionUrl === undefined ? statement : { text, values };
   const connection = await client.acquireConnection();
   try {
-    return (await client.measured(statement.text, () => connection.query(sent))).rows as R[];
+    return (await client.measured(connection, statement.text, () => connection.query(sent))).rows as R[];
   } finally {
     await client.releaseConnection(connection);
   }

@@ -16,6 +16,19 @@ export interface ReservationRow {
 /** Attempts of a create beyond this are not looked for: their number is part of the id that is asked for. */
 const ATTEMPTS = 100;
 
+/** Whose an open reservation is, and how much it holds. */
+export async function findOpenById(db: Knex, id: string): Promise<{ subject: string; units: number } | undefined> {
+  const [open] = await db('reservations')
+    .where({ id, state: 'open' })
+    .select<{ subject: string; units: number }[]>('subject', 'units');
+  return open;
+}
+
+/** Lets each open reservation be asked about now. */
+export async function hastenOpen(db: Knex): Promise<void> {
+  await db('reservations').where({ state: 'open' }).where('ask_at', '>', db.fn.now()).update({ ask_at: db.fn.now() });
+}
+
 /** The reservations of a task, by attempt. */
 export async function findReservations(db: Knex, taskId: string): Promise<ReservationRow[]> {
   const ids = Array.from({ length: ATTEMPTS }, (_none, index) => `${taskId}/${index + 1}`);

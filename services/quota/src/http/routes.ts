@@ -1,9 +1,12 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { runAuditsRoute } from '@vision/shared/http/run-audits';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
+import { auditsOf, hastenAudits } from '../use-cases/audits.ts';
 import { describeReservations } from '../use-cases/describe-reservations.ts';
+import { endReservationRoute } from './end-reservation.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
 import { claimOpenReservationsRoute, findOpenReservationsRoute } from './open-reservations.ts';
 import { refundRoute } from './refund.ts';
@@ -22,6 +25,8 @@ export function routes(deps: Deps): Route[] {
     getSubjectUsageRoute(deps),
     verifyRoute(deps),
     repairCounterRoute(deps),
+    endReservationRoute(deps),
+    runAuditsRoute('runQuotaAudits', { db: deps.db, audits: auditsOf(deps), hasten: hastenAudits(deps) }),
     claimOpenReservationsRoute(deps),
     findOpenReservationsRoute(deps),
     listDifferencesRoute('listQuotaDifferences', { db: deps.db, ageMs: deps.settings.auditAgeMs }),

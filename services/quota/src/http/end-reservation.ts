@@ -1,0 +1,19 @@
+import { endReservation as question } from '@vision/shared/contracts/quota';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { endReservation } from '../use-cases/end-reservation.ts';
+
+export const endReservationRoute = (deps: Pick<Deps, 'db' | 'signals'>) =>
+  route(
+    {
+      ...question,
+      operation: 'endReservation',
+      summary: 'End an open reservation by hand',
+      audience: 'internal',
+      responses: { 200: { description: 'What it charges', schema: question.reply } },
+    },
+    async ({ body }) => ({
+      status: 200,
+      body: await endReservation(deps, { id: body.reservation_id, outcome: body.outcome }),
+    }),
+  );

@@ -1,0 +1,12 @@
+import type { Audit } from '@vision/shared/audit/auditor';
+import { hastenOpen } from '../db/reservations.ts';
+import { auditCounters } from './audit-counters.ts';
+import type { Deps } from './deps.ts';
+
+export const auditsOf = (deps: Pick<Deps, 'db'>): Audit[] => [auditCounters(deps)];
+
+/** Lets tasks and images ask now about every open reservation, however long ago they asked. */
+export const hastenAudits =
+  ({ db }: Pick<Deps, 'db'>) =>
+  (): Promise<void> =>
+    hastenOpen(db);

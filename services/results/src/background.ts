@@ -14,14 +14,13 @@ import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
-import { auditFrames } from './use-cases/audit-frames.ts';
-import { auditSegments } from './use-cases/audit-segments.ts';
-import { auditUnknownTasks } from './use-cases/audit-unknown-tasks.ts';
+import { auditsOf } from './use-cases/audits.ts';
 import { compactFrames, createRowFinder } from './use-cases/compact-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
-import { runRetention } from './use-cases/run-retention.ts';
+import { retentionInTurn } from './use-cases/retention-in-turn.ts';
 import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
+import { verifySegments } from './use-cases/verify-segments.ts';
 
 export interface Background {
   consumers: { frames: EventConsumer; tasks: EventConsumer };
@@ -40,6 +39,8 @@ export interface BackgroundParts {
 
 /** How often tasks are looked for whose frames are rows. */
 const ROWS_MS = 60_000;
+/** Pause between two rounds that read the objects of new segments back. */
+const VERIFY_MS = 10_000;
 /** How often objects are looked for that became no part of a segment. */
 const SWEEP_MS = 600_000;
 
@@ -69,11 +70,11 @@ export function createBackground(
     onFatal,
   });
   const retention = createPoller({
-    name: 'results-retention',
+    name: 'retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
     logger: kafka.logger,
-    run: async () => {
-      await runRetention(deps);
+    run: async (signal) => {
+      await retentionInTurn(deps, { everyMs: config.RETENTION_INTERVAL_MS, signal });
       return 0;
     },
   });
@@ -82,7 +83,7 @@ export function createBackground(
   const auditor = createAuditor({
     db: deps.db,
     logger: kafka.logger,
-    audits: [auditFrames(deps), auditUnknownTasks(deps), auditSegments(deps)],
+    audits: auditsOf(deps),
     config,
   });
   return {
@@ -103,7 +104,7 @@ export function createBackground(
 /** What judges overdue end marks, and looks for them and for events that nobody announced. */
 function createEnds(deps: Deps, config: Config, { relay, logger }: { relay: Relay; logger: Logger }): Poller[] {
   const ends = createPoller({
-    name: 'results-ends',
+    name: 'overdue_ends',
     intervalMs: LOOKED_FOR_MS,
     logger,
     run: () => judgeOverdueEnds(deps),
@@ -121,20 +122,27 @@ function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] 
   const { writeSegments } = deps.settings;
   return [
     createPoller({
-      name: 'results-compaction',
+      name: 'compaction',
       intervalMs: config.SEGMENT_INTERVAL_MS,
       logger,
       maxBackoffMs: 60_000,
       run: async (signal) => (writeSegments() ? compactFrames(deps, signal) : 0),
     }),
     createPoller({
-      name: 'results-rows',
+      name: 'rows',
       intervalMs: ROWS_MS,
       logger,
       run: async (signal) => (writeSegments() ? findRows(signal) : 0),
     }),
     createPoller({
-      name: 'results-sweep',
+      name: 'verification',
+      intervalMs: VERIFY_MS,
+      logger,
+      maxBackoffMs: 60_000,
+      run: () => verifySegments(deps),
+    }),
+    createPoller({
+      name: 'sweep',
       intervalMs: SWEEP_MS,
       logger,
       maxBackoffMs: 60_000,

@@ -10,6 +10,7 @@ import {
   millis,
   outboxConfig,
   retentionConfig,
+  sweepGraceConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -56,6 +57,7 @@ export const configSchema = z.object({
   ),
   SEGMENT_INTERVAL_MS: millis(10_000).describe('Pause between two looks for frames that may go there'),
   ...retentionConfig,
+  ...sweepGraceConfig,
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
   FRAME_PATIENCE_MS: millis(40_000).describe(
     'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so. Shorter ' +

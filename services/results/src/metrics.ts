@@ -35,6 +35,16 @@ export const metrics = {
     unit: 'By',
     meaning: 'Bytes of these segments in the object store',
   }),
+  repaired: counter('vision.results.segments_repaired', {
+    unit: '{segment}',
+    meaning: 'Objects that were missing or damaged when they were read back, and were written again from their copy',
+  }),
+  oldestUnverified: gauge('vision.results.oldest_unverified_segment_age', {
+    unit: 's',
+    meaning:
+      'Age of the oldest segment whose object was not read back yet, 0 when there is none. Its frames stay in the ' +
+      'database until then',
+  }),
   unreadable: counter('vision.results.segments_unreadable', {
     unit: '{segment}',
     meaning: 'Times a segment was damaged, or its object was missing, when a page needed it. An alarm',

@@ -1,3 +1,5 @@
+import type { Knex } from 'knex';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
@@ -32,6 +34,7 @@ import { createStatus } from './status.ts';
 import { createFormChoice } from './use-cases/choose-form.ts';
 import type { FormChoice } from './use-cases/choose-form.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { ownSegmentPrefix } from './use-cases/owned-segments.ts';
 import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
 
 export interface ResultsService extends RunningService {
@@ -46,8 +49,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
-  const database = databaseConnection(config);
-  const db = createDb({ ...database, applicationName: 'results', clockOffset });
+  const db = createDb({ ...databaseConnection(config), applicationName: 'results', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'results', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
@@ -57,11 +59,15 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
   const signals = createSignals(logger);
+  const loops = createTaskLoops(logger, ['compaction', 'overdue_ends', 'stored_frames']);
   const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const settings = settingsOf(config, form);
   const deps: Deps = {
     db,
+    logger,
     signals,
+    ownPrefix: ownSegmentPrefix({ db }),
+    loops,
     taskOwners: createTaskOwners(tasks, images),
     partitions: createPartitionKeeper(db, settings.retentionDays),
     cursors: cursorCodec(config.CURSOR_KEYS),
@@ -69,7 +75,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     wakeRelay: relay.wake,
     producer,
     kafka,
-    status: createStatus({ db, kafka, relay, tasks, images }),
+    status: createStatus({ db, kafka, relay, tasks, images, loops }),
     settings,
   };
   const background = createBackground(deps, config, { kafka, producer, relay, onFatal });
@@ -77,11 +83,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = [
-    databaseCheck(db, database, migrations),
-    kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
-    storeCheck(config, form),
-  ];
+  const checks = checksOf(config, db, form);
   const live = background.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
@@ -108,6 +110,12 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 }
 
+const checksOf = (config: Config, db: Knex, form: FormChoice): StartCheck[] => [
+  databaseCheck(db, databaseConnection(config), migrations),
+  kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
+  storeCheck(config, form),
+];
+
 /** Learns in which form frames are written; a store that nothing is written to need not be there at the start. */
 function storeCheck(config: Config, form: FormChoice): StartCheck {
   const store = storeOptionsOf(config);
@@ -120,7 +128,7 @@ function storeCheck(config: Config, form: FormChoice): StartCheck {
       } catch (error) {
         return away(`The database does not say yet whether frames are written as segments: ${rootMessage(error)}`);
       }
-      return store ? checkBucket(store) : wrong(NO_STORE);
+      return store ? checkBucket(store, ['read', 'write', 'list', 'remove']) : wrong(NO_STORE);
     },
   };
 }
@@ -135,6 +143,7 @@ async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<v
 
 const settingsOf = (config: Config, form: FormChoice): Deps['settings'] => ({
   retentionDays: config.RETENTION_DAYS,
+  sweepGraceMs: config.SWEEP_GRACE_MS,
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,

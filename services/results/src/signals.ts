@@ -64,6 +64,8 @@ function segmentSignals(logger: Logger) {
   const segmentFrames = createCounter(metrics.segmentFrames);
   const segmentBytes = createCounter(metrics.segmentBytes);
   const unreadable = createCounter(metrics.unreadable);
+  const repaired = createCounter(metrics.repaired);
+  const oldestUnverified = createGauge(metrics.oldestUnverified);
   const gauge = createGauge(metrics.keepsRows);
   return {
     /** It is known how frames are written; `keepsRows` when rows are only the database's choice. */
@@ -81,6 +83,12 @@ function segmentSignals(logger: Logger) {
       const facts = { task_id: taskId, day, object_key: objectKey, err: error };
       logger.error(facts, 'a segment of frames cannot be read');
     },
+    segmentRepaired: (taskId: string, { day, objectKey }: SegmentPlace) => {
+      repaired.add(1);
+      const facts = { task_id: taskId, day, object_key: objectKey };
+      logger.warn(facts, 'the object of a segment was missing or damaged and was written again');
+    },
+    oldestUnverified: (ageS: number) => oldestUnverified.record(ageS),
     orphansRemoved: (orphans: number) => {
       logger.info({ orphans }, 'objects that became no part of a segment were removed');
     },

@@ -7,6 +7,7 @@ import { askDatabase, askKafka, askService } from '@vision/shared/status/checks'
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
+import type { Deps } from './use-cases/deps.ts';
 
 export interface StatusParts {
   db: Knex;
@@ -14,10 +15,11 @@ export interface StatusParts {
   relay: Relay;
   tasks: ServiceClient;
   images: ServiceClient;
+  loops: Pick<Deps['loops'], 'poisoned'>;
 }
 
 /** Builds what tells operators how this process stands. */
-export function createStatus({ db, kafka, relay, tasks, images }: StatusParts): StatusReader {
+export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusParts): StatusReader {
   return createReader({
     service: 'results',
     checks: {
@@ -27,6 +29,7 @@ export function createStatus({ db, kafka, relay, tasks, images }: StatusParts): 
       images: askService(images),
     },
     outbox: { db, relay },
+    poisoned: loops.poisoned,
     consumers: { db, kafka, groups: consumerGroups.results },
   });
 }

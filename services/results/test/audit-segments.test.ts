@@ -17,8 +17,8 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
   beforeAll(async () => {
     results = await startResults({ ...audits, ...settings });
     await Promise.all([results.service.consumers.frames.joined, results.service.consumers.tasks.joined]);
-  }, 60_000);
-  afterAll(() => results.stop(), 60_000);
+  });
+  afterAll(() => results.stop());
 
   const named = async (id: string) => {
     const answer = await results.call('GET', '/internal/v1/differences');
@@ -39,7 +39,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
 
   /** Frames of a task that runs wait for others before they are moved, unless they have waited for long. */
   async function settled(task: string, frames: number): Promise<void> {
-    await until(async () => (await formsOf(results.database.db, task))[form] === frames, { timeoutMs: 20_000 });
+    await until(async () => (await formsOf(results.database.db, task))[form] === frames);
   }
 
   async function end(...tasks: string[]): Promise<void> {
@@ -58,7 +58,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
       { kind: 'stored_frames', details: { task_id: torn, counted: 4, frames: 2, end_mark: true } },
     ]);
     expect(await named(whole)).toEqual([]);
-  }, 60_000);
+  });
 
   test('a segment that counts other frames of the last attempt than its end mark is told', async () => {
     const [torn, whole] = [await twoAttempts(), await twoAttempts()];
@@ -79,7 +79,7 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
       },
     ]);
     expect(await named(whole)).toEqual([]);
-  }, 60_000);
+  });
 
   if (form === 'old')
     test('a segment whose object is gone is told until it is there again', async () => {
@@ -98,5 +98,5 @@ describe.each(forms)('segments that are $form:', ({ form, settings }) => {
       await s3.client.putObject(s3.bucket, key, Buffer.alloc(1));
       await until(async () => (await named(key)).length === 0);
       await until(async () => (await gauge()) === 0);
-    }, 60_000);
+    });
 });

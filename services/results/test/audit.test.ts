@@ -16,8 +16,8 @@ beforeAll(async () => {
     FRAME_PATIENCE_MS: '200',
     END_CHECK_MS: '50',
   });
-}, 60_000);
-afterAll(() => results.stop(), 60_000);
+});
+afterAll(() => results.stop());
 
 const differences = async (): Promise<Difference[]> => {
   const answer = await results.call('GET', '/internal/v1/differences');
@@ -32,9 +32,9 @@ test('an end mark that has become overdue, and its event that nobody announces, 
   const task = newTaskId();
   const announced = () => results.database.db('outbox').where({ key: task }).whereNotNull('published_at');
   await results.deliver([frame(task, 0), mark(task, { frames_published: 2 })]);
-  await until(async () => (await announced()).length === 1, { timeoutMs: 10_000 });
+  await until(async () => (await announced()).length === 1);
   await results.database.db('outbox').where({ key: task }).update({ published_at: null });
-  await until(async () => (await announced()).length === 1, { timeoutMs: 10_000 });
+  await until(async () => (await announced()).length === 1);
 });
 
 test('frames without an end mark are told once their task has ended, until the mark comes', async () => {
@@ -132,4 +132,16 @@ test('frames of a job whose task does not exist are told until its end mark come
   expect(await both.clone().whereRaw('ask_at < now()')).toEqual([]);
   await results.deliver([mark(lost, { frames_published: 1 })]);
   await until(async () => (await named(lost)).length === 0);
+});
+
+test('frames of a task that is lost are told at once, however seldom their job would be asked about', async () => {
+  const task = newTaskId();
+  await results.deliver([frame(task, 0)]);
+  await results.database
+    .db('ingests')
+    .where({ task_id: task })
+    .update({ ask_at: new Date(Date.now() + 3_600_000) });
+  const answer = await results.call('POST', '/internal/v1/audits/run');
+  const { items } = (await answer.json()) as { items: Difference[] };
+  expect(items.filter(({ id }) => id === task)).toMatchObject([{ kind: 'frames_without_task' }]);
 });

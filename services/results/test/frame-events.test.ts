@@ -33,11 +33,11 @@ beforeAll(async () => {
   });
   announcements.start();
   await Promise.all([results.service.consumers.frames.joined, announcements.joined]);
-}, 60_000);
+});
 afterAll(async () => {
   await announcements.stop();
   await results.stop();
-}, 60_000);
+});
 
 const storedSeqs = async (taskId: string): Promise<number[]> =>
   (await storedFrames(results.database.db, taskId)).map(({ seq }) => seq);
@@ -105,7 +105,7 @@ test('poison goes to the dead letters with a reason and the frames around it are
       ['seq-too-large', 'handler_failed'],
     ]),
   );
-}, 60_000);
+});
 
 test('while the database is away the consumer waits, and nothing is lost', async () => {
   const task = newTaskId();
@@ -131,7 +131,7 @@ test('while the database is away the consumer waits, and nothing is lost', async
   }
   expect(await Promise.all(ids.map(settled))).toEqual(['handled', 'handled', 'handled']);
   expect(await storedSeqs(task)).toEqual([0, 1, 2]);
-}, 60_000);
+});
 
 test('frames and end marks that the database lost with its last commits are read again and stored once', async () => {
   const task = newTaskId();
@@ -194,4 +194,4 @@ test('the whole topic again from offset 0 changes nothing', async () => {
     await again.stop();
   }
   expect(await content()).toEqual(before);
-}, 90_000);
+});

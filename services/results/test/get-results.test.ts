@@ -42,15 +42,15 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   beforeAll(async () => {
     results = await startResults(settings);
     await Promise.all([results.service.consumers.frames.joined, results.service.consumers.tasks.joined]);
-  }, 60_000);
-  afterAll(() => results.stop(), 60_000);
+  });
+  afterAll(() => results.stop());
 
   /** Publishes, and waits until what was published is stored in the form that is looked at. */
   const deliver: TestResults['deliver'] = async (events) => {
     const outcomes = await results.deliver(events);
     if (form !== 'segments in the object store') return outcomes;
     const { db } = results.database;
-    await until(async () => (await db('segments').whereNotNull('body')).length === 0, { timeoutMs: 20_000 });
+    await until(async () => (await db('segments').whereNotNull('body')).length === 0);
     return outcomes;
   };
 

@@ -10,8 +10,8 @@ import type { TestResults } from './support.ts';
 let results: TestResults;
 beforeAll(async () => {
   results = await startResults();
-}, 60_000);
-afterAll(() => results.stop(), 60_000);
+});
+afterAll(() => results.stop());
 
 const settings = async () => ({
   ...settingsOfStore(results.s3),
@@ -40,7 +40,7 @@ test('the frames of a replica that was killed are stored by another one within h
   const doomed = startProcess('results', env);
   try {
     await untilReady(doomed, Number(env.HEALTH_PORT));
-    await until(async () => (await members()) === 2, { timeoutMs: 30_000 });
+    await until(async () => (await members()) === 2);
     doomed.child.kill('SIGKILL');
     await doomed.ended;
     // Enough tasks that each partition has some.
@@ -49,10 +49,10 @@ test('the frames of a replica that was killed are stored by another one within h
       tasks.map((task) => ({ ...frameProduced, key: task, source: 'inference', data: frame(task, 0) })),
     );
     const stored = async () => (await results.database.db('ingests').whereIn('task_id', tasks)).length;
-    await until(async () => (await stored()) === tasks.length, { timeoutMs: 30_000, intervalMs: 200 });
+    await until(async () => (await stored()) === tasks.length, { intervalMs: 200 });
     expect(await members()).toBe(1);
   } finally {
     await doomed.stop();
     await admin.disconnect();
   }
-}, 120_000);
+});

@@ -8,8 +8,8 @@ let later: TestResults;
 beforeAll(async () => {
   later = await startResults({ CLOCK_OFFSET: '91 days' });
   await later.service.consumers.tasks.joined;
-}, 60_000);
-afterAll(() => later.stop(), 60_000);
+});
+afterAll(() => later.stop());
 
 const db = () => later.database.db;
 const partitions = async (): Promise<string[]> => {

@@ -14,6 +14,7 @@ import { createProducer } from '@vision/shared/messaging/producer';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
+import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
@@ -32,6 +33,7 @@ export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL']
 /** Numbers of the service for tests that build a part of it. */
 export const testSettings = {
   retentionDays: 90,
+  sweepGraceMs: 0,
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,
   auditAgeMs: 60_000,
@@ -167,7 +169,7 @@ export interface Neighbour {
 async function startNeighbour(): Promise<Neighbour> {
   const answers: Neighbour['answers'] = new Map();
   const asked: string[] = [];
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     asked.push(req.url ?? '');
     const notFound = { type: 'about:blank', title: 'x', status: 404, detail: 'x', instance: 'x' };
     const { status, body } = answers.get(req.url ?? '') ?? {
@@ -285,3 +287,15 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
     },
   };
 }
+
+/** As callers read it. */
+export interface Page {
+  items: { frame_id: string; objects: unknown[]; objects_total?: number }[];
+  resume_cursor: string;
+}
+
+/** Frames of a task with numbers in a row. */
+export const framesOf = (task: string, from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => frame(task, from + index));
+
+export const upTo = (count: number) => Array.from({ length: count }, (_, seq) => seq);

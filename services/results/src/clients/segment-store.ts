@@ -1,19 +1,36 @@
 import { createGate, GateFullError } from '@vision/shared/async/gate';
-import { fail } from '@vision/shared/errors';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
+import { asAppError, fail } from '@vision/shared/errors';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
+import { SegmentDamagedError } from '../domain/segments/bytes.ts';
+import { assertIntact } from '../domain/segments/pack.ts';
+import type { PackedFacts } from '../domain/segments/pack.ts';
 import { createByteCache } from './byte-cache.ts';
+
+/** The object of a segment, and what the index says about it. */
+export interface SegmentObject extends PackedFacts {
+  objectKey: string;
+}
 
 /** The objects of older segments. Methods throw as those of `ObjectStore` do. */
 export interface SegmentStore {
-  /** The object of this key, which has so many bytes; what was read lately is remembered. */
-  get: (key: string, bytes: number) => Promise<Buffer>;
+  /**
+   * The object of a segment. Objects that were read lately are cached; calls for one object at the same time share one
+   * request to the store. The signal ends the wait of its caller only.
+   * @throws SegmentDamagedError when the store gives other bytes than the index says, twice.
+   */
+  get: (object: SegmentObject, signal?: AbortSignal) => Promise<Buffer>;
+  /** Whether the store has the object as the index says; reads it whole, past the cache. */
+  isIntact: (object: SegmentObject) => Promise<boolean>;
   put: (key: string, body: Buffer) => Promise<void>;
   has: (key: string) => Promise<boolean>;
   remove: (keys: string[]) => Promise<void>;
   /** The keys below a prefix. */
   list: (prefix: string) => AsyncIterable<string>;
+  /** The store itself, for the marks of databases; undefined when there is none. */
+  bucket: ObjectStore | undefined;
   /** Closes idle connections. */
   close: () => void;
 }
@@ -25,43 +42,92 @@ const CACHE_BYTES = 32 * 1024 * 1024;
 
 /** Connects lazily. Without an object store every method fails as if it were away. */
 export function createSegmentStore(options: ObjectStoreOptions | undefined): SegmentStore {
-  if (!options) return absentStore;
-  const store = createObjectStore(options);
-  const cache = createByteCache(CACHE_BYTES);
-  const gate = createGate({ concurrency: AT_ONCE, queue: WAITING });
+  return options ? segmentsIn(createObjectStore(options)) : absentStore;
+}
+
+/** The objects of older segments in this store. */
+export function segmentsIn(store: ObjectStore): SegmentStore {
   return {
-    get: async (key, bytes) => {
-      const known = cache.get(key);
-      if (known) return known;
-      const body = await gate.run(() => store.get(key, bytes)).catch(asBusy);
-      cache.set(key, body);
-      return body;
-    },
+    get: createReader(store),
+    isIntact: (object) => isIntact(store, object),
     put: (key, body) => store.put({ key, body, contentType: 'application/octet-stream' }),
     has: async (key) => (await store.stat(key)) !== undefined,
     remove: (keys) => store.remove(keys),
     list: (prefix) => keysOf(store, prefix),
+    bucket: store,
     close: () => store.close(),
   };
+}
+
+function createReader(store: ObjectStore): SegmentStore['get'] {
+  const cache = createByteCache(CACHE_BYTES);
+  const gate = createGate({ concurrency: AT_ONCE, queue: WAITING });
+  const reads = new Map<string, Promise<Buffer>>();
+  const read = async (object: SegmentObject): Promise<Buffer> => {
+    try {
+      const body = await gate.run(() => readIntact(store, object));
+      // Only what matches the index: a short answer would otherwise make the page unreadable until it leaves the cache.
+      cache.set(object.objectKey, body);
+      return body;
+    } catch (error) {
+      throw error instanceof GateFullError ? fail.sysUnavailable('object_store_busy', error) : error;
+    } finally {
+      reads.delete(object.objectKey);
+    }
+  };
+  return async (object, signal) => {
+    signal?.throwIfAborted();
+    const cached = cache.get(object.objectKey);
+    if (cached) return cached;
+    const shared = reads.get(object.objectKey) ?? read(object);
+    reads.set(object.objectKey, shared);
+    return signal ? unlessAborted(signal, shared) : shared;
+  };
+}
+
+/** Asks a second time when the first answer is not what the index says: a proxy may have cut it. */
+async function readIntact(store: ObjectStore, object: SegmentObject): Promise<Buffer> {
+  const readOnce = async () => {
+    const body = await store.get(object.objectKey, object.bytes);
+    assertIntact(body, object);
+    return body;
+  };
+  try {
+    return await readOnce();
+  } catch (error) {
+    if (!(error instanceof SegmentDamagedError)) throw error;
+    return readOnce();
+  }
+}
+
+async function isIntact(store: ObjectStore, object: SegmentObject): Promise<boolean> {
+  try {
+    await readIntact(store, object);
+    return true;
+  } catch (error) {
+    // More bytes than the index says are refused as if the store were away; its size tells them from an outage.
+    if (error instanceof SegmentDamagedError || asAppError(error)?.kind === 'not_found') return false;
+    const found = await store.stat(object.objectKey);
+    if (found?.bytes !== object.bytes) return false;
+    throw error;
+  }
 }
 
 async function* keysOf(store: ObjectStore, prefix: string): AsyncGenerator<string> {
   for await (const { key } of store.list(prefix)) yield key;
 }
 
-function asBusy(error: unknown): never {
-  throw error instanceof GateFullError ? fail.sysUnavailable('object_store_busy', error) : error;
-}
-
 const away = () => fail.sysUnavailable('object_store_unavailable', new Error('S3_ENDPOINT is not set'));
 const noStore = () => Promise.reject(away());
 const absentStore: SegmentStore = {
   get: noStore,
+  isIntact: noStore,
   put: noStore,
   has: noStore,
   remove: noStore,
   list: () => {
     throw away();
   },
+  bucket: undefined,
   close: () => undefined,
 };

@@ -1,72 +1,121 @@
 import type { Knex } from 'knex';
-import type { Window } from '@vision/shared/audit/differences';
+import type { AttemptFrames, EndedTask, FramesOfTask } from '../domain/ended-task.ts';
 
-/** Frames of one attempt, by their numbers. */
-interface AttemptFrames {
-  count: number;
-  first: number | null;
-  last: number | null;
-}
-
-export interface EndedTask {
-  taskId: string;
-  /** As the backend says; null when an earlier release told of the end. */
-  published: number | null;
-  /** As counted when they were stored. */
-  stored: number;
-  /** As they are there. */
-  frames: number;
-  hasEndMark: boolean;
-  /** Those of the last attempt, as they are there. */
-  attempt: AttemptFrames;
-  /** Those of the last attempt, as its end mark says. */
-  marked: AttemptFrames | null;
-}
-
-/** Tasks whose view was changed in this time and says that they have ended. */
-export async function endedTasks(db: Knex, { from, to }: Window): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select task_id as id from task_views where ended_at is not null and changed_at > :from and changed_at <= :to`,
-    { from, to },
-  );
-  return rows.map(({ id }) => id);
+/** A page of ended tasks in the order of the changes of their views. */
+export interface EndedPage {
+  tasks: { taskId: string; changedAt: string }[];
+  /** Every change up to here is in this page or was in one before. */
+  upTo: string;
+  isFull: boolean;
 }
 
 /**
- * Tasks of these that have ended and whose frames, stored or only published, have no end mark, are others than were
- * counted, or are not those that the end mark speaks of. Counting reads the rows of a task and its index of segments.
+ * The first tasks whose view was changed after the mark of this name, `lagMs` ago at least, and says that they have
+ * ended. A page does not part changes of one instant. Instants are texts: those of the database are finer than a
+ * `Date`.
  */
-export async function incomplete(db: Knex, tasks: { taskId: string; day: string }[]): Promise<EndedTask[]> {
-  if (tasks.length === 0) return [];
-  const { rows } = await db.raw<{ rows: EndedTask[] }>(
-    `select asked."taskId", v.frames_published as published, coalesce(i.stored, 0) as stored, counted.frames,
-            i.end_status is not null as "hasEndMark",
-            json_build_object('count', counted.count, 'first', counted.first, 'last', counted.last) as attempt,
-            case when i.end_frames is not null
-                 then json_build_object('count', mark.count, 'first', mark.first_seq, 'last', mark.last_seq) end as marked
-       from json_to_recordset(:tasks::json) as asked ("taskId" uuid, day date)
-       join task_views as v on v.task_id = asked."taskId" and v.ended_at is not null and v.status <> 'refunded'
-       left join ingests as i on i.task_id = asked."taskId"
+export async function endedTasks(
+  db: Knex,
+  { mark, lagMs, limit }: { mark: string; lagMs: number; limit: number },
+): Promise<EndedPage> {
+  const { rows } = await db.raw<{ rows: [{ tasks: EndedPage['tasks'] | null; to: string }] }>(
+    `select asked.to::text as to, page.tasks
+       from (select coalesce((select mark from audit_marks where kind = :mark),
+                             now() - interval '1 hour' - :lag::interval) as from, now() - :lag::interval as to) as asked
        cross join lateral (
-         select coalesce(sum(part.frames), 0)::bigint as frames, coalesce(sum(part.count), 0)::bigint as count,
-                min(part.first) as first, max(part.last) as last
-           from (
-             select count(*) as frames, count(*) filter (where f.attempt = i.attempt) as count,
-                    min(f.seq) filter (where f.attempt = i.attempt) as first,
-                    max(f.seq) filter (where f.attempt = i.attempt) as last
-               from frames as f where f.task_id = asked."taskId" and f.day = asked.day
-             union all
-             select s.frames, (s.attempts -> i.attempt::text ->> 0)::bigint,
-                    (s.attempts -> i.attempt::text ->> 1)::int, (s.attempts -> i.attempt::text ->> 2)::int
-               from segments as s where s.task_id = asked."taskId" and s.day = asked.day) as part) as counted
+         select json_agg(json_build_object('taskId', task_id, 'changedAt', changed_at::text) order by changed_at) as tasks
+           from (select task_id, changed_at from task_views
+                  where ended_at is not null and changed_at > asked.from and changed_at <= asked.to
+                  order by changed_at fetch first (:limit) rows with ties) as ended) as page`,
+    { mark, lag: `${lagMs} milliseconds`, limit },
+  );
+  const [{ tasks, to }] = rows;
+  const ended = tasks ?? [];
+  const last = ended.at(-1);
+  const isFull = last !== undefined && ended.length >= limit;
+  return { tasks: ended, upTo: isFull ? last.changedAt : to, isFull };
+}
+
+/** What is known of these tasks, those that have ended and were not refunded. */
+export async function describeEnded(db: Knex, taskIds: string[]): Promise<EndedTask[]> {
+  if (taskIds.length === 0) return [];
+  const { rows } = await db.raw<{ rows: EndedTask[] }>(
+    `select v.task_id as "taskId", v.frames_published as published, coalesce(i.stored, 0) as stored,
+            i.end_status is not null as "hasEndMark", i.attempt as "lastAttempt",
+            case when i.end_frames is not null
+                 then json_build_object('count', mark.count, 'first', mark.first_seq, 'last', mark.last_seq) end as marked,
+            json_build_object('frames', coalesce(i.stored + i.unmatched_frames, 0), 'attempt', json_build_object(
+              'count', coalesce(i.attempt_stored, 0), 'first', i.attempt_first, 'last', i.attempt_last)) as "byCounters"
+       from task_views as v
+       left join ingests as i on i.task_id = v.task_id
        cross join lateral jsonb_to_record(coalesce(i.end_frames, '{}')) as mark (count int, first_seq int, last_seq int)
-      where counted.frames <> coalesce(i.stored, 0)
-         or (i.end_status is null and coalesce(v.frames_published, i.stored, 0) > 0)
-         or (mark.count > 0 and (counted.count < mark.count or counted.first > mark.first_seq or counted.last < mark.last_seq))`,
-    { tasks: JSON.stringify(tasks) },
+      where v.task_id = any(:taskIds::uuid[]) and v.ended_at is not null and v.status <> 'refunded'`,
+    { taskIds },
   );
   return rows;
 }
+
+/** Rows of a task that one statement reads at most. */
+const ROWS_AT_ONCE = 2_000;
+
+/** Counts the frames of a task as they are there, in statements of a bounded size; they see the same in a snapshot. */
+export async function countFrames(tx: Knex.Transaction, task: CountedTask): Promise<FramesOfTask> {
+  const total: FramesOfTask = { frames: 0, attempt: { count: 0, first: null, last: null } };
+  const add = ({ frames, count, first, last }: CountedPart) => {
+    total.frames += frames;
+    const { attempt } = total;
+    attempt.count += count;
+    if (first !== null) attempt.first = Math.min(first, attempt.first ?? first);
+    if (last !== null) attempt.last = Math.max(last, attempt.last ?? last);
+  };
+  for await (const part of countedRows(tx, task)) add(part);
+  for await (const part of countedSegments(tx, task)) add(part);
+  return total;
+}
+
+/** Frames of a part, and those of the attempt that is asked for. */
+interface CountedPart extends AttemptFrames {
+  frames: number;
+}
+
+interface CountedTask {
+  taskId: string;
+  day: string;
+  attempt: number | null;
+}
+
+async function* countedRows(tx: Knex.Transaction, task: CountedTask): AsyncGenerator<CountedPart> {
+  let after: number | null = -1;
+  while (after !== null) {
+    const { rows }: { rows: [CountedPart & { reached: number | null }] } = await tx.raw(
+      `select count(*) as frames, count(*) filter (where attempt = :attempt) as count,
+              min(seq) filter (where attempt = :attempt) as first, max(seq) filter (where attempt = :attempt) as last,
+              case when count(*) = :limit then max(seq) end as reached
+         from (select seq, attempt from frames where task_id = :taskId and day = :day and seq > :after
+                order by seq limit :limit) as page`,
+      { ...task, after, limit: ROWS_AT_ONCE },
+    );
+    after = rows[0].reached;
+    yield rows[0];
+  }
+}
+
+async function* countedSegments(tx: Knex.Transaction, task: CountedTask): AsyncGenerator<CountedPart> {
+  let after: { firstSeq: number; id: string } | undefined = { firstSeq: -1, id: NO_ID };
+  while (after) {
+    const { rows }: { rows: (CountedPart & { firstSeq: number; id: string })[] } = await tx.raw(
+      `select first_seq as "firstSeq", id, frames, coalesce((attempts -> :attempt::text ->> 0)::int, 0) as count,
+              (attempts -> :attempt::text ->> 1)::int as first, (attempts -> :attempt::text ->> 2)::int as last
+         from segments where task_id = :taskId and day = :day and (first_seq, id) > (:firstSeq, :id)
+        order by first_seq, id limit :limit`,
+      { ...task, ...after, limit: ROWS_AT_ONCE },
+    );
+    yield* rows;
+    after = rows.length === ROWS_AT_ONCE ? rows.at(-1) : undefined;
+  }
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Gives tasks with frames and without an end mark whose turn it is, and sets when each is asked about again: after as
@@ -83,6 +132,11 @@ export async function claimUnended(db: Knex, limit: number): Promise<string[]> {
     { limit },
   );
   return rows.map(({ id }) => id);
+}
+
+/** Makes it the turn of all of them. */
+export async function hastenUnended(db: Knex): Promise<void> {
+  await db('ingests').whereNull('end_status').where('ask_at', '>', db.fn.now()).update({ ask_at: db.fn.now() });
 }
 
 /** Those of these tasks that have frames and no end mark. */

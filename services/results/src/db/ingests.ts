@@ -71,10 +71,16 @@ interface SaveOptions {
   youngMs?: number;
 }
 
+/** What is written of a task. */
+interface SavedIngest extends Ingest {
+  /** Frames that were written in this transaction, less those that it counts in `stored`. */
+  unmatched_frames?: number;
+}
+
 /** Writes the state of locked tasks. */
 export async function saveIngests(
   tx: Knex.Transaction,
-  ingests: Ingest[],
+  ingests: SavedIngest[],
   { patienceMs, young = [], youngMs = 0 }: SaveOptions,
 ): Promise<void> {
   await tx.raw(
@@ -82,6 +88,7 @@ export async function saveIngests(
         set attempt = n.attempt, stored = n.stored, position = n.position, max_seq = n.max_seq,
             late_position = n.late_position, late_listed = n.late_listed, end_status = n.end_status, end_frames = n.end_frames,
             attempt_stored = n.attempt_stored,
+            unmatched_frames = i.unmatched_frames + coalesce(n.unmatched_frames, 0),
             attempt_first = n.attempt_first, attempt_last = n.attempt_last, pending_end = n.pending_end,
             pending_until = case when n.pending_end is null then null
                                  when i.attempt = n.attempt and i.pending_until is not null then i.pending_until

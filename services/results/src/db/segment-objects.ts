@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Window } from '@vision/shared/audit/differences';
+import type { ObjectPage } from '@vision/shared/audit/audit-objects';
 
 /** Objects younger than this may become part of a segment, and only those: the sweep waits six times as long. */
 const USABLE = `interval '10 minutes'`;
@@ -22,10 +22,13 @@ export async function takeNoted(tx: Knex.Transaction, objectKey: string): Promis
   return taken === 1;
 }
 
-/** Objects that no segment will ever have. */
-export async function abandonedObjects(db: Knex, limit: number): Promise<string[]> {
+/** Objects that no segment will ever have, and that were sent so long ago. */
+export async function abandonedObjects(
+  db: Knex,
+  { limit, graceMs }: { limit: number; graceMs: number },
+): Promise<string[]> {
   return db('unindexed_objects')
-    .whereRaw(`noted_at < now() - ${ABANDONED}`)
+    .whereRaw(`noted_at < now() - greatest(${ABANDONED}, make_interval(secs => ?))`, [graceMs / 1000])
     .orderBy('noted_at')
     .limit(limit)
     .pluck<string[]>('object_key');
@@ -46,19 +49,82 @@ export async function hasObjects(db: Knex, day: string): Promise<boolean> {
   return rows[0].found;
 }
 
+/** Objects of a day that the database knows, a page of them behind this key. */
+export async function objectsOfDay(
+  db: Knex,
+  day: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { object_key: string }[] }>(
+    `select object_key from segments where day = :day and object_key > :after
+      union
+     select object_key from unindexed_objects where day = :day and object_key > :after
+      order by object_key limit :limit`,
+    { day, after, limit },
+  );
+  return rows.map((row) => row.object_key);
+}
+
+/** Those of these objects of which the database knows nothing. */
+export async function findUnknownObjects(
+  db: Knex,
+  objects: { day: string; taskId: string; objectKey: string }[],
+): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `select "objectKey" as key
+       from json_to_recordset(?::json) as asked (day date, "taskId" uuid, "objectKey" text)
+      where not exists (select from segments as s
+                         where s.day = asked.day and s.task_id = asked."taskId" and s.object_key = asked."objectKey")
+        and not exists (select from unindexed_objects as u where u.object_key = asked."objectKey")`,
+    [JSON.stringify(objects)],
+  );
+  return rows.map((row) => row.key);
+}
+
 /** A segment whose objects are in the object store. */
 export interface StoredObject {
   taskId: string;
   objectKey: string;
 }
 
-/** Segments that got an object in this time. */
-export async function objectsMade(db: Knex, { from, to }: Window): Promise<StoredObject[]> {
-  return db('segments')
+/** A segment with the instant at which its object was stored. */
+export interface DatedSegment extends StoredObject {
+  at: string;
+}
+
+/** A page of the segments that got an object in this time. */
+export async function objectsMade(
+  db: Knex,
+  { window: { from, to }, after, limit }: ObjectPage<DatedSegment>,
+): Promise<DatedSegment[]> {
+  const query = db('segments')
     .whereNotNull('object_key')
     .where('created_at', '>', from)
     .where('created_at', '<=', to)
-    .select('task_id as taskId', 'object_key as objectKey');
+    .orderBy(['created_at', 'object_key'])
+    .limit(limit)
+    .select('task_id as taskId', 'object_key as objectKey', db.raw('created_at::text as at'));
+  if (after) query.whereRaw('(created_at, object_key) > (?::timestamptz, ?)', [after.at, after.objectKey]);
+  return query;
+}
+
+/** A page of the segments whose object was sent, task by task; `after` is `<task_id>/<first number>/<id>`. */
+export async function segmentsToScan(
+  db: Knex,
+  { after, limit }: { after: string; limit: number },
+): Promise<(StoredObject & { cursor: string })[]> {
+  const [taskId = '', firstSeq = '', id = ''] = after.split('/');
+  const query = db('segments')
+    .whereNotNull('object_key')
+    .orderBy(['task_id', 'first_seq', 'id'])
+    .limit(limit)
+    .select(
+      'task_id as taskId',
+      'object_key as objectKey',
+      db.raw(`task_id || '/' || first_seq || '/' || id as cursor`),
+    );
+  if (after !== '') query.whereRaw('(task_id, first_seq, id) > (?::uuid, ?::int, ?::uuid)', [taskId, firstSeq, id]);
+  return query;
 }
 
 /** Those of these that are objects of segments still. */

@@ -51,12 +51,18 @@ const found = (rows: SegmentRow[]): FoundSegment[] =>
     };
   });
 
+/** A segment as the database took it in. */
+export interface InsertedSegment {
+  taskId: string;
+  frames: number;
+}
+
 /**
  * Stores segments of any tasks in one statement. Their bytes are one parameter, which is sent as it is, of which each
  * row takes its parts.
  */
-export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[]): Promise<void> {
-  if (segments.length === 0) return;
+export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[]): Promise<InsertedSegment[]> {
+  if (segments.length === 0) return [];
   const parts: Buffer[] = [];
   let length = 0;
   const add = (bytes: Buffer) => {
@@ -74,7 +80,7 @@ export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[
     heads: add(heads),
     body: body && add(body),
   }));
-  await tx.raw(
+  const inserted = await tx.raw<{ rows: InsertedSegment[] }>(
     `insert into segments (day, task_id, first_seq, last_seq, first_position, last_position, first_time_ms, last_time_ms,
             frames, attempts, labels, best_score, heads, body, object_key, bytes, checksum)
      select day, "taskId", "firstSeq", "lastSeq", "firstPosition", "lastPosition", "firstTimeMs", "lastTimeMs",
@@ -85,9 +91,11 @@ export async function insertSegments(tx: Knex.Transaction, segments: NewSegment[
             json_to_recordset(:rows::json) as row (day date, "taskId" uuid, "firstSeq" int, "lastSeq" int,
             "firstPosition" bigint, "lastPosition" bigint, "firstTimeMs" bigint, "lastTimeMs" bigint, frames int,
             attempts jsonb, labels text[], "bestScore" double precision, heads json, body json, "objectKey" text,
-            bytes int, checksum bigint)`,
+            bytes int, checksum bigint)
+     returning task_id as "taskId", frames`,
     { parts: Buffer.concat(parts, length), rows: JSON.stringify(rows) },
   );
+  return inserted.rows;
 }
 
 export interface SegmentRange {

@@ -73,7 +73,6 @@ export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' |
       method: 'get',
       path: '/v1/vision/tasks/{task_id}/results',
       summary: 'Pull result frames of a video task',
-      description: 'Parameters that are not listed here are ignored.',
       tag: 'Results',
       audience: 'public',
       params: taskPath,
@@ -83,13 +82,14 @@ export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' |
       },
       refusalExamples: () => [
         refusalOf(() => parseResultQuery({ limit: '0' })),
+        refusalOf(() => parseResultQuery({ colour: 'red' })),
         cursorInvalid(),
         notVideoTask(),
         taskNotFound(),
       ],
     },
-    async ({ params, caller, req, res }) => {
-      const asked = { subject: caller.subject, taskId: params.task_id, query: parseResultQuery(req.query) };
+    async ({ params, caller, req, res, signal }) => {
+      const asked = { subject: caller.subject, taskId: params.task_id, query: parseResultQuery(req.query), signal };
       res
         .status(200)
         .type('json')

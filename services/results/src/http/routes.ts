@@ -1,11 +1,17 @@
+import { decideBucketRoute } from '@vision/shared/http/decide-bucket';
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { runAuditsRoute } from '@vision/shared/http/run-audits';
+import { scanObjectsRoute } from '@vision/shared/http/scan-objects';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import { deadLetterRoutes } from '@vision/shared/status/dead-letter-routes';
 import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
+import { auditsOf, hastenAudits } from '../use-cases/audits.ts';
+import { scanSegments } from '../use-cases/scan-segments.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
+import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultsRoute } from './get-results.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
@@ -17,6 +23,9 @@ export function routes(deps: Deps): Route[] {
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),
+    runAuditsRoute('runResultAudits', { db: deps.db, audits: auditsOf(deps), hasten: hastenAudits(deps) }),
+    scanObjectsRoute('scanSegments', scanSegments(deps)),
+    decideBucketRoute('decideResultBucket', (decision) => decideAboutSegments(deps, decision)),
     republishOutboxRoute('republishResultEvents', deps),
     ...deadLetterRoutes('results', 'Result', deps),
     statusRoute('getResultsStatus', deps.status),

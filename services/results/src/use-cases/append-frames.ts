@@ -8,22 +8,28 @@ import { encodeHeads } from '../domain/segments/head.ts';
 import { checksumOf } from '../domain/segments/pack.ts';
 import { encodeSegment, splitIntoSegments } from '../domain/segments/segment.ts';
 
-/**
- * Stores frames that are not there yet: as segments for the tasks that are named, as rows for all others.
- * @returns the tasks that got segments
- */
+export interface AppendedFrames {
+  /** Tasks that got segments. */
+  young: string[];
+  /** Frames of each task that were written. */
+  written: Map<string, number>;
+}
+
+/** Stores frames that are not there yet: as segments for the tasks that are named, as rows for all others. */
 export async function appendFrames(
   tx: Knex.Transaction,
   frames: FrameRow[],
   inSegments: ReadonlySet<string>,
-): Promise<string[]> {
+): Promise<AppendedFrames> {
   const byTask = framesByTask(frames.filter(({ taskId }) => inSegments.has(taskId)));
-  await copyFrames(
-    tx,
-    frames.filter(({ taskId }) => !inSegments.has(taskId)),
-  );
-  await insertSegments(tx, [...byTask.values()].flatMap(youngSegmentsOf));
-  return [...byTask.keys()];
+  const asRows = frames.filter(({ taskId }) => !inSegments.has(taskId));
+  await copyFrames(tx, asRows);
+  const inserted = await insertSegments(tx, [...byTask.values()].flatMap(youngSegmentsOf));
+  const written = new Map<string, number>();
+  const add = (taskId: string, count: number) => written.set(taskId, (written.get(taskId) ?? 0) + count);
+  for (const { taskId } of asRows) add(taskId, 1);
+  for (const { taskId, frames: count } of inserted) add(taskId, count);
+  return { young: [...byTask.keys()], written };
 }
 
 function youngSegmentsOf(frames: FrameRow[]): NewSegment[] {

@@ -7,7 +7,7 @@ import { dayOfTask } from '../domain/task-day.ts';
 import { compactTask } from './compact-task.ts';
 import type { Deps } from './deps.ts';
 
-type CompactDeps = Pick<Deps, 'db' | 'settings' | 'signals' | 'store'>;
+type CompactDeps = Pick<Deps, 'db' | 'loops' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
 
 const TASKS = 4;
 /** Longer than the segments of a round take; a process that dies leaves its tasks to others after it. */
@@ -18,16 +18,8 @@ const SEGMENTS = 20;
 /** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
 export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
   const taskIds = await claimDueTasks(deps.db, { limit: TASKS, leaseMs: LEASE_MS });
-  const failures: unknown[] = [];
-  for (const taskId of taskIds) {
-    try {
-      await compactDue(deps, taskId, signal);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  // The others did not have to wait for it; its task comes again when the lease is over.
-  if (failures.length > 0) throw failures[0];
+  // A task that fails is due again when its lease has expired.
+  await deps.loops.of('compaction').forEach(taskIds, (taskId) => compactDue(deps, taskId, signal));
   return taskIds.length;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
+import { keepCopies } from '../db/segment-copies.ts';
 import { noteObject, takeNoted } from '../db/segment-objects.ts';
 import { lockIngests } from '../db/ingests.ts';
 import { insertSegments } from '../db/segments.ts';
@@ -45,7 +46,7 @@ const PATIENCE = 6;
  * and the segment after it, never both and never none. Returns how many frames were moved.
  */
 export async function compactTask(
-  deps: Pick<Deps, 'db' | 'settings' | 'signals' | 'store'>,
+  deps: Pick<Deps, 'db' | 'ownPrefix' | 'settings' | 'signals' | 'store'>,
   task: CompactedTask,
 ): Promise<number> {
   const inSegments = await youngInSegments(deps, task);
@@ -54,42 +55,62 @@ export async function compactTask(
   if (!young?.isDue) return 0;
   const segments = splitIntoSegments(young.frames).map((frames) => encodeSegment(frames, 'small'));
   assertSame(young.frames, segments);
-  const stored: NewSegment[] = [];
+  const stored: StoredSegment[] = [];
   for (const segment of segments) stored.push(await putSegment(deps, task, segment));
   const isMoved = await moveToIndex(deps.db, task, { young, stored });
   crashPoint('results.segments_indexed');
   // A newer attempt took frames over meanwhile: the next round reads them again.
   if (!isMoved) return 0;
-  const bytes = stored.reduce((sum, one) => sum + one.bytes, 0);
+  const bytes = stored.reduce((sum, { body }) => sum + body.length, 0);
   deps.signals.framesCompacted({ segments: stored.length, frames: young.frames.length, bytes });
   return young.frames.length;
 }
 
+/** A segment whose object was sent. Its body stays in the database until that object was read back. */
+interface StoredSegment {
+  segment: NewSegment;
+  objectKey: string;
+  body: Buffer;
+}
+
 async function putSegment(
-  { db, store }: Pick<Deps, 'db' | 'store'>,
+  { db, ownPrefix, store }: Pick<Deps, 'db' | 'ownPrefix' | 'store'>,
   { day, taskId }: CompactedTask,
   { facts, heads, body }: EncodedSegment,
-): Promise<NewSegment> {
-  const objectKey = segmentKey({ day, taskId, firstSeq: facts.firstSeq }, randomUUID());
+): Promise<StoredSegment> {
+  const segment = { day, taskId, firstSeq: facts.firstSeq, name: randomUUID() };
+  const objectKey = segmentKey(await ownPrefix(), segment);
   await noteObject(db, { objectKey, day });
   crashPoint('results.object_noted');
   await store.put(objectKey, body);
   crashPoint('results.object_stored');
-  return { day, taskId, facts, heads, body: undefined, objectKey, bytes: body.length, checksum: checksumOf(body) };
+  const bytes = { bytes: body.length, checksum: checksumOf(body) };
+  return { segment: { day, taskId, facts, heads, body: undefined, objectKey, ...bytes }, objectKey, body };
 }
 
 /** Returns whether the frames were still as they had been read; when they were not, nothing changes. */
 async function moveToIndex(
   db: Knex,
-  { taskId }: CompactedTask,
-  { young, stored }: { young: Young; stored: NewSegment[] },
+  { day, taskId }: CompactedTask,
+  { young, stored }: { young: Young; stored: StoredSegment[] },
 ): Promise<boolean> {
   try {
     await inTransaction(db, async (tx) => {
       await lockIngests(tx, [taskId]);
-      for (const { objectKey = '' } of stored) if (!(await takeNoted(tx, objectKey))) throw new Changed();
+      for (const { objectKey } of stored) if (!(await takeNoted(tx, objectKey))) throw new Changed();
       if (!(await young.remove(tx))) throw new Changed();
-      await insertSegments(tx, stored);
+      await insertSegments(
+        tx,
+        stored.map(({ segment }) => segment),
+      );
+      const copies = stored.map(({ segment: { bytes, checksum }, ...one }) => ({
+        ...one,
+        day,
+        taskId,
+        bytes,
+        checksum,
+      }));
+      await keepCopies(tx, copies);
     });
     return true;
   } catch (error) {

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { TaskLoops } from '@vision/shared/async/task-loops';
+import type { Logger } from '@vision/shared/logger';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { StatusReader } from '@vision/shared/status/status';
@@ -11,12 +13,17 @@ import type { PartitionKeeper } from './keep-partitions.ts';
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {
   db: Knex;
+  logger: Logger;
   signals: Signals;
   /** Asks other services whose task an id names. */
   taskOwners: TaskOwners;
   partitions: PartitionKeeper;
+  /** Background loops whose steps fail task by task. */
+  loops: TaskLoops<'compaction' | 'overdue_ends' | 'stored_frames'>;
   /** The objects of older segments. */
   store: SegmentStore;
+  /** What the keys of new objects begin with. */
+  ownPrefix: () => Promise<string>;
   cursors: CursorCodec;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
@@ -33,6 +40,8 @@ export interface Deps {
 interface Settings {
   /** Days that results are kept. */
   retentionDays: number;
+  /** Time from the sending of an object until it is removed when it became no part of a segment; an hour at least. */
+  sweepGraceMs: number;
   /** Time after the end of a task when a missing end mark is waited for no more. */
   endPatienceMs: number;
   /** How long an end mark waits for frames that it speaks of. */

@@ -7,10 +7,18 @@ import { findTask } from './find-task.ts';
 import { readPage } from './read-page.ts';
 import { showFrames } from './show-frames.ts';
 
+export interface PageRequest {
+  subject: string;
+  taskId: string;
+  query: ResultQuery;
+  /** Aborted when the caller no longer waits. */
+  signal?: AbortSignal | undefined;
+}
+
 /** One page of frames as JSON. */
 export async function getResults(
   deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>,
-  { subject, taskId, query }: { subject: string; taskId: string; query: ResultQuery },
+  { subject, taskId, query, signal }: PageRequest,
 ): Promise<Buffer> {
   const task = await findTask(deps, subject, taskId);
   const from = query.cursor === undefined ? nothingRead : deps.cursors.decode(taskId, query.cursor);
@@ -20,7 +28,7 @@ export async function getResults(
   const frozen = { lowerBound: task.lower_bound, defaultMinScore: task.default_min_score };
   return pageBytes({
     taskId,
-    frames: await showFrames(deps, frames, effectiveScore(query.minScore, frozen)),
+    frames: await showFrames(deps, frames, { minScore: effectiveScore(query.minScore, frozen), signal }),
     withTotal: query.minScore !== undefined,
     nextCursor: hasMore ? cursor : '',
     resumeCursor: isComplete ? '' : cursor,

@@ -9,7 +9,7 @@ import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
 import type { Deps } from './deps.ts';
 
-type JudgeDeps = Pick<Deps, 'db' | 'settings' | 'signals' | 'wakeRelay'>;
+type JudgeDeps = Pick<Deps, 'db' | 'loops' | 'settings' | 'signals' | 'wakeRelay'>;
 
 const PAGE = 20;
 
@@ -19,26 +19,22 @@ const PAGE = 20;
  * so marks that cannot be judged keep no other waiting. Returns how many came into force.
  */
 export async function judgeOverdueEnds(deps: JudgeDeps): Promise<number> {
-  const failures: unknown[] = [];
   let judged = 0;
-  for await (const { task_id: taskId } of overdueEnds(deps.db)) {
-    try {
+  try {
+    await deps.loops.of('overdue_ends').forEach(overdueTasks(deps.db), async (taskId) => {
       if (await judge(deps, taskId)) judged += 1;
-    } catch (error) {
-      failures.push(error);
-    }
+    });
+  } finally {
+    if (judged > 0) deps.wakeRelay();
   }
-  if (judged > 0) deps.wakeRelay();
-  // The poller reports it and comes again; the other marks did not have to wait for that.
-  if (failures.length > 0) throw failures[0];
   return judged;
 }
 
-async function* overdueEnds(db: Knex): AsyncGenerator<OverdueEnd> {
+async function* overdueTasks(db: Knex): AsyncGenerator<string> {
   let after: OverdueEnd | undefined;
   do {
     const page = await findOverdueEnds(db, { limit: PAGE, after });
-    yield* page;
+    for (const { task_id: taskId } of page) yield taskId;
     after = page.length === PAGE ? page.at(-1) : undefined;
   } while (after);
 }

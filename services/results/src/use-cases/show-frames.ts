@@ -1,15 +1,17 @@
 import { AppError, asAppError, fail } from '@vision/shared/errors';
+import type { SegmentObject } from '../clients/segment-store.ts';
+import { findCopy } from '../db/segment-copies.ts';
 import type { FoundSegment } from '../db/segments.ts';
 import type { ShownFrame } from '../domain/page-text.ts';
 import { SegmentDamagedError } from '../domain/segments/bytes.ts';
 import type { SegmentBody } from '../domain/segments/column-body.ts';
-import { checksumOf } from '../domain/segments/pack.ts';
+import { assertIntact } from '../domain/segments/pack.ts';
 import { openBody } from '../domain/segments/segment.ts';
 import { selectObjects } from '../domain/stored-objects.ts';
 import type { Deps } from './deps.ts';
 import type { PageFrame } from './read-page.ts';
 
-type ShowDeps = Pick<Deps, 'signals' | 'store'>;
+type ShowDeps = Pick<Deps, 'db' | 'signals' | 'store'>;
 
 /** Segments of one page that are open at once: bounds its memory, and leaves places of the store to other pages. */
 const OPEN_AT_ONCE = 8;
@@ -19,7 +21,11 @@ const OPEN_AT_ONCE = 8;
  * that are in the object store are fetched at the same time, some at once.
  * @throws AppError OP-SYS-UNAVAILABLE when objects are needed that the store does not give.
  */
-export async function showFrames(deps: ShowDeps, frames: PageFrame[], minScore: number): Promise<ShownFrame[]> {
+export async function showFrames(
+  deps: ShowDeps,
+  frames: PageFrame[],
+  { minScore, signal }: { minScore: number; signal?: AbortSignal | undefined },
+): Promise<ShownFrame[]> {
   const shown = frames.map((frame) => ({ ...frame, ...withoutSegment(frame, minScore) }));
   const needed = new Map<FoundSegment, { index: number; frame: ShownFrame }[]>();
   for (const frame of shown) {
@@ -34,7 +40,7 @@ export async function showFrames(deps: ShowDeps, frames: PageFrame[], minScore: 
   for (let from = 0; from < all.length; from += OPEN_AT_ONCE)
     await Promise.all(
       all.slice(from, from + OPEN_AT_ONCE).map(async ([segment, wanted]) => {
-        const body = await open(deps, segment);
+        const body = await open(deps, segment, signal);
         for (const { index, frame } of wanted) Object.assign(frame, body.select(index, minScore));
       }),
     );
@@ -48,17 +54,38 @@ function withoutSegment({ objects }: PageFrame, minScore: number): { json: strin
 }
 
 /** Opens the objects of a segment, wherever they are. */
-async function open({ store, signals }: ShowDeps, segment: FoundSegment): Promise<SegmentBody> {
-  const { taskId, objectKey, body, bytes, checksum, heads } = segment;
+async function open(deps: ShowDeps, segment: FoundSegment, signal: AbortSignal | undefined): Promise<SegmentBody> {
   try {
-    const packed = objectKey === null ? body : await store.get(objectKey, bytes);
-    if (packed === null || packed.length !== bytes || checksumOf(packed) !== checksum)
-      throw new SegmentDamagedError('it is not what the index says');
-    return openBody(packed, heads);
+    return openBody(await bytesOf(deps, segment, signal), segment.heads);
   } catch (error) {
     if (error instanceof AppError && error.kind !== 'not_found') throw error;
     if (!(error instanceof SegmentDamagedError) && asAppError(error) === undefined) throw error;
-    signals.segmentUnreadable(taskId, segment, error);
+    deps.signals.segmentUnreadable(segment.taskId, segment, error);
     throw fail.sysUnavailable('segment_unreadable', error);
+  }
+}
+
+async function bytesOf(deps: ShowDeps, segment: FoundSegment, signal: AbortSignal | undefined): Promise<Buffer> {
+  const { objectKey, body, bytes, checksum } = segment;
+  if (objectKey !== null) return bytesOfObject(deps, { objectKey, bytes, checksum }, signal);
+  if (body === null) throw new SegmentDamagedError('it has neither a body nor an object');
+  assertIntact(body, { bytes, checksum });
+  return body;
+}
+
+/** The object, or where it is damaged or gone the copy that is kept until it has been read back. */
+async function bytesOfObject(
+  { db, store }: ShowDeps,
+  object: SegmentObject,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  try {
+    return await store.get(object, signal);
+  } catch (error) {
+    if (!(error instanceof SegmentDamagedError) && asAppError(error)?.kind !== 'not_found') throw error;
+    const copy = await findCopy(db, object.objectKey);
+    if (!copy) throw error;
+    assertIntact(copy, object);
+    return copy;
   }
 }

@@ -95,14 +95,21 @@ async function store(
   const inSegments = writeSegments()
     ? new Set(plans.filter(mayBeInSegments).map(({ ingest }) => ingest.task_id))
     : none;
-  const young = await appendFrames(tx, [...plans.flatMap(({ newFrames }) => newFrames), ...late], inSegments);
+  const { young, written } = await appendFrames(
+    tx,
+    [...plans.flatMap(({ newFrames }) => newFrames), ...late],
+    inSegments,
+  );
   await listLateFrames(tx, late);
   const stored = plans.map((plan) => ({
     plan,
     readable: [...plan.newFrames, ...framesWith(plan.doubtfulFrames, outcomes, 'inserted')],
     ...afterStoring(plan, outcomes),
   }));
-  const changed = stored.map(({ ingest }) => ingest);
+  const changed = stored.map(({ plan, ingest }) => {
+    const counted = ingest.stored - plan.ingest.stored;
+    return { ...ingest, unmatched_frames: (written.get(ingest.task_id) ?? 0) - counted };
+  });
   await saveIngests(tx, changed, { patienceMs, young, youngMs });
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
   return stored;

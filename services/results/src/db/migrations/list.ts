@@ -3,7 +3,8 @@ import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
-import { positionsMigration } from '@vision/shared/messaging/positions';
+import { positionEpochsMigration, positionsMigration } from '@vision/shared/messaging/positions';
+import { bucketOwnerMigration } from '@vision/shared/object-store/bucket-owner';
 import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';
@@ -13,6 +14,8 @@ import { lateFramesTable } from './0007-late-frames.ts';
 import { askAboutTasks, askAboutTasksIndex } from './0007-ask-about-tasks.ts';
 import { segments, segmentsIndex } from './0009-segments.ts';
 import { frameForm } from './0011-frame-form.ts';
+import { segmentCopies } from './0012-segment-copies.ts';
+import { unmatchedFrames } from './0013-unmatched-frames.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -32,4 +35,8 @@ export const migrations: Migration[] = [
   segments,
   segmentsIndex,
   frameForm,
+  segmentCopies,
+  unmatchedFrames,
+  bucketOwnerMigration,
+  positionEpochsMigration,
 ];

@@ -52,6 +52,22 @@ export function unpack(packed: Buffer): Buffer {
 /** The checksum in the header of packed bytes. */
 export const checksumOf = (packed: Buffer): number => packed.readUInt32BE(6);
 
+/** What the index says about packed bytes. */
+export interface PackedFacts {
+  bytes: number;
+  checksum: number;
+}
+
+/**
+ * Unpacks the bytes to compare them with their checksum and with the index.
+ * @throws SegmentDamagedError when they differ.
+ */
+export function assertIntact(packed: Buffer, { bytes, checksum }: PackedFacts): void {
+  if (packed.length !== bytes) throw new SegmentDamagedError(`it has ${packed.length} bytes and not ${bytes}`);
+  if (checksumOf(packed) !== checksum) throw new SegmentDamagedError('it is not what the index says');
+  unpack(packed);
+}
+
 /** How many bytes there are when they are unpacked, as the header says. */
 export const unpackedLength = (packed: Buffer): number => packed.readUInt32BE(2);
 

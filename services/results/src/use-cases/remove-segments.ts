@@ -1,0 +1,88 @@
+import { crashPoint } from '@vision/shared/crash-point';
+import type { Standing } from '@vision/shared/object-store/bucket-owner';
+import { closePartition, dropPartition } from '../db/partitions.ts';
+import { dropCopiesOfDay } from '../db/segment-copies.ts';
+import { hasObjects, objectsOfDay } from '../db/segment-objects.ts';
+import { SEGMENT_PREFIX, segmentsOfDay } from '../domain/segments/segment-key.ts';
+import type { Deps } from './deps.ts';
+import { standingOfSegments } from './owned-segments.ts';
+import { tryTo } from './try-to.ts';
+
+export type RemovalDeps = Pick<Deps, 'db' | 'logger' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
+
+const OBJECTS = 500;
+
+/**
+ * Removes expired days with their objects. The database tells the bucket that it lives even when no day has expired.
+ * One that is restored removes nothing, because a newer copy may have what it would leave behind.
+ */
+export async function removeSegments(deps: RemovalDeps, days: string[], goesOn: () => Promise<boolean>): Promise<void> {
+  let standing = deps.settings.writeSegments() ? await standingOfSegments(deps) : undefined;
+  for (const day of days) {
+    if (!(await goesOn())) return;
+    // A day without a segment in the object store needs none.
+    if (await hasObjects(deps.db, day)) standing ??= await standingOfSegments(deps);
+    if (standing === 'restored') return;
+    await removeDay(deps, { day, standing: standing ?? 'owner' }, goesOn);
+  }
+}
+
+/**
+ * Removes what is in the object store first, then the index: cut short, it is repeated. Reads have hidden the day
+ * already. The index is closed before, so what is on its way meanwhile stays in the list of objects without a segment,
+ * and the sweep removes it.
+ */
+async function removeDay(
+  deps: RemovalDeps,
+  { day, standing }: { day: string; standing: Standing },
+  goesOn: () => Promise<boolean>,
+): Promise<void> {
+  const { db, signals } = deps;
+  if (!(await tryTo(db, (tx) => closePartition(tx, 'segments', day)))) {
+    signals.dropBlocked(day);
+    return;
+  }
+  await dropCopiesOfDay(db, day);
+  if ((await hasObjects(db, day)) && !(await removeObjects(deps, { day, standing }, goesOn))) return;
+  crashPoint('results.expired_objects_removed');
+  if (!(await tryTo(db, (tx) => dropPartition(tx, 'segments', day)))) signals.dropBlocked(day);
+}
+
+/** Returns whether it came to the end. */
+async function removeObjects(
+  { db, ownPrefix, store }: RemovalDeps,
+  { day, standing }: { day: string; standing: Standing },
+  goesOn: () => Promise<boolean>,
+): Promise<boolean> {
+  let keys: string[] = [];
+  for await (const key of objectsOf({ db, store }, { day, standing, own: await ownPrefix() })) {
+    keys.push(key);
+    if (keys.length < OBJECTS) continue;
+    await store.remove(keys);
+    keys = [];
+    if (!(await goesOn())) return false;
+  }
+  await store.remove(keys);
+  return true;
+}
+
+/**
+ * What the database wrote on this day: what the bucket lists below its prefix, and objects of earlier releases. Those
+ * have no prefix that names a database, so only the single owner of the bucket removes what it has no row for.
+ */
+async function* objectsOf(
+  { db, store }: Pick<Deps, 'db' | 'store'>,
+  { day, standing, own }: { day: string; standing: Standing; own: string },
+): AsyncGenerator<string> {
+  yield* store.list(segmentsOfDay(own, day));
+  if (standing === 'owner') yield* store.list(segmentsOfDay(SEGMENT_PREFIX, day));
+  else {
+    for (let after = ''; ;) {
+      const known = await objectsOfDay(db, day, { after, limit: OBJECTS });
+      yield* known;
+      const last = known.at(-1);
+      if (last === undefined) return;
+      after = last;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+
+const TRIES = 5;
+
+/**
+ * A partition that is closed or dropped waits for readers at most a second, because everyone else waits behind it; then
+ * it gives way and tries again.
+ */
+export async function tryTo(db: Knex, change: (tx: Knex.Transaction) => Promise<void>): Promise<boolean> {
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    try {
+      await inTransaction(db, change);
+      return true;
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (attempt < TRIES) await delay(Math.random() * 200 * 2 ** attempt);
+    }
+  }
+  return false;
+}
+
+const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in error && error.code === '55P03';

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { createSegmentStore } from '../src/clients/segment-store.ts';
+import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { noteObject } from '../src/db/segment-objects.ts';
+import { createSignals } from '../src/signals.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
+import { retentionInTurn } from '../src/use-cases/retention-in-turn.ts';
+import { logger, testResults, testSettings } from './support.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testResults();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+const HOUR_MS = 3_600_000;
+const today = new Date().toISOString().slice(0, 10);
+
+/** One replica, for which today has expired, on a store with these keys. */
+function replica(keys: Set<string>, onRemoved: () => void = () => undefined) {
+  const store: SegmentStore = {
+    ...createSegmentStore(undefined),
+    list: async function* () {
+      await Promise.resolve();
+      yield* [...keys];
+    },
+    remove: (removed) => {
+      removed.forEach((key) => keys.delete(key));
+      onRemoved();
+      return Promise.resolve();
+    },
+  };
+  const { db } = database;
+  const partitions = createPartitionKeeper(db, -1);
+  const settings = { ...testSettings, retentionDays: -1 };
+  const signals = createSignals(logger);
+  const deps = { db, logger, ownPrefix: ownSegmentPrefix({ db }), partitions, settings, signals, store };
+  return (signal: AbortSignal) => retentionInTurn(deps, { everyMs: HOUR_MS, signal });
+}
+
+test('one replica removes an expired day; it stops between two batches, and the next turn continues', async () => {
+  const keys = new Set(Array.from({ length: 1_200 }, (_, index) => `segments/${today}/${index}`));
+  await createPartitionKeeper(database.db, -1).prepareAhead();
+  await noteObject(database.db, { objectKey: 'segments/on-its-way', day: today });
+  const stopping = new AbortController();
+  await replica(keys, () => stopping.abort())(stopping.signal);
+  expect(keys.size).toBe(700);
+
+  const on = new AbortController().signal;
+  await replica(keys)(on);
+  expect(keys.size).toBe(700);
+
+  await database
+    .db('audit_marks')
+    .where({ kind: 'results_retention' })
+    .update({ mark: new Date(Date.now() - HOUR_MS) });
+  await replica(keys)(on);
+  expect(keys.size).toBe(0);
+});

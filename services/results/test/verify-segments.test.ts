@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testS3 } from '@vision/shared/testing/s3';
+import type { TestS3 } from '@vision/shared/testing/s3';
+import { createSegmentStore } from '../src/clients/segment-store.ts';
+import type { SegmentStore } from '../src/clients/segment-store.ts';
+import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
+import { segmentsAfter } from '../src/db/segments.ts';
+import { createSignals } from '../src/signals.ts';
+import { compactFrames } from '../src/use-cases/compact-frames.ts';
+import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
+import { storeFrames } from '../src/use-cases/store-frames.ts';
+import { verifySegments } from '../src/use-cases/verify-segments.ts';
+import { frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
+
+const metrics = testMetrics();
+let database: TestDatabase;
+let s3: TestS3;
+let store: SegmentStore;
+beforeAll(async () => {
+  [database, s3] = await Promise.all([testResults(), testS3()]);
+  store = createSegmentStore(s3);
+});
+afterAll(async () => {
+  store.close();
+  await Promise.all([database.drop(), s3.close()]);
+});
+beforeEach(async () => {
+  await copies().delete();
+});
+
+const signals = createSignals(logger);
+const settings = { ...testSettings, youngMs: 0 };
+const copies = () => database.db('segment_copies');
+const oldest = () => metrics.sumOf('vision.results.oldest_unverified_segment_age');
+
+/** Frames of a task that has ended, which this store was given. @returns the key of their object */
+async function compacted(into: SegmentStore): Promise<string> {
+  const { db } = database;
+  const task = newTaskId();
+  const frames = Array.from({ length: 50 }, (_, seq) => ({ kind: 'frame' as const, data: frame(task, seq) }));
+  const keeping = { partitions: createPartitionKeeper(db, 90), settings, signals, wakeRelay: () => undefined };
+  await storeFrames(keeping, [...frames, { kind: 'end', data: mark(task) }], (work) => inTransaction(db, work));
+  const loops = createTaskLoops(logger, ['compaction', 'overdue_ends', 'stored_frames']);
+  const deps = { db, ownPrefix: ownSegmentPrefix({ db }), loops, settings, signals, store: into };
+  await compactFrames(deps, new AbortController().signal);
+  const [segment] = await db('segments')
+    .where({ task_id: task })
+    .whereNotNull('object_key')
+    .pluck<string[]>('object_key');
+  return segment ?? '';
+}
+
+/** A round in which every copy is due. */
+async function verify(by = store): Promise<number> {
+  await copies().update({ lease_until: new Date(0) });
+  return verifySegments({ db: database.db, signals, store: by });
+}
+
+/** What a reader gets of the object. */
+async function read(objectKey: string): Promise<Buffer> {
+  const row = await database.db('segments').where({ object_key: objectKey }).first<{ task_id: string; day: string }>();
+  const range = { taskId: row.task_id, day: row.day, upToPosition: 1_000 };
+  const [segment] = await segmentsAfter(database.db, range, { seq: -1, limit: 1 });
+  if (!segment) throw new Error('there is no segment');
+  return createSegmentStore(s3).get({ ...segment, objectKey });
+}
+
+test('frames stay in the database until their object was read back', async () => {
+  const key = await compacted(store);
+  expect(await copies().pluck('object_key')).toEqual([key]);
+  await verify();
+  expect(await copies()).toEqual([]);
+  expect(await oldest()).toBe(0);
+});
+
+test('an object of which the store kept a part is written again from the copy', async () => {
+  const lying = { ...store, put: (key: string, body: Buffer) => store.put(key, body.subarray(0, body.length / 2)) };
+  const key = await compacted(lying);
+  await expect(read(key)).rejects.toThrow();
+  await verify();
+  expect(await copies().pluck('object_key')).toEqual([key]);
+  expect((await read(key)).length).toBeGreaterThan(0);
+  await verify();
+  expect(await copies()).toEqual([]);
+});
+
+test('an object that the store lost, or holds with other bytes, is written again from the copy', async () => {
+  const [lost, other] = [await compacted(store), await compacted(store)];
+  await s3.client.removeObject(s3.bucket, lost);
+  await s3.client.putObject(s3.bucket, other, Buffer.alloc(100_000));
+  await verify();
+  await verify();
+  expect(await copies()).toEqual([]);
+  for (const key of [lost, other]) expect((await read(key)).length).toBeGreaterThan(0);
+});
+
+test('while the store is unavailable copies stay, and their age is shown', async () => {
+  await compacted(store);
+  await copies().update({ stored_at: new Date(Date.now() - 7_200_000) });
+  const away = createSegmentStore({ ...s3, endpoint: 'http://127.0.0.1:1' });
+  await expect(verify(away)).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(await copies()).toHaveLength(1);
+  expect(await oldest()).toBeGreaterThan(7_000);
+});
+
+test('an object of an expired day is not left behind by a repair', async () => {
+  const key = await compacted(store);
+  await s3.client.removeObject(s3.bucket, key);
+  const expiring = {
+    ...store,
+    put: async (objectKey: string, body: Buffer) => {
+      await copies().delete();
+      await store.put(objectKey, body);
+    },
+  };
+  await verify(expiring);
+  expect(await s3.objects()).not.toContain(key);
+});

@@ -1,21 +1,28 @@
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createInferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
+import type { Knex } from 'knex';
 import { streamCertificates } from '@vision/shared/net/stream-certificates';
 import { createStreamPolicy } from '@vision/shared/net/stream-rules';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
+import { createOwnPrefix } from '@vision/shared/object-store/own-prefix';
 import { createQuotaClient } from '@vision/shared/quota-client';
 import { createImagesClient } from './clients/images.ts';
 import { createResultsClient } from './clients/results.ts';
 import { createStreamProbe } from './clients/stream-probe.ts';
 import type { Config } from './config.ts';
+import { VIDEO_PREFIX } from './domain/video-key.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { VIDEOS } from './use-cases/sweep-videos.ts';
 
-export type Clients = Pick<Deps, 'store' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'>;
+export type Clients = Pick<
+  Deps,
+  'store' | 'ownPrefix' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'
+>;
 
 /** Builds what speaks to everything outside of the service but its database and Kafka. */
-export function createClients(config: Config, logger: Logger): Clients {
+export function createClients(config: Config, { db, logger }: { db: Knex; logger: Logger }): Clients {
   const { RESULTS_URL: resultsUrl, IMAGES_URL: imagesUrl } = config;
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys } = config;
   const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
@@ -23,6 +30,7 @@ export function createClients(config: Config, logger: Logger): Clients {
   const policy = createStreamPolicy(config);
   return {
     store: createObjectStore({ ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS }),
+    ownPrefix: createOwnPrefix({ db, name: VIDEOS, prefix: VIDEO_PREFIX }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,
       token: config.INFERENCE_TOKEN,

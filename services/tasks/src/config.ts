@@ -13,6 +13,7 @@ import {
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
 import { streamRulesConfig } from '@vision/shared/net/stream-rules';
@@ -28,6 +29,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...standbyConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
   ...outboxConfig,

@@ -33,7 +33,7 @@ export const metrics = {
   }),
   placeWaits: histogram('vision.tasks.place_wait', {
     meaning: 'Wait of a create for a place at the backend',
-    labels: { kind: videoKinds, outcome: ['granted', 'refused', 'unneeded'] },
+    labels: { kind: videoKinds, outcome: ['granted', 'refused', 'unneeded', 'unanswered'] },
     buckets: buckets.lag,
   }),
   active: gauge('vision.tasks.active', {

@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
 import { joinedByKey } from '@vision/shared/async/joined-by-key';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -29,6 +31,7 @@ import { migrations } from './db/migrations/list.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
+import { questionLimitMs } from './use-cases/answer-time.ts';
 import { createAwaitedEnds } from './use-cases/awaited-ends.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 import { giveBackUnits } from './use-cases/give-back-units.ts';
@@ -44,24 +47,31 @@ export interface TasksService extends RunningService {
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Builds the service from its configuration; nothing is connected or listening before `start`. */
-export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<TasksService> {
-  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
-  const db = createDb({ ...databaseConnection(config), applicationName: 'tasks', clockOffset });
+/**
+ * Builds the service from its configuration; nothing is connected or listening before `start`.
+ * @param changed numbers that tests choose and operators do not
+ */
+export async function createService(
+  config: Config,
+  { logger, onFatal }: ServiceContext,
+  changed: Partial<Settings> = {},
+): Promise<TasksService> {
+  const db = createDb({ ...databaseConnection(config), applicationName: 'tasks', clockOffset: config.CLOCK_OFFSET });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'tasks', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
-  const reconcilerBell = createBell();
-  const placesBell = createBell();
-  const clients = createClients(config, logger);
+  const [reconcilerBell, placesBell] = [createBell(), createBell()];
+  const clients = createClients(config, { db, logger });
   const signals = createSignals(logger);
-  const settings = settingsOf(config);
+  const settings = { ...settingsOf(config), ...changed };
+  const loops = createTaskLoops(logger, ['readability', 'reconciler', 'recovery']);
 
   const deps: Deps = {
     ...clients,
-    ...createStatus(config, { ...clients, db, kafka, relay, logger }),
+    ...createStatus(config, { ...clients, db, kafka, relay, logger, loops }),
     db,
     logger,
+    loops,
     awaitedEnds: createAwaitedEnds(),
     stops: createStopSender({ inference: clients.inference, logger }),
     giveBackUnits: joinedByKey((subject: string) => giveBackUnits({ db, quota: clients.quota }, subject)),
@@ -80,12 +90,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
   const background = createBackground(deps, config, { kafka, producer, relay, reconcilerBell, placesBell, onFatal });
 
-  const access = createServiceAccess({ callee: 'tasks', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
-  const app = createApp({ routes: routes(deps), ...access, logger });
-  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = checksOf(config, db);
-  const live = background.isAlive;
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
+  const { server, health } = createServers(config, deps, background.isAlive);
 
   return {
     get port() {
@@ -109,10 +114,22 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
 }
 
+function createServers(config: Config, deps: Deps, live: () => boolean) {
+  const { db, logger } = deps;
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs } = config;
+  const access = createServiceAccess({ callee: 'tasks', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = checksOf(config, db);
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
+  return { server, health };
+}
+
 const checksOf = (config: Config, db: Knex): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
+  standbyCheck(db, config),
   kafkaCheck(config, { consumes: [topics.images, topics.results], publishes: [topics.tasks] }),
-  bucketCheck(objectStoreOptions(config)),
+  bucketCheck(objectStoreOptions(config), ['read', 'write', 'write_parts', 'list', 'remove']),
 ];
 
 const settingsOf = (config: Config): Settings => ({
@@ -123,6 +140,7 @@ const settingsOf = (config: Config): Settings => ({
   probeTotalMs: config.PROBE_TOTAL_MS,
   stopWaitMs: config.STOP_WAIT_MS,
   submitTimeoutMs: config.SUBMIT_TIMEOUT_MS,
+  questionLimitMs: questionLimitMs(config.SUBMIT_TIMEOUT_MS),
   reconcileMs: config.RECONCILE_MS,
   // All jobs that a backend lost have to be known as missing before the first of them counts as vanished.
   quietReconcileMs: Math.min(config.QUIET_RECONCILE_MS, config.VANISH_MS / 2),
@@ -131,6 +149,7 @@ const settingsOf = (config: Config): Settings => ({
   vanishMs: config.VANISH_MS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
   fullSweepMs: config.FULL_SWEEP_INTERVAL_MS,
+  sweepGraceMs: config.SWEEP_GRACE_MS,
   retentionDays: config.RETENTION_DAYS,
   retentionBatch: config.RETENTION_BATCH,
   auditAgeMs: config.AUDIT_AGE_MS,

@@ -62,8 +62,11 @@ export function createSignals(logger: Logger) {
   };
 }
 
-/** How a wait for a place ended; one that its subject has no unit for is `unneeded`. */
-export type PlaceAnswer = 'granted' | 'refused' | 'unneeded';
+/**
+ * How a wait for a place ended. `unneeded`: the subject has no unit left. `unanswered`: the backend did not answer in
+ * time, or its breaker is open.
+ */
+export type PlaceAnswer = 'granted' | 'refused' | 'unneeded' | 'unanswered';
 
 /** Creates that wait for a place at the backend. */
 function placeSignals(logger: Logger) {

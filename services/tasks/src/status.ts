@@ -18,11 +18,12 @@ export interface StatusParts extends Pick<Deps, 'store' | 'inference' | 'results
   kafka: KafkaClient;
   relay: Relay;
   logger: Logger;
+  loops: Pick<Deps['loops'], 'poisoned'>;
 }
 
 /** Builds what tells operators how this process and the backend stand. */
 export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'status' | 'backendStatus'> {
-  const { db, kafka, relay, store, inference, results, logger } = parts;
+  const { db, kafka, relay, store, inference, results, logger, loops } = parts;
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
   const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
   const neighbour = (audience: 'quota' | 'results' | 'images', baseUrl: string | undefined): Record<string, Check> => {
@@ -42,6 +43,7 @@ export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'st
     },
     breakers: () => [...inference.breakers(), ...(results?.breakers() ?? [])],
     outbox: { db, relay },
+    poisoned: loops.poisoned,
     consumers: { db, kafka, groups: consumerGroups.tasks },
   });
   const baseUrl = config.INFERENCE_REPLICAS_URL ?? config.INFERENCE_URL;

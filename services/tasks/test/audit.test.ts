@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Difference } from '@vision/shared/contracts/audit';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
@@ -8,19 +8,17 @@ import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
 
-jest.setTimeout(60_000);
-
 const metrics = testMetrics();
 let world: World;
 let tasks: TestTasks;
 beforeAll(async () => {
   world = await createWorld({ AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '400', BODY_TOTAL_MS: '1000' });
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterAll(async () => {
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 
 const differences = async (): Promise<Difference[]> => {
   const { body } = await tasks.call('GET', '/internal/v1/differences');
@@ -72,17 +70,17 @@ test('units that are held for nothing are told and shown until they are given ba
 
 test('a task whose video is gone is told and shown', async () => {
   const { body } = await create(randomUUID());
-  await world.s3.client.removeObject(world.s3.bucket, `videos/${body.task_id}`);
-  await until(async () => (await named(body.task_id)).length === 1, { timeoutMs: 20_000 });
+  await world.s3.client.removeObject(world.s3.bucket, await world.videoOf(body.task_id));
+  await until(async () => (await named(body.task_id)).length === 1);
   expect(await named(body.task_id)).toMatchObject([{ kind: 'video_missing' }]);
   await until(async () => (await gauge('video_missing')) === 1);
   expect(told(body.task_id)).toHaveLength(1);
 });
 
 test('a stored video that no task has is told and shown until it is removed', async () => {
-  const key = `videos/${uuidv7()}`;
+  const key = await world.videoOf(uuidv7());
   await world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
-  await until(async () => (await named(key)).length === 1, { timeoutMs: 20_000 });
+  await until(async () => (await named(key)).length === 1);
   expect(await named(key)).toMatchObject([{ kind: 'video_without_task' }]);
   await until(async () => (await gauge('video_without_task')) === 1);
   expect(told(key)).toHaveLength(1);

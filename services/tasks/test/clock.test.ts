@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks | undefined;
 beforeAll(async () => {
   world = await createWorld();
-}, 60_000);
+});
 afterEach(async () => {
   world.backend.onSubmit = () => 'accept';
   await tasks?.stop();
@@ -18,7 +16,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await world.close();
-}, 60_000);
+});
 
 /** Ends the service of a test and starts it again at another day. */
 async function startAt(clockOffset: string, env: Record<string, string> = {}): Promise<TestTasks> {
@@ -69,7 +67,7 @@ test('the video of a refunded task that a dead process left is removed, whatever
     .db('tasks')
     .where({ task_id })
     .update({ status: 'refunded', object_key: `videos/${task_id}` });
-  await until(async () => (await storedTasks(world, { task_id }))[0]?.object_key === null, { timeoutMs: 20_000 });
+  await until(async () => (await storedTasks(world, { task_id }))[0]?.object_key === null);
 });
 
 test('tasks are kept for as many days as are configured', async () => {
@@ -93,5 +91,5 @@ test('a task that expired before it ended keeps its unit and is followed to its 
     body: { outcome: 'not_created' },
   });
   const open = async () => (await world.quota.reservations(request.subject)).filter(({ state }) => state === 'open');
-  await until(async () => (await open()).every((reservation) => reservation.id !== `${id}/1`), { timeoutMs: 20_000 });
+  await until(async () => (await open()).every((reservation) => reservation.id !== `${id}/1`));
 });

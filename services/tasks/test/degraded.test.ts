@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { upload } from './support/videos.ts';
 
-jest.setTimeout(60_000);
-
 let world: World;
 const running: TestTasks[] = [];
 beforeAll(async () => {
   world = await createWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
-}, 60_000);
+});
 afterEach(async () => {
   world.backend.onSubmit = () => 'accept';
   await Promise.all(running.splice(0).map((tasks) => tasks.stop()));
@@ -30,8 +28,8 @@ async function start(env: Record<string, string> = {}): Promise<TestTasks> {
 }
 const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
 
-test('failures of the backend open the breaker: creates are refused, everything else goes on, and it closes by itself', async () => {
-  const tasks = await start({ BREAKER_RESET_MS: '6000' });
+test('failures of the backend open the breaker: creates are refused, and everything else goes on', async () => {
+  const tasks = await start({ BREAKER_RESET_MS: '600000' });
   const subject = randomUUID();
   const key = randomUUID();
   const { body: first } = await tasks.create({ subject, key, limits });
@@ -49,11 +47,22 @@ test('failures of the backend open the breaker: creates are refused, everything 
   expect((await tasks.create({ subject, key, limits })).status).toBe(200);
   expect((await tasks.call('GET', `/v1/vision/tasks/${first.task_id}`, { subject })).status).toBe(200);
   expect((await tasks.call('POST', `/v1/vision/tasks/${first.task_id}/stop`, { subject })).body.status).toBe('stopped');
+});
+
+test('the breaker closes by itself when the backend is well again', async () => {
+  const tasks = await start();
+  const subject = randomUUID();
+  world.backend.onSubmit = () => 'accept_and_say_500';
+  const codes: unknown[] = [];
+  await until(async () => {
+    codes.push((await tasks.create({ subject, limits })).body.code);
+    return codes.includes('OP-TASK-BREAKER-OPEN');
+  });
   const used = await world.quota.used(subject);
   world.backend.onSubmit = () => 'accept';
-  await until(async () => (await tasks.create({ subject, limits })).status === 201, { timeoutMs: 30_000 });
+  await until(async () => (await tasks.create({ subject, limits })).status === 201);
   expect(await world.quota.used(subject)).toBe(used + 1);
-}, 60_000);
+});
 
 test('a full or refusing backend never opens the breaker', async () => {
   const tasks = await start();
@@ -67,7 +76,7 @@ test('a full or refusing backend never opens the breaker', async () => {
 });
 
 test('a backend that is away: nothing is charged, no task is seen, then the breaker answers', async () => {
-  const tasks = await start({ INFERENCE_URL: CLOSED, BREAKER_RESET_MS: '60000' });
+  const tasks = await start({ INFERENCE_URL: CLOSED, BREAKER_RESET_MS: '600000' });
   const subject = randomUUID();
   const codes: unknown[] = [];
   for (let index = 0; index < 11; index += 1) codes.push((await tasks.create({ subject, limits })).body.code);
@@ -100,7 +109,7 @@ test('a stop is answered within its time, although the backend says nothing to i
 });
 
 test('quota away: creates are refused, nothing is left when it is back, and the key is free', async () => {
-  const tasks = await start({ SERVICE_TIMEOUT_MS: '500' });
+  const tasks = await start();
   const subject = randomUUID();
   const key = randomUUID();
   await world.quota.kill();
@@ -108,7 +117,7 @@ test('quota away: creates are refused, nothing is left when it is back, and the 
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-SYS-UNAVAILABLE']);
   expect((await tasks.call('GET', '/v1/vision/tasks', { subject })).status).toBe(200);
   await world.quota.start();
-  expect((await tasks.create({ subject, key })).status).toBe(201);
+  expect(await tasks.create({ subject, key })).toMatchObject({ status: 201 });
   expect(await world.quota.used(subject)).toBe(1);
 });
 
@@ -120,9 +129,9 @@ test('the object store away: uploads are refused, streams are not', async () => 
   expect((await tasks.create({ subject })).status).toBe(201);
   await running.splice(0)[0]?.stop();
   const healed = await start();
-  await until(async () => (await storedTasks(world, { subject, kind: 'upload' })).length === 0, { timeoutMs: 45_000 });
+  await until(async () => (await storedTasks(world, { subject, kind: 'upload' })).length === 0);
   expect((await upload({ port: healed.port, subject, key: randomUUID() })).status).toBe(201);
-}, 60_000);
+});
 
 test('the refusal of an upload does not wait for a store that hangs when its rest is to be removed', async () => {
   // The first question about what an upload has left is refused, which fails it; the next one is never answered.
@@ -144,7 +153,7 @@ test('the refusal of an upload does not wait for a store that hangs when its res
   expect(Date.now() - began).toBeLessThan(25_000);
   expect(new Set(asked).size).toBeLessThan(asked.length);
   await new Promise((resolve) => store.close(resolve).closeAllConnections());
-}, 120_000);
+});
 
 test('Kafka away: creates and reads go on, events wait and are delivered later', async () => {
   const tasks = await start({ KAFKA_BROKERS: '127.0.0.1:1' });
@@ -156,8 +165,8 @@ test('Kafka away: creates and reads go on, events wait and are delivered later',
   expect((await waiting()).length).toBeGreaterThan(2);
   await running.splice(0)[0]?.stop();
   await start();
-  await until(async () => (await waiting()).length === 0, { timeoutMs: 20_000 });
-}, 60_000);
+  await until(async () => (await waiting()).length === 0);
+});
 
 test('nothing of a stream address is in any log, answer, event or table', async () => {
   const tasks = await start();

@@ -16,10 +16,10 @@ import type { World } from './support/system.ts';
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
-}, 60_000);
+});
 
 const newDraft = async () => {
   const taskId = randomUUID();
@@ -121,4 +121,4 @@ test('a process that sleeps through its lease and wakes up submits nothing and c
     await sleeper.stop();
     await stream.close();
   }
-}, 60_000);
+});

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
-
-jest.setTimeout(60_000);
 
 const metrics = testMetrics();
 let world: World;
@@ -19,16 +17,16 @@ const slow = createServer((_req, res) => void held.push(res));
 let slowUrl: string;
 beforeAll(async () => {
   world = await createWorld();
-  tasks = await startTasks(world, { PROBE_CONNECT_MS: '30000', PROBE_TOTAL_MS: '30000', LEASE_MS: '20000' });
+  tasks = await startTasks(world, { LEASE_MS: '20000' });
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   slowUrl = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/live.m3u8`;
-}, 60_000);
+});
 afterAll(async () => {
   slow.close();
   slow.closeAllConnections();
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 
 const refundsAsked = async () =>
   (await metrics.sumOf('vision.upstream.duration', {

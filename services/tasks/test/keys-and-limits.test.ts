@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks;
@@ -23,14 +21,12 @@ beforeAll(async () => {
   world = await createWorld();
   // Long enough for what the tests hold up, on any machine.
   tasks = await startTasks(world, {
-    PROBE_CONNECT_MS: '30000',
-    PROBE_TOTAL_MS: '30000',
     SUBMIT_TIMEOUT_MS: '30000',
     LEASE_MS: '20000',
   });
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   slowUrl = `http://127.0.0.1:${(slow.address() as AddressInfo).port}/live.m3u8`;
-}, 60_000);
+});
 afterEach(() => {
   answerProbes();
   probes = 0;
@@ -40,7 +36,7 @@ afterAll(async () => {
   slow.closeAllConnections();
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 
 function answerProbes(): void {
   for (const res of held.splice(0)) {

@@ -10,13 +10,13 @@ let world: World;
 const running: (TestTasks | { stop: () => Promise<void> })[] = [];
 beforeAll(async () => {
   world = await createWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
-}, 60_000);
+});
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
-}, 60_000);
+});
 
 /** A replica whose database answers through a proxy; `onLost` is called when the first reply to a commit is lost. */
 async function startBehindProxy(onLost: (proxy: FaultProxy) => void = () => undefined) {
@@ -58,7 +58,7 @@ test('a create whose commit took place although its reply was lost goes on and r
   expect(await movesOf(created.body.task_id)).toEqual(['admit', 'submit', 'accept']);
   expect(submitsOf(created.body.task_id)).toHaveLength(1);
   expect(await world.quota.used(subject)).toBe(1);
-}, 60_000);
+});
 
 test('it goes on too when the database stays away until another replica has lost track of it', async () => {
   const other = await startTasks(world);
@@ -76,7 +76,7 @@ test('it goes on too when the database stays away until another replica has lost
   await until(async () => (await storedTasks(world, { subject, status: 'running' }))[0]);
   expect(submitsOf(stored.task_id)).toHaveLength(1);
   expect(await world.quota.used(subject)).toBe(1);
-}, 60_000);
+});
 
 test('a create whose commit did not take place is refused and leaves nothing, and its repeat runs', async () => {
   const { tasks, proxy } = await startBehindProxy();
@@ -88,7 +88,7 @@ test('a create whose commit did not take place is refused and leaves nothing, an
   const repeated = await tasks.create(scene);
   expect([repeated.status, repeated.body.status]).toEqual([201, 'running']);
   expect(await world.quota.used(scene.subject)).toBe(1);
-}, 60_000);
+});
 
 test('a refusal of the backend is written down although the first commit of it is lost', async () => {
   const { tasks, proxy } = await startBehindProxy();
@@ -100,7 +100,7 @@ test('a refusal of the backend is written down although the first commit of it i
   expect(proxy.hits()).toBe(1);
   expect([created.status, created.body.status]).toEqual([201, 'refunded']);
   expect(await world.quota.used(subject)).toBe(0);
-}, 60_000);
+});
 
 test('a create that the backend had no place for is taken back although the first commit of that is lost', async () => {
   const { tasks, proxy } = await startBehindProxy();
@@ -113,4 +113,4 @@ test('a create that the backend had no place for is taken back although the firs
   expect([refused.status, refused.body.code]).toEqual([503, 'OP-TASK-UPSTREAM-DOWN']);
   expect((await tasks.create(scene)).status).toBe(201);
   expect(await world.quota.used(scene.subject)).toBe(1);
-}, 60_000);
+});

@@ -11,11 +11,11 @@ let tasks: TestTasks;
 beforeAll(async () => {
   world = await createWorld();
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterAll(async () => {
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 
 const asOperator = (method: string, path: string, body?: unknown) =>
   tasks.call(method, path, { subject: 'operator', body });
@@ -197,4 +197,4 @@ test('a dead letter is listed, shown without its secrets, and published again on
   expect((await asOperator('GET', '/internal/v1/dead-letters/frames')).status).toBe(404);
   expect((await asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 1, is_done: true });
   expect((await asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 0, is_done: true });
-}, 120_000);
+});

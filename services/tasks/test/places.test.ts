@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { startDying } from './support/dying.ts';
 import { callService, createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 
-jest.setTimeout(60_000);
-
+const metrics = testMetrics();
 let world: World;
 let tasks: TestTasks;
 let other: TestTasks | undefined;
 beforeAll(async () => {
-  world = await createWorld({ PLACE_WAIT_MS: '30000' });
+  world = await createWorld({ PLACE_WAIT_MS: '120000' });
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterEach(async () => {
   setFree(100);
   world.backend.onSubmit = () => 'accept';
@@ -23,7 +23,7 @@ afterEach(async () => {
 afterAll(async () => {
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 
 /** The backend has so many places for streams besides those that are taken now; it says that it has so many in all. */
 function setFree(count: number, places = 5): void {
@@ -69,30 +69,33 @@ test('a create that finds no place in time is refused, and leaves no task, no ch
 
 test('creates that wait for a place hear at once that the day of their subject is full', async () => {
   await settled();
-  // Shorter than a place stays taken whose job the backend has to count first.
-  other = await startTasks(world, { PLACE_WAIT_MS: '2000' });
   setFree(0);
   const subject = randomUUID();
-  const created = [1, 2, 3, 4, 5].map(() => create(subject, other, { ...limits, video_tasks_per_day: 1 }));
+  const unneeded = async () => (await metrics.sumOf('vision.tasks.place_wait', { outcome: 'unneeded' })) ?? 0;
+  const before = await unneeded();
+  const created = [1, 2, 3, 4, 5].map(() => create(subject, tasks, { ...limits, video_tasks_per_day: 1 }));
   await until(async () => (await waitingOf(subject)) === 5);
   // One takes the unit, and one hears that there is none.
   setFree(2);
   const statuses = (await Promise.all(created)).map(({ status }) => status);
   expect(statuses.sort()).toEqual([201, 429, 429, 429, 429]);
+  // The others did not wait until the backend had a place for each of them.
+  expect((await unneeded()) - before).toBe(3);
 });
 
 test('a stream that has begun takes one place and not two: a burst gets all places there are', async () => {
   await settled();
-  // Together with the wait below shorter than the claim of a stream that was sent stays.
-  other = await startTasks(world, { PLACE_WAIT_MS: '1000' });
   setFree(4);
   const [first, second] = [randomUUID(), randomUUID()];
-  const burst = [1, 2].map(() => create(first, other));
+  const burst = [1, 2].map(() => create(first));
   expect((await Promise.all(burst)).map(({ status }) => status)).toEqual([201, 201]);
   // The backend is asked again after a second, and says that two places are left.
-  await until(async () => (await claims().whereRaw(`granted_at < now() - interval '1.1 s'`)).length === 2);
-  const later = [1, 2].map(() => create(second, other));
+  await until(async () => (await claims().whereRaw(`sent_at < now() - interval '1.1 s'`)).length === 2);
+  // They make no room by running out.
+  await claims().update({ expires_at: world.database.db.raw(`now() + interval '1 hour'`) });
+  const later = [1, 2].map(() => create(second));
   expect((await Promise.all(later)).map(({ status }) => status)).toEqual([201, 201]);
+  await claims().delete();
 });
 
 test('when more creates wait than may, the next is refused at once', async () => {
@@ -129,16 +132,15 @@ test('creates that are refused at once start no round for those that wait', asyn
 
 test('the place of a create whose process died is free again after seconds', async () => {
   await settled();
-  // Shorter than units and keys of a dead create stay with it.
-  other = await startTasks(world, { PLACE_WAIT_MS: '7500' });
   setFree(1);
-  const dying = await startDying(world, 'tasks.submit.reserved');
+  // Its unit and its key stay with it for much longer.
+  const dying = await startDying(world, 'tasks.submit.reserved', { LEASE_MS: '600000' });
   const body = { scene_code: 'ship', stream_url: world.stream.url };
   await callService(Number(dying.port), 'POST', '/v1/vision/tasks', { key: randomUUID(), limits, body }).catch(
     () => undefined,
   );
   expect(await dying.process.ended).toBe('SIGKILL');
-  expect((await create(randomUUID(), other)).status).toBe(201);
+  expect((await create(randomUUID())).status).toBe(201);
 });
 
 test('a create that takes long keeps its place meanwhile', async () => {
@@ -202,4 +204,22 @@ test('the last places are kept for subjects that have none', async () => {
   expect(await waitingOf(tenant)).toBe(1);
   setFree(100);
   expect((await second).status).toBe(201);
+});
+
+test('a subject without a slot gets one of those kept for it while a larger subject waits in front', async () => {
+  await settled();
+  setFree(100);
+  const [large, small] = [randomUUID(), randomUUID()];
+  const ofLarge = () => tasks.create({ subject: large, limits: { ...limits, active_tasks: 100 } });
+  for (let count = 0; count < 5; count += 1) expect((await ofLarge()).status).toBe(201);
+  await settled();
+  // The larger subject has the smaller share with one more, 6 of 100, and the only free slot is kept.
+  setFree(1, 10);
+  const waits = ofLarge();
+  await until(async () => (await waitingOf(large)) === 1);
+  const created = await tasks.create({ subject: small, limits: { ...limits, active_tasks: 10 } });
+  expect(created.status).toBe(201);
+  expect(await waitingOf(large)).toBe(1);
+  setFree(100);
+  expect((await waits).status).toBe(201);
 });

@@ -1,29 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
-import { createWorld, startTasks } from './support/system.ts';
+import { createWorld, patientSettings, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 import { formOf, mp4, upload } from './support/videos.ts';
 import type { Part } from './support/videos.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 let patient: TestTasks;
 let hasty: TestTasks;
 const ending = new AbortController();
 beforeAll(async () => {
-  world = await createWorld({ PLACE_WAIT_MS: '30000' });
+  world = await createWorld({ PLACE_WAIT_MS: '100000' });
   [patient, hasty] = await Promise.all([
-    startTasks(world, { SUBMIT_TIMEOUT_MS: '5000' }),
+    startTasks(world, { SUBMIT_TIMEOUT_MS: '5000' }, patientSettings),
     startTasks(world, { PLACE_WAIT_MS: '300' }),
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   ending.abort();
   await Promise.all([patient.stop(), hasty.stop()]);
   await world.close();
-}, 60_000);
+});
 
 /** The backend has so many places for files. */
 function setFree(object: number): void {

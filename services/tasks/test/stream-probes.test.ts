@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDnsServer } from '@vision/shared/testing/dns-server';
 import type { DnsAnswer, TestDnsServer } from '@vision/shared/testing/dns-server';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { Answer, TestTasks, World } from './support/system.ts';
-
-jest.setTimeout(60_000);
 
 const zone: Record<string, DnsAnswer> = {
   'camera.example.org': { addresses: ['127.0.0.1'] },
@@ -34,14 +32,14 @@ beforeAll(async () => {
   silentPort = (silentPeer.address() as AddressInfo).port;
   world = await createWorld({ STREAM_DNS_SERVERS: dns.address });
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterAll(async () => {
   await tasks.stop();
   await world.close();
   peers.forEach((socket) => socket.destroy());
   silentPeer.close();
   await dns.close();
-}, 60_000);
+});
 
 const reasonOf = ({ status, body }: Answer) => [status, body.details?.['reason']];
 const cameraUrl = () => world.stream.url.replace('127.0.0.1', 'camera.example.org');
@@ -54,7 +52,7 @@ test('a name is asked for at the name servers of the setting, and leads to the a
 });
 
 test('a name server that is silent for a zone keeps no look-up of another name waiting', async () => {
-  const patient = await startTasks(world, { PROBE_CONNECT_MS: '8000' });
+  const patient = await startTasks(world, { PROBE_CONNECT_MS: '8000', PROBE_TOTAL_MS: '10000' });
   let givenUp = 0;
   const silent = Array.from({ length: 16 }, async (_, at) => {
     await create(`rtsp://camera-${at}.silent.example/`, randomUUID(), patient);
@@ -89,7 +87,7 @@ test('without networks of the operator the text alone shows that a port is not a
 });
 
 test('a subject may have only some probes at once and in a minute, and others are left alone', async () => {
-  const limited = await startTasks(world, { PROBES_AT_ONCE: '2', PROBES_PER_MINUTE: '3' });
+  const limited = await startTasks(world, { PROBES_AT_ONCE: '2', PROBES_PER_MINUTE: '3', PROBE_TOTAL_MS: '10000' });
   const subject = randomUUID();
   const silentUrl = `rtsp://127.0.0.1:${silentPort}/`;
   const key = randomUUID();

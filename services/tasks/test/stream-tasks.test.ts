@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
-
-jest.setTimeout(60_000);
 
 let world: World;
 let tasks: TestTasks;
 beforeAll(async () => {
   world = await createWorld();
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterAll(async () => {
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 afterEach(() => {
   world.backend.onSubmit = () => 'accept';
 });

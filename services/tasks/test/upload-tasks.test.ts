@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';
@@ -8,18 +8,16 @@ import type { TestTasks, World } from './support/system.ts';
 import { formOf, mp4, upload } from './support/videos.ts';
 import type { Part, UploadOptions } from './support/videos.ts';
 
-jest.setTimeout(60_000);
-
 let world: World;
 let tasks: TestTasks;
 beforeAll(async () => {
   world = await createWorld();
   tasks = await startTasks(world);
-}, 60_000);
+});
 afterAll(async () => {
   await tasks.stop();
   await world.close();
-}, 60_000);
+});
 afterEach(() => {
   world.backend.onSubmit = () => 'accept';
 });
@@ -48,8 +46,8 @@ test('an uploaded video is stored whole and handed to the backend by its key', a
   const created = await send({ subject });
   expect([created.status, created.body.status]).toEqual([201, 'running']);
   const source = world.backend.jobs.get(created.body.task_id)?.request.source;
-  expect(source).toEqual({ kind: 'object', bucket: world.s3.bucket, key: `videos/${created.body.task_id}` });
-  const stat = await world.s3.client.statObject(world.s3.bucket, `videos/${created.body.task_id}`);
+  expect(source).toEqual({ kind: 'object', bucket: world.s3.bucket, key: await world.videoOf(created.body.task_id) });
+  const stat = await world.s3.client.statObject(world.s3.bucket, await world.videoOf(created.body.task_id));
   expect(stat.size).toBe(2000);
   expect(await world.quota.used(subject)).toBe(1);
 });
@@ -57,7 +55,9 @@ test('an uploaded video is stored whole and handed to the backend by its key', a
 test('the order of the parts does not matter', async () => {
   const created = await send({ parts: [{ name: 'file', file: mp4(9_000_000) }, scene] });
   expect(created.status).toBe(201);
-  expect((await world.s3.client.statObject(world.s3.bucket, `videos/${created.body.task_id}`)).size).toBe(9_000_000);
+  expect((await world.s3.client.statObject(world.s3.bucket, await world.videoOf(created.body.task_id))).size).toBe(
+    9_000_000,
+  );
 });
 
 test('a replay with another boundary, file name and order is the same request and stores nothing', async () => {
@@ -192,7 +192,7 @@ test('one byte too many is refused as soon as it arrives, and nothing is left', 
   expect([refused.status, refused.body.details?.['reason']]).toEqual([400, 'file_too_large']);
   expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
   await nothingLeft();
-}, 120_000);
+});
 
 test('a refusal of the backend removes the video', async () => {
   world.backend.onSubmit = () => 'refuse';
@@ -202,7 +202,7 @@ test('a refusal of the backend removes the video', async () => {
   // It cost no unit, so the gateway learns what the look at it took.
   expect(created.headers.get(processorTimeHeader)).toBe('1700');
   expect(await world.quota.used(subject)).toBe(0);
-  expect(await world.s3.objects()).not.toContain(`videos/${created.body.task_id}`);
+  expect(await world.s3.objects()).not.toContain(await world.videoOf(created.body.task_id));
 });
 
 test('maintenance refuses an upload before its body is read', async () => {
@@ -214,14 +214,16 @@ test('maintenance refuses an upload before its body is read', async () => {
 });
 
 test('the sweeper removes what belongs to no task, once it is old enough; keys of other forms when it looks at all', async () => {
-  const put = (key: string) => world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
-  const [orphan, foreign] = [`videos/${uuidv7()}`, 'videos/orphan'];
-  await Promise.all([orphan, foreign].map(put));
-  const kept = `videos/${(await send({})).body.task_id}`;
   const retain = (by: TestTasks) => by.call('POST', '/internal/v1/retention/run');
+  // The database becomes the owner of the bucket before strangers are in it.
+  await retain(tasks);
+  const put = (key: string) => world.s3.client.putObject(world.s3.bucket, key, Buffer.from('x'));
+  const [orphan, foreign] = [await world.videoOf(uuidv7()), 'videos/orphan'];
+  await Promise.all([orphan, foreign].map(put));
+  const kept = await world.videoOf((await send({})).body.task_id);
   await retain(tasks);
   expect(await world.s3.objects()).toEqual(expect.arrayContaining([orphan, foreign, kept]));
-  const eager = await startTasks(world, { ORPHAN_AGE_MS: '0', RETENTION_INTERVAL_MS: '200' });
+  const eager = await startTasks(world, { ORPHAN_AGE_MS: '0', SWEEP_GRACE_MS: '0', RETENTION_INTERVAL_MS: '200' });
   try {
     await until(async () => !(await world.s3.objects()).includes(orphan));
     expect(await world.s3.objects()).toEqual(expect.arrayContaining([foreign, kept]));
@@ -231,4 +233,41 @@ test('the sweeper removes what belongs to no task, once it is old enough; keys o
   } finally {
     await eager.stop();
   }
+});
+
+test('a restored database removes nothing, until an operator goes on with it', async () => {
+  const retain = async () => (await tasks.call('POST', '/internal/v1/retention/run')).body;
+  await retain();
+  const { task_id: expired } = (await send({})).body;
+  const { db } = world.database;
+  await db('tasks')
+    .where({ task_id: expired })
+    .update({ status: 'succeeded', result_expires_at: new Date(0) });
+  await db('bucket_owner').where({ name: 'videos' }).update({ generation: 0 });
+  expect(await retain()).toMatchObject({ tasks: 0, videos: 0 });
+  expect(await world.s3.objects()).toContain(await world.videoOf(expired));
+  const path = '/internal/v1/bucket/decisions';
+  const body = { decision: 'resume' };
+  expect((await tasks.call('POST', path, { issuer: 'results', body })).status).toBe(403);
+  expect(await tasks.call('POST', path, { body })).toMatchObject({ status: 200, body });
+  expect(await retain()).toMatchObject({ tasks: 1, videos: 1 });
+  expect(await world.s3.objects()).not.toContain(await world.videoOf(expired));
+});
+
+test('a key that is used again after its task has expired leaves the old video to the retention', async () => {
+  const request = { subject: randomUUID(), key: randomUUID() };
+  const { task_id: expired } = (await send(request)).body;
+  await world.database
+    .db('tasks')
+    .where({ task_id: expired })
+    .update({ status: 'succeeded', result_expires_at: new Date(0) });
+  const again = await send(request);
+  expect(again.status).toBe(201);
+  expect(again.body.task_id).not.toBe(expired);
+  const { body } = await tasks.call('POST', '/internal/v1/retention/run');
+  expect(body).toMatchObject({ tasks: 1, videos: 1, orphans: 0 });
+  const objects = await world.s3.objects();
+  expect(objects).not.toContain(await world.videoOf(expired));
+  expect(objects).toContain(await world.videoOf(again.body.task_id));
+  expect(await storedTasks(world, { task_id: expired })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Window } from '@vision/shared/audit/differences';
+import type { ObjectPage } from '@vision/shared/audit/audit-objects';
 import { activeStatuses, hiddenStatuses } from '../domain/task.ts';
 import type { Status } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
@@ -25,14 +25,39 @@ export interface StoredVideo {
   objectKey: string;
 }
 
-/** Videos of tasks that were submitted in this time. */
-export async function videosSubmitted(db: Knex, { from, to }: Window): Promise<StoredVideo[]> {
-  const { rows } = await db.raw<{ rows: StoredVideo[] }>(
-    `select t.task_id as "taskId", t.object_key as "objectKey"
+/** A page of the videos that tasks have, in the order of their ids. */
+export async function videosToScan(
+  db: Knex,
+  { after, limit }: { after: string; limit: number },
+): Promise<(StoredVideo & { cursor: string })[]> {
+  const query = db(TASKS)
+    .whereNotNull('object_key')
+    .whereNotIn('status', [...hiddenStatuses, 'refunded'])
+    .orderBy('task_id')
+    .limit(limit)
+    .select('task_id as taskId', 'task_id as cursor', 'object_key as objectKey');
+  if (after !== '') query.where('task_id', '>', after);
+  return query;
+}
+
+/** A video with the instant at which its task was submitted. */
+export interface SubmittedVideo extends StoredVideo {
+  at: string;
+}
+
+/** A page of the videos of tasks that were submitted in this time. */
+export async function videosSubmitted(
+  db: Knex,
+  { window: { from, to }, after, limit }: ObjectPage<SubmittedVideo>,
+): Promise<SubmittedVideo[]> {
+  const { rows } = await db.raw<{ rows: SubmittedVideo[] }>(
+    `select t.task_id as "taskId", t.object_key as "objectKey", m.at::text as at
        from task_moves as m join tasks as t using (task_id)
       where m.to_status = 'submitting' and m.at > :from and m.at <= :to
-        and t.object_key is not null and t.status <> 'refunded'`,
-    { from, to },
+        and t.object_key is not null and t.status <> 'refunded'
+        and (:after::timestamptz is null or (m.at, t.object_key) > (:after::timestamptz, :afterKey))
+      order by m.at, t.object_key limit :limit`,
+    { from, to, after: after?.at ?? null, afterKey: after?.objectKey ?? null, limit },
   );
   return rows;
 }

@@ -38,3 +38,13 @@ export async function listUndoing(db: Knex, subject: string, limit: number): Pro
     .select<TaskRow[]>('*');
   return rows.map(toTask);
 }
+
+/** Whether another draft of a subject may hold a unit that is refunded later. */
+export async function holdsUndecidedUnits(db: Knex, subject: string, except?: string): Promise<boolean> {
+  const query = db(TASKS)
+    .where({ subject })
+    .whereIn('status', [...hiddenStatuses])
+    .whereNotNull('admitted_at');
+  if (except !== undefined) query.whereNot({ task_id: except });
+  return (await query.first('task_id')) !== undefined;
+}

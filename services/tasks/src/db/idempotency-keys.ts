@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { endedStatuses } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
 import { TASKS } from './task-row.ts';
@@ -100,13 +99,14 @@ export async function freeKey(db: Knex, taskId: string): Promise<void> {
 }
 
 /**
- * Frees the key of a task that is not shown any more; an ended one goes with it. One that never ended stays until it
- * has, because its unit is held and its job may run; it gives up the name by which only one task may be found.
+ * Frees the key of an expired task. The task gives up the name by which only one task may be found and keeps its row:
+ * retention removes an ended one with its video, and one that never ended holds its unit, and its job may run.
  */
 export async function freeExpiredKey(tx: Knex.Transaction, taskId: string): Promise<void> {
-  const expired = () => tx(TASKS).where({ task_id: taskId }).where('result_expires_at', '<=', tx.raw('vision_now()'));
-  await expired().whereIn('status', endedStatuses).delete();
-  await expired().update({ request_key: taskId });
+  await tx(TASKS)
+    .where({ task_id: taskId })
+    .where('result_expires_at', '<=', tx.raw('vision_now()'))
+    .update({ request_key: taskId });
   await freeKey(tx, taskId);
 }
 

@@ -15,6 +15,11 @@ export class TaskMovedError extends Error {
   override readonly name = 'TaskMovedError';
 }
 
+/** Takes the failure of a move that another process made first; rethrows any other. */
+export function passOverMoved(error: unknown): void {
+  if (!(error instanceof TaskMovedError)) throw error;
+}
+
 /**
  * Moves a task by compare-and-set on state, version and attempt, notes the move, and tells it to the other services:
  * row first, then event, in the transaction of the caller. Nothing else changes the state of a task.

@@ -81,7 +81,8 @@ export async function keepPlaces(db: Knex, taskIds: string[], aliveMs: number): 
     .update({ expires_at: db.raw('greatest(expires_at, ?)', [inFuture(db, aliveMs)]) });
 }
 
-// What a subject has counts by kind: a stream holds its place for days, a file for minutes.
+// What a subject has counts by kind: a stream holds its place for days, a file for minutes. A claim that the kept
+// places exclude leaves the line before its front is counted: in front with a small share, it would block those places.
 const GRANT = `
   with granted as (
     select kind, subject, count(*) as places from place_claims
@@ -98,18 +99,21 @@ const GRANT = `
         where tasks.subject = claim.subject and tasks.kind = claim.kind and tasks.status = any(:submitted)
      ) as running
      where claim.granted_at is null
+  ), room as (
+    select kind, kept, free - (select coalesce(sum(places), 0) from granted where granted.kind = told.kind) as free
+      from unnest(:kinds::text[], :free::int[], :kept::int[]) as told (kind, free, kept)
   ), in_line as (
     select *, row_number() over (partition by kind order by (has + turn)::float8 / weight, asked_at, task_id) as place
       from asking
+  ), eligible as (
+    select task_id, free, row_number() over (partition by kind order by place) as position
+      from in_line join room using (kind)
+     where has + turn = 1 or place <= free - kept
   )
   update place_claims
      set granted_at = now(), expires_at = now() + make_interval(secs => :aliveS)
-    from in_line
-    join unnest(:kinds::text[], :free::int[], :kept::int[]) as room (kind, free, kept) using (kind)
-   where place_claims.task_id = in_line.task_id
-     and in_line.place <= room.free
-                             - (select coalesce(sum(places), 0) from granted where granted.kind = room.kind)
-                             - case when in_line.has + in_line.turn > 1 then room.kept else 0 end`;
+    from eligible
+   where place_claims.task_id = eligible.task_id and eligible.position <= eligible.free`;
 
 /** The clock that claims are dated by, to its last digit. */
 export async function claimClock(db: Knex): Promise<string> {

@@ -65,6 +65,12 @@ export async function findVideoTask(db: Knex, taskId: string, lock: '' | 'for up
   return row && toTask(row);
 }
 
+/** Those of these ids that are video tasks, drafts left out. */
+export async function findVideoTasks(db: Knex, ids: string[]): Promise<VisibleTask[]> {
+  const rows = await db<TaskRow | ImageTaskRow>(TASKS).whereIn('task_id', ids).whereIn('kind', videoKinds);
+  return rows.flatMap((row) => toVisibleTask(row) ?? []);
+}
+
 /** A task that is not hidden, whoever owns it and however old it is. */
 export async function findAnyTask(db: Knex, taskId: string): Promise<VisibleTask | undefined> {
   const row = await db<TaskRow | ImageTaskRow>(TASKS).where({ task_id: taskId }).first();

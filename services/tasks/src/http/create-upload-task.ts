@@ -8,6 +8,7 @@ import { createUploadTask } from '../use-cases/create-upload-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { receiveVideo, videoFormRefusals } from './receive-video.ts';
 import { createdReply, createRefusals, createResponses } from './task-view.ts';
+import { MAX_VIDEO_BYTES } from './video-meter.ts';
 
 const form = z
   .strictObject({
@@ -15,7 +16,7 @@ const form = z
     file: z
       .string()
       .meta({ format: 'binary' })
-      .describe('MP4 or MOV by content, at most 512 × 2^20 bytes, with a file name'),
+      .describe(`MP4 or MOV by content, at most ${MAX_VIDEO_BYTES / 2 ** 20} × 2^20 bytes, with a file name`),
   })
   .meta({ id: 'NewUploadTask' });
 

@@ -45,7 +45,6 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
       method: 'get',
       path: '/v1/vision/tasks',
       summary: 'Task history, newest first, image calls included',
-      description: 'A parameter that is not listed here is refused.',
       tag: 'Video tasks',
       audience: 'public',
       query,

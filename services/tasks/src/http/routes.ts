@@ -1,10 +1,15 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { decideBucketRoute } from '@vision/shared/http/decide-bucket';
+import { runAuditsRoute } from '@vision/shared/http/run-audits';
+import { scanObjectsRoute } from '@vision/shared/http/scan-objects';
 import { deadLetterRoutes } from '@vision/shared/status/dead-letter-routes';
 import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
+import { scanVideos } from '../use-cases/scan-videos.ts';
+import { auditsOf } from '../use-cases/audits.ts';
 import { describeTask } from '../use-cases/describe-task.ts';
 import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
@@ -19,9 +24,11 @@ import {
 } from './internal-tasks.ts';
 import { listBackendJobsRoute } from './list-backend-jobs.ts';
 import { listBackendStatusRoute } from './list-backend-status.ts';
+import { listJobsOfBackendRoute, stopJobOfBackendRoute } from './jobs-of-backend.ts';
 import { listTasksRoute } from './list-tasks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { stopTaskRoute } from './stop-task.ts';
+import { decideAboutVideos } from '../use-cases/sweep-videos.ts';
 
 export const routes = (deps: Deps): Route[] => [
   createStreamTaskRoute(deps),
@@ -32,6 +39,10 @@ export const routes = (deps: Deps): Route[] => [
   listInternalTasksRoute(deps),
   stopInternalTaskRoute(deps),
   listBackendJobsRoute(deps),
+  listJobsOfBackendRoute(deps),
+  stopJobOfBackendRoute(deps),
+  runAuditsRoute('runTaskAudits', { db: deps.db, audits: auditsOf(deps) }),
+  scanObjectsRoute('scanVideos', scanVideos(deps)),
   taskHistoryRoute('getTaskHistory', (taskId) => describeTask(deps, taskId)),
   getInternalTaskRoute(deps),
   verifyTaskRoute(deps),
@@ -40,6 +51,7 @@ export const routes = (deps: Deps): Route[] => [
   pingRoute('pingTasks', 'tasks'),
   listBackendStatusRoute(deps),
   runRetentionRoute(deps),
+  decideBucketRoute('decideTaskBucket', (decision) => decideAboutVideos(deps, decision)),
   republishOutboxRoute('republishTaskEvents', deps),
   ...deadLetterRoutes('tasks', 'Task', deps),
   listDifferencesRoute('listTaskDifferences', {

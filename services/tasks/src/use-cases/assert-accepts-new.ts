@@ -3,6 +3,7 @@ import type { UsageReply } from '@vision/shared/contracts/quota';
 import { fail } from '@vision/shared/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { CreateDeps } from './deps.ts';
+import { dayExhausted } from './refuse-exhausted.ts';
 
 /**
  * What keeps new work out: maintenance, an open breaker, a day that is used up. Replays pass whatever it says.
@@ -14,7 +15,7 @@ export async function assertAcceptsNew(deps: CreateDeps, caller: Caller): Promis
   let today = await videoUnits(deps, caller);
   // What a dead create holds is nobody's: "come back tomorrow" is only said when it is not enough either.
   if (today.remaining < 1 && (await deps.giveBackUnits(caller.subject)) > 0) today = await videoUnits(deps, caller);
-  if (today.remaining < 1) throw fail.dailyExhausted({ ...today, requested: 1 });
+  if (today.remaining < 1) throw await dayExhausted(deps, caller, { ...today, requested: 1 });
 }
 
 async function videoUnits({ quota }: CreateDeps, { subject, limits }: Caller): Promise<UsageReply['video']> {

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { createAnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';
 import { claimKey, openCreate, replayTask } from './create-key.ts';
@@ -31,6 +32,7 @@ export async function createStreamTask(
     const pinnedAddress = await probeStream(deps, draft, url);
     crashPoint('tasks.create-stream.probed');
     const source = { kind: 'stream' as const, url: url.href, pinned_address: pinnedAddress };
-    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source });
+    const time = createAnswerTime(deps.settings.submitTimeoutMs);
+    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source, time });
   });
 }

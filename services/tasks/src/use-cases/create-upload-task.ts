@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { videoKeyOf } from '../domain/video-key.ts';
+import { createAnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';
 import { claimKey, openCreate, replayTask } from './create-key.ts';
@@ -28,9 +29,10 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
     return { task: await replayTask(deps, opened, meaning), replayed: true };
   }
   const taskId = uuidv7();
+  const time = createAnswerTime(deps.settings.submitTimeoutMs);
   // Another request with this key may turn out to have created the task: such a replay needs no room.
-  if (opened.key === 'new') await deps.places.awaitRoom(placeFor({ taskId, kind: 'upload' }, request.caller));
-  const objectKey = videoKeyOf(taskId);
+  if (opened.key === 'new') await deps.places.awaitRoom(placeFor({ taskId, kind: 'upload' }, request.caller), time);
+  const objectKey = videoKeyOf(await deps.ownPrefix(), taskId);
   const draft = await beginDraft(deps, request, { taskId, kind: 'upload', objectKey });
   crashPoint('tasks.create-upload.drafted');
   return finishDraft(deps, draft, async () => {
@@ -40,7 +42,7 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
     if (claimed.outcome === 'replayed') return claimed;
     const scene = requireScene(deps, sceneCode);
     const source = { kind: 'object' as const, bucket: deps.store.bucket, key: objectKey };
-    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source });
+    return commitSubmission(deps, { draft, claim: claimed.claim, caller: request.caller, scene, source, time });
   });
 }
 

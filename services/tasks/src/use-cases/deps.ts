@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { TaskLoops } from '@vision/shared/async/task-loops';
 import type { InferenceClient } from '@vision/shared/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
@@ -37,6 +38,10 @@ export interface Deps {
   images: ImagesClient | undefined;
   results: ResultsClient | undefined;
   store: ObjectStore;
+  /** What the keys of new videos begin with. */
+  ownPrefix: () => Promise<string>;
+  /** Background loops whose steps fail task by task. */
+  loops: TaskLoops<'readability' | 'reconciler' | 'recovery'>;
   /** Ended jobs whose frames results is to be asked for. */
   awaitedEnds: AwaitedEnds;
   stops: StopSender;
@@ -62,9 +67,10 @@ export interface Settings extends PlacesSettings {
   bodyTotalMs: number;
   leaseMs: number;
   keyWaitMs: number;
-  submitTimeoutMs: number;
   probeTotalMs: number;
   stopWaitMs: number;
+  /** Longest wait of one create for answers of the backend. */
+  submitTimeoutMs: number;
   reconcileMs: number;
   quietReconcileMs: number;
   resolvingReconcileMs: number;
@@ -73,6 +79,8 @@ export interface Settings extends PlacesSettings {
   orphanAgeMs: number;
   /** How often all stored objects are looked at. */
   fullSweepMs: number;
+  /** Time from the mark of an unused video until it is removed. */
+  sweepGraceMs: number;
   retentionDays: number;
   retentionBatch: number;
   /** Age at which a difference that an audit found counts. */
@@ -86,5 +94,5 @@ export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'logger'>;
 /** What a submission and its outcome work with. */
 export type SubmitDeps = MoveDeps & UndoDeps & Pick<Deps, 'inference' | 'places' | 'settings'>;
 /** What every create works with. */
-export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'giveBackUnits'>;
-export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'logger' | 'settings'>;
+export type CreateDeps = SubmitDeps & Pick<Deps, 'scenes' | 'box' | 'giveBackUnits' | 'ownPrefix'>;
+export type ReconcileDeps = MoveDeps & Pick<Deps, 'inference' | 'awaitedEnds' | 'stops' | 'loops' | 'settings'>;

@@ -1,12 +1,12 @@
 import { createGate } from '@vision/shared/async/gate';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
-import { TaskMovedError } from '../db/move-task.ts';
+import { passOverMoved } from '../db/move-task.ts';
 import { canBeRead } from '../domain/job-progress.ts';
 import type { AwaitedEnd } from './awaited-ends.ts';
 import type { Deps, MoveDeps } from './deps.ts';
 import { moveNow } from './move-now.ts';
 
-type EndDeps = MoveDeps & Pick<Deps, 'awaitedEnds' | 'results' | 'logger'>;
+type EndDeps = MoveDeps & Pick<Deps, 'awaitedEnds' | 'results' | 'loops'>;
 
 /** Ids of one question to results; its contract takes no more. */
 const BATCH = 100;
@@ -31,11 +31,8 @@ export async function endWhenReadable(deps: EndDeps): Promise<number> {
 }
 
 async function end(deps: EndDeps, { task, verdict }: AwaitedEnd): Promise<void> {
-  try {
-    await withStoredTrace(task.trace, () => moveNow(deps, task, verdict.change));
-  } catch (error) {
-    // Its end mark came meanwhile, or another replica was first.
-    if (error instanceof TaskMovedError) return;
-    deps.logger.warn({ err: error, task_id: task.taskId }, 'a task could not be advanced');
-  }
+  await deps.loops.of('readability').attempt(task.taskId, () =>
+    // When it has moved, its end mark came meanwhile, or another replica was first.
+    withStoredTrace(task.trace, () => moveNow(deps, task, verdict.change)).catch(passOverMoved),
+  );
 }

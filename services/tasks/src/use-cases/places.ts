@@ -1,27 +1,29 @@
-import type { Knex } from 'knex';
-import { fail } from '@vision/shared/errors';
 import type { CapacityReply } from '@vision/shared/contracts/inference';
-import type { InferenceClient } from '@vision/shared/inference-client';
-import type { Logger } from '@vision/shared/logger';
-import { asUnavailable } from '@vision/shared/unavailable';
-import { claimClock, giveUpPlace, grantPlaces, keepPlaces, letGoOfPlace, stopWaiting } from '../db/place-claims.ts';
+import { asAppError, fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/shared/errors';
+import { giveUpPlace, grantPlaces, keepPlaces, letGoOfPlace, stopWaiting } from '../db/place-claims.ts';
 import type { FreePlaces, PlaceClaim } from '../db/place-claims.ts';
 import type { VideoKind } from '../domain/task.ts';
 import type { PlaceAnswer, Signals } from '../signals.ts';
+import { MAX_QUESTION_MS } from './answer-time.ts';
+import type { AnswerTime } from './answer-time.ts';
+import { CAPACITY_MS, createCapacity } from './capacity.ts';
+import type { Capacity, CapacityDeps } from './capacity.ts';
 
 /** Places at the backend, which creates wait for before units are reserved. */
 export interface Places {
   /**
    * Resolves when the create has a place, at once for a backend that does not tell of any.
-   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time.
+   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time, `inference_unreachable`
+   * when the backend did not answer in time; OP-TASK-BREAKER-OPEN.
    */
-  take: (claim: PlaceClaim) => Promise<void>;
+  take: (claim: PlaceClaim, time: AnswerTime) => Promise<void>;
   /**
    * For a create whose source comes first and takes long: resolves when there is room, and holds none. While there is
    * none it waits in the same line as those that take a place, so that no subject is passed over.
-   * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time.
+   * @throws AppError as `take`.
    */
-  awaitRoom: (claim: PlaceClaim) => Promise<void>;
+  awaitRoom: (claim: PlaceClaim, time: AnswerTime) => Promise<void>;
   /** The day of a subject is full: its creates that wait go on without a place, to hear so from quota at once. */
   endWaits: (subject: string) => void;
   /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
@@ -30,17 +32,16 @@ export interface Places {
   round: () => Promise<number>;
 }
 
-export interface PlacesDeps {
-  db: Knex;
-  logger: Logger;
+export interface PlacesDeps extends CapacityDeps {
   signals: Pick<Signals, 'placesWatched' | 'placeAnswered'>;
-  inference: Pick<InferenceClient, 'readCapacity'>;
   /** Starts the next round at once. */
   wakeRounds: () => void;
   settings: PlacesSettings;
 }
 
 export interface PlacesSettings {
+  /** Longest wait of one create for the answer to one question of the backend. */
+  questionLimitMs: number;
   /** Longest wait of a create for a place. */
   placeWaitMs: number;
   /** Creates that may wait in this process. */
@@ -49,10 +50,8 @@ export interface PlacesSettings {
   placesKeptPercent: number;
 }
 
-/** An answer of the backend counts for so long. */
-const CAPACITY_MS = 1_000;
 /** A claim outlasts every answer that was asked for before its job was sent: that age, and the time of the question. */
-const COUNTED_AFTER_MS = 2_500;
+const COUNTED_AFTER_MS = CAPACITY_MS + MAX_QUESTION_MS + 500;
 /** Rounds come every half second; a process that misses so many of them is dead, and what it claims is free again. */
 const ALIVE_MS = 5_000;
 
@@ -63,13 +62,13 @@ export function createPlaces(deps: PlacesDeps): Places {
   const line = createLine(deps, capacity);
   const held = new Set<string>();
   return {
-    take: async (claim) => {
-      if ((await capacity()).told === undefined) return;
+    take: async (claim, time) => {
+      if ((await time.spend(capacity)).told === undefined) return;
       await line.stand(claim);
       held.add(claim.taskId);
     },
-    awaitRoom: async (claim) => {
-      const { told } = await capacity();
+    awaitRoom: async (claim, time) => {
+      const { told } = await time.spend(capacity);
       if (told === undefined || isRoomFor(told, claim.kind)) return;
       await line.stand(claim);
       await giveUpPlace(db, claim.taskId);
@@ -94,50 +93,70 @@ export function createPlaces(deps: PlacesDeps): Places {
 
 /** Creates of this process that wait for a place. */
 interface Line {
-  /** @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was no place in time. */
+  /** @throws AppError as `take`. */
   stand: (claim: PlaceClaim) => Promise<void>;
   endWaits: (subject: string) => void;
   round: () => Promise<void>;
 }
 
+/** How a wait ended; a create that is refused gets the error. */
+interface WaitEnd {
+  answer: PlaceAnswer;
+  error?: AppError | undefined;
+}
+
+const noPlace = (): WaitEnd => ({ answer: 'refused', error: fail.upstreamDown('inference_no_capacity') });
+
 function createLine({ db, settings, signals, wakeRounds }: PlacesDeps, capacity: () => Promise<Capacity>): Line {
-  const waiting = new Map<string, { claim: PlaceClaim; end: (answer: PlaceAnswer) => void }>();
+  const waiting = new Map<string, { claim: PlaceClaim; end: (end: WaitEnd) => void }>();
   /** Settles with the round that is under way: it may write the claim of a create that waits no longer. */
   let underWay: Promise<unknown> = Promise.resolve();
   signals.placesWatched((kind) => [...waiting.values()].filter(({ claim }) => claim.kind === kind).length);
 
-  const waitForPlace = async (claim: PlaceClaim): Promise<PlaceAnswer> => {
-    const { promise, resolve } = Promise.withResolvers<PlaceAnswer>();
+  const waitForPlace = async (claim: PlaceClaim): Promise<WaitEnd> => {
+    const { promise, resolve } = Promise.withResolvers<WaitEnd>();
     waiting.set(claim.taskId, { claim, end: resolve });
-    const timer = setTimeout(() => resolve('refused'), settings.placeWaitMs);
+    const timer = setTimeout(() => resolve(noPlace()), settings.placeWaitMs);
     wakeRounds();
-    const answer = await promise;
+    const ended = await promise;
     clearTimeout(timer);
     waiting.delete(claim.taskId);
     await underWay;
     // It may have been granted in a round of another replica.
-    return answer === 'refused' && (await stopWaiting(db, claim.taskId)) ? 'granted' : answer;
+    return ended.error && (await stopWaiting(db, claim.taskId)) ? { answer: 'granted' } : ended;
   };
-  const grant = async () => {
-    const { told, askedAt } = await capacity();
+  /** A backend that is silent, or whose breaker is open, refuses all that wait: no place can come from it. */
+  const askAgain = async (): Promise<Capacity | undefined> => {
+    try {
+      return await capacity();
+    } catch (caught) {
+      const error = asAppError(caught);
+      if (!error) throw caught;
+      for (const { end } of waiting.values()) end({ answer: 'unanswered', error });
+      return undefined;
+    }
+  };
+  const grant = async ({ told, askedAt }: Capacity) => {
     const places = told ? freePlaces(told, settings.placesKeptPercent) : everywhere;
     const claims = [...waiting.values()].map(({ claim }) => claim);
     const granted = await grantPlaces(db, { waiting: claims, places, askedAt, aliveMs: ALIVE_MS });
-    for (const taskId of granted) waiting.get(taskId)?.end('granted');
+    for (const taskId of granted) waiting.get(taskId)?.end({ answer: 'granted' });
   };
   return {
     stand: async (claim) => {
       const from = performance.now();
-      const answer = waiting.size < settings.placeQueue ? await waitForPlace(claim) : 'refused';
+      const { answer, error } = waiting.size < settings.placeQueue ? await waitForPlace(claim) : noPlace();
       signals.placeAnswered({ task_id: claim.taskId, kind: claim.kind, waitedMs: performance.now() - from }, answer);
-      if (answer === 'refused') throw fail.upstreamDown('inference_no_capacity');
+      if (error) throw error;
     },
     endWaits: (subject) => {
-      for (const { claim, end } of waiting.values()) if (claim.subject === subject) end('unneeded');
+      for (const { claim, end } of waiting.values()) if (claim.subject === subject) end({ answer: 'unneeded' });
     },
     round: async () => {
       if (waiting.size === 0) return;
-      const round = grant();
+      const known = await askAgain();
+      if (!known || waiting.size === 0) return;
+      const round = grant(known);
       underWay = round.catch(() => undefined);
       await round;
     },
@@ -160,31 +179,3 @@ const everywhere: FreePlaces[] = (['stream', 'upload'] satisfies VideoKind[]).ma
   free: 1_000_000,
   kept: 0,
 }));
-
-interface Capacity {
-  /** Undefined when the backend does not tell, or cannot be asked now: then a submission tells. */
-  told: CapacityReply | undefined;
-  askedAt: string;
-}
-
-/** What the backend said last. */
-function createCapacity({ db, inference, logger }: PlacesDeps): () => Promise<Capacity> {
-  let last: { askedAtMs: number; answer: Promise<Capacity> } | undefined;
-  const ask = async (): Promise<Capacity> => {
-    const askedAt = await claimClock(db);
-    const told = await inference.readCapacity().catch((error: unknown) => {
-      if (!asUnavailable(error)) throw error;
-      logger.debug({ err: error }, 'the backend cannot be asked for its capacity');
-      return undefined;
-    });
-    return { told, askedAt };
-  };
-  return () => {
-    if (last && performance.now() - last.askedAtMs <= CAPACITY_MS) return last.answer;
-    const answer = ask();
-    last = { askedAtMs: performance.now(), answer };
-    // The next one asks anew when the database could not be asked.
-    answer.catch(() => (last = undefined));
-    return answer;
-  };
-}

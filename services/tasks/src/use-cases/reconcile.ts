@@ -4,7 +4,7 @@ import { createGate } from '@vision/shared/async/gate';
 import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import { checkAgain, checkNoMore, claimDueTasks, noteQuiet } from '../db/jobs.ts';
 import type { QuietTask } from '../db/jobs.ts';
-import { TaskMovedError } from '../db/move-task.ts';
+import { passOverMoved } from '../db/move-task.ts';
 import { isEvidence, isQuiet } from '../domain/job-progress.ts';
 import { isUnconfirmed } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';
@@ -103,16 +103,10 @@ async function postpone(deps: ReconcileDeps, tasks: Task[], pauseMs: number): Pr
 }
 
 /** Some at the same time. One task that cannot be advanced does not hold up the others; it is due again soon. */
-async function forEach({ logger }: ReconcileDeps, tasks: Task[], work: (task: Task) => Promise<void>): Promise<void> {
+async function forEach({ loops }: ReconcileDeps, tasks: Task[], work: (task: Task) => Promise<void>): Promise<void> {
   const gate = createGate({ concurrency: CONCURRENCY });
-  const advanceOne = async (task: Task) => {
-    try {
-      await work(task);
-    } catch (error) {
-      if (error instanceof TaskMovedError) return;
-      logger.warn({ err: error, task_id: task.taskId }, 'a task could not be advanced');
-    }
-  };
+  const loop = loops.of('reconciler');
+  const advanceOne = (task: Task) => loop.attempt(task.taskId, () => work(task).catch(passOverMoved));
   await Promise.all(tasks.map((task) => gate.run(() => advanceOne(task))));
 }
 

@@ -25,10 +25,15 @@ export async function releaseRefunded(
 }
 
 /** Removes the videos of refunded tasks whose process died in between. @returns how many. */
-export async function releaseVideos(deps: Pick<Deps, 'db' | 'store'>): Promise<number> {
-  const videos = await listRefundedVideos(deps.db, 50);
-  for (const video of videos) await removeVideo(deps, video);
-  return videos.length;
+export async function releaseVideos(deps: Pick<Deps, 'db' | 'loops' | 'store'>): Promise<number> {
+  const loop = deps.loops.of('recovery');
+  let released = 0;
+  for (const video of await listRefundedVideos(deps.db, 50))
+    await loop.attempt(video.taskId, async () => {
+      await removeVideo(deps, video);
+      released += 1;
+    });
+  return released;
 }
 
 async function removeVideo(

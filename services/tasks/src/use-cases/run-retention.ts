@@ -1,7 +1,8 @@
 import { crashPoint } from '@vision/shared/crash-point';
+import { standingOf } from '@vision/shared/object-store/bucket-owner';
 import { findExpired, removeTasks } from '../db/retention.ts';
-import type { Deps } from './deps.ts';
-import type { SweptVideos } from './sweep-videos.ts';
+import { videosOf } from './sweep-videos.ts';
+import type { SweepDeps, SweptVideos } from './sweep-videos.ts';
 
 export interface Removed {
   tasks: number;
@@ -14,13 +15,12 @@ export interface Removed {
 /**
  * Removes tasks whose time is over: reads hide them by age already; then the video, then the row with its moves and
  * key. Every step may be repeated, so a run that dies is finished by the next one. All replicas may remove tasks; what
- * belongs to no task is removed by `sweep`.
+ * belongs to no task is removed by `sweep`. A restored database removes nothing: what it holds may be older than its
+ * objects.
  */
-export async function runRetention(
-  deps: Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>,
-  sweep: () => Promise<SweptVideos | undefined>,
-): Promise<Removed> {
+export async function runRetention(deps: SweepDeps, sweep: () => Promise<SweptVideos | undefined>): Promise<Removed> {
   const removed: Removed = { tasks: 0, videos: 0, orphans: 0, incomplete_uploads: 0 };
+  if ((await standingOf(videosOf(deps))) === 'restored') return removed;
   for (;;) {
     const expired = await findExpired(deps.db, deps.settings.retentionBatch);
     if (expired.length === 0) break;

@@ -15,7 +15,9 @@ import { countActive, findVideoTask, lockSubject } from '../db/tasks.ts';
 import { isUnconfirmed } from '../domain/task.ts';
 import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
+import type { AnswerTime } from './answer-time.ts';
 import type { Deps, SubmitDeps } from './deps.ts';
+import { dayExhausted } from './refuse-exhausted.ts';
 
 export interface CheckedDraft {
   draft: Task;
@@ -23,6 +25,8 @@ export interface CheckedDraft {
   caller: Caller;
   scene: SceneEntry;
   source: JobSource;
+  /** For the question about a place, and the submission. */
+  time: AnswerTime;
 }
 
 /** A task that is committed as `submitting` and was not sent yet, with what the backend is to look at. */
@@ -30,6 +34,7 @@ export interface Submission {
   outcome: 'submitting';
   task: TaskIn<'submitting' | 'resolving'>;
   source: JobSource;
+  time: AnswerTime;
 }
 
 /** A task after its submission, and the processor time that the backend spent on looking at its source. */
@@ -53,25 +58,22 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
   const admitted = await fenced(() => admit(deps, checked));
   crashPoint('tasks.submit.admitted');
-  await deps.places.take(placeFor(checked.draft, checked.caller));
+  await deps.places.take(placeFor(checked.draft, checked.caller), checked.time);
   await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
   const task = await fenced(() => commitSubmitting(deps, checked, admitted));
   crashPoint('tasks.submit.submitting');
-  return { outcome: 'submitting', task, source: checked.source };
+  return { outcome: 'submitting', task, source: checked.source, time: checked.time };
 }
 
 /**
  * Hands a committed task to the backend and writes down what became of it.
  * @throws AppError when it was not created.
  */
-export async function handOver(deps: SubmitDeps, { task, source }: Submission): Promise<HandedOver> {
-  const outcome = await deps.inference.submitJob({
-    job_id: task.taskId,
-    scene_code: task.sceneCode,
-    lower_bound: task.lowerBound,
-    source,
-  });
+export async function handOver(deps: SubmitDeps, { task, source, time }: Submission): Promise<HandedOver> {
+  const { taskId, sceneCode, lowerBound } = task;
+  const job = { job_id: taskId, scene_code: sceneCode, lower_bound: lowerBound, source };
+  const outcome = await deps.inference.submitJob(job, time.leftMs());
   crashPoint('tasks.submit.sent');
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
 }
@@ -91,7 +93,7 @@ async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft)
   });
 }
 
-async function reserve({ quota, places }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
+async function reserve({ db, quota, places }: SubmitDeps, { claim, caller }: CheckedDraft, task: Task): Promise<void> {
   const reply = await quota.reserve(task.reservationId, task.subject, {
     idempotency_key: claim.key,
     kind: 'video',
@@ -100,7 +102,7 @@ async function reserve({ quota, places }: SubmitDeps, { claim, caller }: Checked
   });
   if (reply.outcome === 'exhausted') {
     places.endWaits(task.subject);
-    throw fail.dailyExhausted(reply);
+    throw await dayExhausted({ db }, { subject: task.subject, except: task.taskId }, reply);
   }
   if (reply.outcome === 'conflict') throw fail.keyReused();
   if (reply.outcome === 'closed') throw fail.sysUnavailable('create_taken_over');

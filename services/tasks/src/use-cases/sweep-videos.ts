@@ -1,12 +1,17 @@
 import { firstIdAt } from '@vision/shared/contracts/ids';
 import { databaseNow } from '@vision/shared/db/clock';
+import { decide } from '@vision/shared/object-store/bucket-owner';
+import type { Decision } from '@vision/shared/object-store/bucket-owner';
 import { sweepAll, sweepInTurn } from '@vision/shared/object-store/sweep';
 import type { Sweep } from '@vision/shared/object-store/sweep';
 import { withoutTask } from '../db/retention.ts';
-import { VIDEO_PREFIX, videoKeyOf } from '../domain/video-key.ts';
+import { VIDEO_PREFIX } from '../domain/video-key.ts';
 import type { Deps } from './deps.ts';
 
-type SweepDeps = Pick<Deps, 'db' | 'store' | 'settings' | 'signals'>;
+/** Names stored videos among the objects of the bucket. */
+export const VIDEOS = 'videos';
+
+export type SweepDeps = Pick<Deps, 'db' | 'logger' | 'store' | 'settings' | 'signals'>;
 
 export interface SweptVideos {
   orphans: number;
@@ -39,14 +44,20 @@ async function finish({ db, store, settings, signals }: SweepDeps, orphans: numb
   return { orphans, incompleteUploads: await store.abortIncomplete(VIDEO_PREFIX, cutOff) };
 }
 
-const videosOf = ({ db, store, settings }: SweepDeps): Sweep => ({
+export const videosOf = ({ db, logger, store, settings }: SweepDeps): Sweep => ({
   db,
+  logger,
   store,
-  name: 'videos',
+  name: VIDEOS,
   prefix: VIDEO_PREFIX,
-  firstKeyAt: (instant) => videoKeyOf(firstIdAt(instant)),
+  firstKeyAt: firstIdAt,
   ageMs: settings.orphanAgeMs,
   uploadMs: settings.bodyTotalMs,
   fullEveryMs: settings.fullSweepMs,
+  graceMs: settings.sweepGraceMs,
   findUnused: (keys) => withoutTask(db, keys),
 });
+
+/** Notes what an operator decides about this database and the bucket. */
+export const decideAboutVideos = ({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> =>
+  decide(db, VIDEOS, decision);

@@ -7,12 +7,13 @@ import type { World } from './system.ts';
 export async function startDying(
   world: World,
   crashAt: string,
+  changes: Record<string, string> = {},
 ): Promise<{ process: RunningProcess; port: number | undefined }> {
   const [port, healthPort] = [await freePort(), await freePort()];
   // Without Kafka: a killed member would hold up the consumer group of the next replica; its events wait in the outbox.
   const alone = { KAFKA_BROKERS: '127.0.0.1:1' };
   // What it holds is free soon after it is gone.
-  const dying = { LEASE_MS: '1200', CRASH_AT: crashAt };
+  const dying = { LEASE_MS: '1200', CRASH_AT: crashAt, ...changes };
   const env = { ...world.env, ...alone, ...dying, PORT: String(port), HEALTH_PORT: String(healthPort) };
   const process = startProcess('tasks', env);
   const isUp = await untilReady(process, healthPort).then(

@@ -6,6 +6,7 @@ import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import { topics } from '@vision/shared/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
+import { ownPrefixOf } from '@vision/shared/object-store/own-prefix';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
@@ -21,6 +22,7 @@ import { readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
 import type { TasksService } from '../../src/service.ts';
+import type { Settings } from '../../src/use-cases/deps.ts';
 import { startStream } from './media.ts';
 import type { TestStream } from './media.ts';
 
@@ -34,6 +36,8 @@ export interface World {
   stream: TestStream;
   /** Environment of a tasks process. */
   env: Record<string, string>;
+  /** Where the video of a task lies that is uploaded now. */
+  videoOf: (taskId: string) => Promise<string>;
   close: () => Promise<void>;
 }
 
@@ -51,6 +55,7 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
     quota,
     backend,
     stream,
+    videoOf: async (taskId) => (await ownPrefixOf({ db: database.db, name: 'videos', prefix: 'videos/' })) + taskId,
     env: {
       NODE_ENV: 'test',
       HOST: '127.0.0.1',
@@ -74,13 +79,19 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
       STREAM_ALLOWED_CIDRS: '127.0.0.0/8',
       PROBES_AT_ONCE: '1000',
       PROBES_PER_MINUTE: '100000',
+      // The parts of a world share two cores with other tests: one that is slow is not away.
+      SERVICE_TIMEOUT_MS: '100000',
+      S3_IDLE_MS: '100000',
+      PROBE_CONNECT_MS: '100000',
+      PROBE_TOTAL_MS: '100000',
+      KEY_WAIT_MS: '100000',
       // Whoever begins alone takes nothing over for one lease.
       LEASE_MS: '3000',
       RECONCILE_MS: '100',
       QUIET_RECONCILE_MS: '100',
       RESOLVING_RECONCILE_MS: '100',
       RECOVERY_MS: '200',
-      STOP_WAIT_MS: '3000',
+      STOP_WAIT_MS: '100000',
       BREAKER_RESET_MS: '500',
       ...env,
     },
@@ -167,8 +178,15 @@ export interface TestTasks {
   stop: () => Promise<void>;
 }
 
+/** The backend is a part of this process, so a question to it may take as long as this process is held up. */
+export const patientSettings: Partial<Settings> = { questionLimitMs: 100_000 };
+
 /** The service in this process, on the given world. */
-export async function startTasks(world: World, env: Record<string, string> = {}): Promise<TestTasks> {
+export async function startTasks(
+  world: World,
+  env: Record<string, string> = {},
+  changed: Partial<Settings> = Object.hasOwn(env, 'SUBMIT_TIMEOUT_MS') ? {} : patientSettings,
+): Promise<TestTasks> {
   let log = '';
   const sink = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -177,10 +195,14 @@ export async function startTasks(world: World, env: Record<string, string> = {})
     },
   });
   const logger = createLogger('tasks', 'debug', sink);
-  const service = await createService(readConfig({ ...world.env, ...env }), {
-    logger,
-    onFatal: (error) => logger.fatal({ err: error }),
-  });
+  const service = await createService(
+    readConfig({ ...world.env, ...env }),
+    {
+      logger,
+      onFatal: (error) => logger.fatal({ err: error }),
+    },
+    changed,
+  );
   await service.start();
   const call = (method: string, path: string, options?: CallOptions) =>
     callService(service.port, method, path, options);

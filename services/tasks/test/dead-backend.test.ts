@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { startUnreachable } from '@vision/shared/testing/full-queue';
+import { until } from '@vision/shared/testing/until';
+import { deadlineHeader } from '@vision/shared/upstream/deadline';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { Answer, TestTasks, World } from './support/system.ts';
+import { upload } from './support/videos.ts';
+
+jest.setTimeout(60_000);
+
+let world: World;
+let alive: TestTasks;
+const open: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  world = await createWorld({ BREAKER_RESET_MS: '600000' });
+  alive = await startTasks(world);
+}, 60_000);
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+afterAll(async () => {
+  await alive.stop();
+  await world.close();
+}, 60_000);
+
+const limits = { video_tasks_per_day: 1000, active_tasks: 1000 };
+
+async function startWith(url: string, env: Record<string, string> = {}): Promise<TestTasks> {
+  const tasks = await startTasks(world, { INFERENCE_URL: url, SUBMIT_TIMEOUT_MS: '1500', ...env });
+  open.push(tasks.stop);
+  return tasks;
+}
+
+interface Question {
+  asked: string;
+  /** What the client said that it waits for the answer. */
+  deadlineMs: number;
+}
+
+/** Reads every request, notes it, and leaves the rest to `answer`. */
+async function startBackend(answer: (asked: string, res: ServerResponse) => void) {
+  const questions: Question[] = [];
+  const server = createServer((req: IncomingMessage, res) => {
+    req.resume();
+    const asked = `${req.method ?? ''} ${req.url ?? ''}`;
+    // The reconciler asks for jobs.
+    if (req.url?.startsWith('/v1/jobs?')) res.end('{"jobs":[]}');
+    else {
+      questions.push({ asked, deadlineMs: Number(req.headers[deadlineHeader]) });
+      answer(asked, res);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  open.push(() => new Promise((resolve) => server.close(resolve).closeAllConnections()));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, questions };
+}
+const silent = () => undefined;
+const json = (res: ServerResponse, status: number, body: unknown) =>
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const capacityOf = (free: number) => ({ free: { stream: free, object: free }, places: { stream: 5, object: 5 } });
+
+const creates = {
+  stream: (tasks: TestTasks, subject: string, key: string) => tasks.create({ subject, key, limits }),
+  upload: (tasks: TestTasks, subject: string, key: string) => upload({ port: tasks.port, subject, key, limits }),
+};
+const cases = (['stream', 'upload'] as const).flatMap((kind) =>
+  (['refuses connections', 'accepts no connection', 'answers no request'] as const).map(
+    (fault) => [kind, fault] as const,
+  ),
+);
+
+async function startDead(fault: (typeof cases)[number][1]): Promise<string> {
+  if (fault === 'refuses connections') return 'http://127.0.0.1:1';
+  if (fault === 'answers no request') return (await startBackend(silent)).url;
+  const unreachable = await startUnreachable();
+  open.push(unreachable.close);
+  return unreachable.url;
+}
+
+async function expectNothingLeft(subject: string): Promise<void> {
+  expect(await world.quota.used(subject)).toBe(0);
+  expect(await storedTasks(world, { subject })).toEqual([]);
+  expect(await world.database.db('place_claims').where({ subject })).toEqual([]);
+}
+const eventsOf = (subject: string) => world.database.db('outbox').whereRaw('outbox::text like ?', [`%${subject}%`]);
+const refusal = ({ status, body }: Answer) => [status, body.code, body.details?.['reason']];
+const unreachable = [503, 'OP-TASK-UPSTREAM-DOWN', 'inference_unreachable'];
+
+test.each(cases)('a create (%s) at a backend that %s is refused, and its key is free', async (kind, fault) => {
+  const tasks = await startWith(await startDead(fault));
+  const [subject, key] = [randomUUID(), randomUUID()];
+  expect(refusal(await creates[kind](tasks, subject, key))).toEqual(unreachable);
+  await expectNothingLeft(subject);
+  // A silent backend is not waited for a second time: the create ends before a task is committed and announced.
+  if (fault !== 'refuses connections') expect(await eventsOf(subject)).toEqual([]);
+  const repeated = await creates[kind](alive, subject, key);
+  expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([201, null]);
+});
+
+test('a create does not submit to a backend that did not answer the question for its capacity', async () => {
+  const backend = await startBackend(silent);
+  const tasks = await startWith(backend.url);
+  expect(refusal(await tasks.create({ subject: randomUUID(), limits }))).toEqual(unreachable);
+  expect(backend.questions.map(({ asked }) => asked)).toEqual(['GET /v1/capacity']);
+  expect(backend.questions[0]?.deadlineMs).toBeLessThanOrEqual(500);
+});
+
+test('the submission gets what the question for the capacity left of SUBMIT_TIMEOUT_MS', async () => {
+  let heldMs = 0;
+  const backend = await startBackend((asked, res) => {
+    if (asked !== 'GET /v1/capacity') return;
+    const from = performance.now();
+    setTimeout(() => {
+      json(res, 200, capacityOf(5));
+      heldMs = performance.now() - from;
+    }, 300);
+  });
+  const tasks = await startWith(backend.url, { SUBMIT_TIMEOUT_MS: '6000' });
+  const subject = randomUUID();
+  const created = await tasks.create({ subject, limits });
+  // The job may be there, unlike after a question without an answer.
+  expect([created.status, created.body.status]).toEqual([202, 'resolving']);
+  const [, submission] = backend.questions;
+  expect(submission?.asked).toBe('POST /v1/jobs');
+  expect(heldMs).toBeGreaterThanOrEqual(299);
+  expect(submission?.deadlineMs).toBeLessThanOrEqual(Math.ceil(6000 - heldMs));
+  expect(submission?.deadlineMs).toBeGreaterThanOrEqual(2000);
+});
+
+test('creates that wait for a place are refused as soon as the backend falls silent', async () => {
+  let isSilent = false;
+  const backend = await startBackend((asked, res) => {
+    if (!isSilent && asked === 'GET /v1/capacity') json(res, 200, capacityOf(0));
+  });
+  // They would wait for longer than this test runs.
+  const tasks = await startWith(backend.url, { PLACE_WAIT_MS: '300000' });
+  const subject = randomUUID();
+  const waits = tasks.create({ subject, limits });
+  await until(async () => (await world.database.db('place_claims').where({ subject })).length === 1);
+  isSilent = true;
+  expect(refusal(await waits)).toEqual(unreachable);
+  await expectNothingLeft(subject);
+  expect(backend.questions.map(({ asked }) => asked)).not.toContain('POST /v1/jobs');
+});
+
+test('creates that a silent backend ends open the breaker', async () => {
+  const backend = await startBackend(silent);
+  const tasks = await startWith(backend.url, { SUBMIT_TIMEOUT_MS: '300' });
+  const codes: unknown[] = [];
+  for (let index = 0; index < 11; index += 1) {
+    codes.push((await tasks.create({ subject: randomUUID(), limits })).body.code);
+  }
+  expect(codes.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'OP-TASK-UPSTREAM-DOWN'));
+  expect(codes[10]).toBe('OP-TASK-BREAKER-OPEN');
+});

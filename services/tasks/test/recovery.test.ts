@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { createWorld, startTasks, storedTasks } from './support/system.ts';
+import type { TestTasks, World } from './support/system.ts';
+
+const UPLOADS = 5;
+let world: World;
+let tasks: TestTasks | undefined;
+/** Questions about unfinished uploads, which the object store leaves without an answer. */
+const held = new Set<ServerResponse>();
+const store = createServer((req, res) => {
+  if (!req.url?.includes('uploads')) return void res.writeHead(200).end();
+  held.add(res);
+  res.once('close', () => held.delete(res));
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+  world = await createWorld({ LEASE_MS: '1200' });
+});
+afterAll(async () => {
+  store.close();
+  store.closeAllConnections();
+  await tasks?.stop();
+  await world.close();
+});
+
+/** A create request whose process died while it was rolled back. */
+async function insertDead(subject: string, kind: 'stream' | 'upload', index: number): Promise<void> {
+  const now = new Date();
+  const taskId = randomUUID();
+  await world.database.db('tasks').insert({
+    task_id: taskId,
+    subject,
+    kind,
+    request_id: randomUUID(),
+    request_key: randomUUID(),
+    scene_code: 'ship',
+    status: 'undoing',
+    version: 1,
+    attempt: 1,
+    lower_bound: 0,
+    default_min_score: 0,
+    reservation_id: `${taskId}/1`,
+    object_key: kind === 'upload' ? `videos/${taskId}` : null,
+    admitted_at: now,
+    lease_until: new Date(index),
+    created_at: now,
+    updated_at: now,
+    result_expires_at: new Date(now.getTime() + 86_400_000),
+  });
+}
+
+test('uploads that wait for the object store hold up no other create request that is rolled back', async () => {
+  const [uploading, streaming] = [randomUUID(), randomUUID()];
+  for (let index = 0; index < UPLOADS; index += 1) await insertDead(uploading, 'upload', index);
+  await insertDead(streaming, 'stream', UPLOADS);
+  const { port } = store.address() as AddressInfo;
+  tasks = await startTasks(world, { S3_ENDPOINT: `http://127.0.0.1:${port}` });
+  await until(async () => held.size === UPLOADS && (await storedTasks(world, { subject: streaming })).length === 0);
+  expect(await storedTasks(world, { subject: uploading })).toHaveLength(UPLOADS);
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { count, httpUrl, list, loadConfig, millis, port, serviceConfig, tokens } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { redisConfig } from '@vision/shared/redis-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
@@ -16,6 +17,7 @@ const replicasUrl = (service: string) =>
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...standbyConfig,
   ...serviceKeyConfig,
   ADMIN_PORT: port(8081).describe('Port of the admin API; never exposed through the ingress'),
   ADMIN_TOKEN: tokens(16).describe(
@@ -49,7 +51,7 @@ export const configSchema = z.object({
   SETTINGS_POLL_MS: count(1000).describe('Interval at which maintenance and changed limits are read'),
   AUTH_FAILURES_PER_MINUTE: count(120).describe('Wrong keys one remote address may present in a minute'),
   ADMIN_FAILURES_PER_MINUTE: count(10).describe(
-    'Wrong tokens one remote address may present to the admin API in a minute before it has to wait',
+    'Wrong tokens one remote address may present to the admin API in a minute; the right one always passes',
   ),
   TRUSTED_PROXIES: list('')
     .superRefine(refuseUnknownProxies)

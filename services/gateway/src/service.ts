@@ -1,6 +1,7 @@
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { redisConnection } from '@vision/shared/redis-config';
@@ -62,7 +63,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
     readIdleMs: config.UPSTREAM_READ_MS,
   });
   const deps = createDeps(config, { db, logger, signals, redis, forwarder, signer });
-  const checks = [databaseCheck(db, database, migrations), redis.check];
+  const checks = [databaseCheck(db, database, migrations), standbyCheck(db, config), redis.check];
   const servers = createServers(config, deps, checks);
   return {
     get port() {

@@ -225,6 +225,18 @@ test('retention runs in every service that keeps something', async () => {
   );
 });
 
+test('a decision about the bucket is passed on to the service, and stands in the audit log with its reason', async () => {
+  gateway.upstream.answer = answerWith(200, { decision: 'resume' });
+  const body = { service: 'images', decision: 'resume', reason: 'restored to 08:00' };
+  const answer = await gateway.admin('POST', '/admin/v1/bucket/decisions', body, { 'x-operator': 'zoe@ops' });
+  expect(answer.body).toEqual({ service: 'images', decision: 'resume' });
+  expect(gateway.upstream.last().url).toBe('/internal/v1/bucket/decisions');
+  const noted = { actor: 'zoe@ops', action: 'bucket.resume', target: 'images', details: { reason: body.reason } };
+  expect((await audit())[0]).toMatchObject({ ...noted, result: 'done' });
+  const bare = { service: 'images', decision: 'resume' };
+  expect((await gateway.admin('POST', '/admin/v1/bucket/decisions', bare)).status).toBe(400);
+});
+
 test('differences are those of every service, and a service that does not tell is named', async () => {
   const found = { kind: 'quota_counter', id: '2026-03-15/video/acme', since: new Date().toISOString(), details: {} };
   gateway.upstream.answer = answerWith(200, { items: [found] });

@@ -12,8 +12,8 @@ let server: SecureStore;
 
 beforeAll(async () => {
   server = await startSecureRedis();
-  await until(async () => (await guardOf({}).check.ask()) === undefined, { timeoutMs: 60_000, intervalMs: 100 });
-}, 120_000);
+  await until(async () => (await guardOf({}).check.ask()) === undefined, { intervalMs: 100 });
+});
 
 afterAll(() => server.stop());
 

@@ -6,7 +6,7 @@ import type { RedisGuard } from './redis.ts';
 /** Kinds of requests of which a subject may have only some at once; the names of the limits. */
 export type SlotKind = 'image_calls' | 'video_uploads';
 
-export interface Slot {
+interface Slot {
   /** Others that may start now. */
   remaining: number;
   /** Gives the slot back; cheap, never fails. */

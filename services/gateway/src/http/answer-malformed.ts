@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { Socket } from 'node:net';
 import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { newTraceId } from '@vision/shared/http/request-id';
@@ -8,14 +8,16 @@ import { newTraceId } from '@vision/shared/http/request-id';
 /** Input that is not HTTP, or that expects something unsupported, also gets a problem document. */
 export function answerMalformed(server: Server): void {
   server.on('checkExpectation', (req, res) => server.emit('request', req, res));
-  server.on('clientError', (_error, socket) => refuse(socket));
+  server.on('clientError', (_error, socket) => {
+    if (socket instanceof Socket) refuse(socket);
+  });
 }
 
 const FAREWELL_MS = 2000;
 
-function refuse(socket: Duplex & { bytesWritten?: number }): void {
+function refuse(socket: Socket): void {
   if (!socket.writable) {
-    socket.destroy();
+    socket.resetAndDestroy();
     return;
   }
   const ids = { requestId: randomUUID(), traceId: newTraceId() };
@@ -24,8 +26,8 @@ function refuse(socket: Duplex & { bytesWritten?: number }): void {
     'The request is not valid HTTP, or its headers are too large.',
   );
   const body = JSON.stringify(toProblem(error, ids));
-  // A client that never closes its side must not keep ours open.
-  const cut = setTimeout(() => socket.destroy(), FAREWELL_MS);
+  // A client that never closes its side must not keep ours open, nor what it did not read of answers before.
+  const cut = setTimeout(() => socket.resetAndDestroy(), FAREWELL_MS);
   socket.once('close', () => clearTimeout(cut));
   socket.end(
     [

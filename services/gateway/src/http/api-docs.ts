@@ -2,23 +2,34 @@ import type { RequestHandler } from 'express';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 
 const directory = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-const files: Record<string, { type: string; read: () => Promise<Buffer | string> }> = {
-  '/docs': { type: 'text/html', read: async () => PAGE },
-  '/docs/start.js': { type: 'text/javascript', read: async () => START },
+const compress = promisify(gzip);
+
+interface Content {
+  plain: Buffer | string;
+  gzipped?: Buffer;
+}
+
+const files: Record<string, { type: string; read: () => Promise<Content> }> = {
+  '/docs': { type: 'text/html', read: async () => ({ plain: PAGE }) },
+  '/docs/start.js': { type: 'text/javascript', read: async () => ({ plain: START }) },
   '/docs/swagger-ui.css': { type: 'text/css', read: readOnce('swagger-ui.css') },
   '/docs/swagger-ui-bundle.js': { type: 'text/javascript', read: readOnce('swagger-ui-bundle.js') },
 };
 
-/** All answers share one copy of a file, however many of them wait for their readers. */
-function readOnce(name: string): () => Promise<Buffer> {
-  let content: Promise<Buffer> | undefined;
+/** All answers share one copy of a file, plain and compressed, however many of them wait for their readers. */
+function readOnce(name: string): () => Promise<Content> {
+  let content: Promise<Content> | undefined;
   return () => {
-    content ??= readFile(join(directory, name)).catch((error: unknown) => {
-      content = undefined;
-      throw error;
-    });
+    content ??= readFile(join(directory, name))
+      .then(async (plain) => ({ plain, gzipped: await compress(plain) }))
+      .catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      });
     return content;
   };
 }
@@ -31,14 +42,18 @@ export const apiDocs: RequestHandler = async (req, res, next) => {
     return;
   }
   res.locals['operation'] = 'getDocs';
+  const { plain, gzipped } = await file.read();
+  const isGzipped = gzipped !== undefined && req.acceptsEncodings('gzip') === 'gzip';
   res
     .set({
+      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
       'Content-Security-Policy':
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     })
+    .vary('Accept-Encoding')
     .type(file.type)
-    .send(await file.read());
+    .send(isGzipped ? gzipped : plain);
 };
 
 const PAGE = `<!doctype html>

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createPace } from '../domain/pace.ts';
 import type { Pace, PaceLimits } from '../domain/pace.ts';
+import { inodeOf } from './send-queues.ts';
 
 /** Why a connection was ended before its client wanted. */
 export type CutReason =
@@ -27,20 +28,40 @@ interface Exchange {
   answeredAt: number | undefined;
 }
 
+/** What is known when connections are looked at. */
+export interface Look {
+  /** When it was found out. */
+  now: number;
+  /** Since the look before. */
+  passedMs: number;
+  /** Bytes of answers that the kernel holds for this client. */
+  queued: number;
+  /** The kernel holds too much: the pace of those who read is judged by this look alone. */
+  isCrowded: boolean;
+}
+
+/** So little is on its way to every client that asks again and again, and costs nothing. */
+const SMALL_QUEUE_BYTES = 16 * 1024;
+
 /** What happens on one socket. It looks from time to time and slows nothing down. */
 export class Connection {
+  /** The number of the socket in the tables of the kernel. */
+  readonly inode: number | undefined;
   readonly #socket: Socket;
   readonly #limits: ConnectionLimits;
   readonly #upload: Direction;
   readonly #answer: Direction;
   #exchanges: Exchange[] = [];
   #wasHeld = false;
+  #ended: { at: number; letGo: () => void } | undefined;
 
   constructor(socket: Socket, limits: ConnectionLimits) {
+    this.inode = inodeOf(socket);
     this.#socket = socket;
     this.#limits = limits;
-    this.#upload = new Direction(createPace(limits));
-    this.#answer = new Direction(createPace(limits));
+    this.#upload = new Direction(limits);
+    this.#answer = new Direction(limits);
+    this.#keepUntilRead();
   }
 
   begin(req: IncomingMessage, res: ServerResponse): void {
@@ -51,16 +72,32 @@ export class Connection {
     });
   }
 
-  /** Looks at what moved in the last `passedMs`; returns why the connection has to end. */
-  look(now: number, passedMs: number): CutReason | undefined {
+  /** Looks at what moved since the last time; returns why the connection has to end. */
+  look({ now, passedMs, queued, isCrowded }: Look): CutReason | undefined {
     this.#exchanges = this.#exchanges.filter(({ req, res }) => !(req.complete && res.closed));
     const isAwaited = this.#exchanges.some(({ req }) => isBodyAwaited(req)) && !this.#wasHeld;
     this.#wasHeld = false;
     const isUploadSlow = this.#upload.look(isAwaited, this.#socket.bytesRead, passedMs);
-    const isReaderSlow = this.#answer.look(this.#socket.writableLength > 0, bytesTaken(this.#socket), passedMs);
+    const isUnread = this.#socket.writableLength > 0 || queued > SMALL_QUEUE_BYTES;
+    const isReaderSlow = this.#answer.look(isUnread, bytesTaken(this.#socket) - queued, passedMs);
+    if (!isUnread && this.#ended && this.#ended.at < now) this.#ended.letGo();
     if (isUploadSlow) return 'slow_upload';
-    if (isReaderSlow) return 'slow_reader';
+    if (isReaderSlow || (isCrowded && this.#answer.wasSlow)) return 'slow_reader';
     return this.#overdue(now);
+  }
+
+  /**
+   * A socket that is closed leaves what was not read to the kernel, where nothing of ours reaches it. So one that has
+   * ended stays open, and is judged, until its client has read what it was sent; the client sees the end at once.
+   */
+  #keepUntilRead(): void {
+    const socket = this.#socket;
+    const end = socket._final.bind(socket);
+    socket._final = (done) =>
+      end((error) => {
+        if (error || this.inode === undefined || socket.bytesWritten <= SMALL_QUEUE_BYTES) done(error);
+        else this.#ended = { at: performance.now(), letGo: () => done() };
+      });
   }
 
   #overdue(now: number): CutReason | undefined {
@@ -77,19 +114,25 @@ export class Connection {
 
 /** One direction of a connection: only time that is spent waiting for the client from look to look counts. */
 class Direction {
+  /** Whether the client was waited for since the look before, and moved less than the least pace. */
+  wasSlow = false;
+  readonly #limits: PaceLimits;
   readonly #pace: Pace;
   #wasAwaited = false;
   #moved = 0;
 
-  constructor(pace: Pace) {
-    this.#pace = pace;
+  constructor(limits: PaceLimits) {
+    this.#limits = limits;
+    this.#pace = createPace(limits);
   }
 
   look(isAwaited: boolean, moved: number, passedMs: number): boolean {
-    const isTooSlow = isAwaited && this.#wasAwaited && this.#pace.add(passedMs, moved - this.#moved);
+    const isWaited = isAwaited && this.#wasAwaited;
+    const bytes = moved - this.#moved;
+    this.wasSlow = isWaited && bytes * 1000 < this.#limits.minBytesPerS * passedMs;
     this.#wasAwaited = isAwaited;
     this.#moved = moved;
-    return isTooSlow;
+    return isWaited && this.#pace.add(passedMs, bytes);
   }
 }
 

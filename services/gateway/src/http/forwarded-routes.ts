@@ -1,22 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import type { Response } from 'express';
 import { taskPath } from '@vision/shared/contracts/ids';
 import { refusedPicturesHeader, refusedPicturesOf } from '@vision/shared/contracts/images';
 import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
 import { outcomeHeader, readOutcome } from '@vision/shared/contracts/outcome';
 import { pathTo } from '@vision/shared/contracts/question';
-import { fail } from '@vision/shared/errors';
-import type { Caller } from '@vision/shared/http/caller';
 import { route } from '@vision/shared/http/route';
 import type { Method, Route } from '@vision/shared/http/route';
 import { noteOutcome } from '@vision/shared/http/server-span';
 import type { Owner } from '../clients/owners.ts';
-import type { Slot, SlotKind } from '../clients/slots.ts';
+import type { SlotKind } from '../clients/slots.ts';
 import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { addLimit } from './authenticate.ts';
 import { cutOf } from './cut-reason.ts';
+import { inSlot } from './in-slot.ts';
 
 type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
@@ -61,11 +58,18 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
   // An id that is no UUID names nothing, so it is 404 here already.
   const params: z.ZodType<Record<string, string>> = path.includes('{') ? taskPath : z.object({});
   return route(
-    { operation, method, path, summary: `Passed on to ${owner}`, audience: 'public', params, responses: {} },
+    {
+      operation,
+      method,
+      path,
+      summary: `Passed on to ${owner}`,
+      audience: 'public',
+      isForwarded: true,
+      params,
+      responses: {},
+    },
     async ({ params, caller, req, res }) => {
-      const slot = kind ? await admitWork(deps, { kind, caller, res }) : undefined;
-      const uploadEnded = kind && deps.signals.uploadBegan();
-      try {
+      const forwardTo = async () => {
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
         // Its cost is read from the answer of work that goes on when the client has left.
@@ -75,16 +79,21 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         const way = { operation, owner, path: target, caller, isAnswerAwaited, cut, onAnswer };
         const answer = await deps.forward(req, res, way);
         await deps.processorBudgets.charge(caller.subject, costOf(answer));
-      } catch (error) {
-        deps.signals.upstreamFailed(owner, error);
-        throw error;
-      } finally {
-        uploadEnded?.();
-        slot?.release();
-      }
+      };
+      const reported = () => reportingFailures(deps, owner, forwardTo);
+      await (kind ? inSlot(deps, { kind, caller, res }, reported) : reported());
       return undefined;
     },
   );
+}
+
+async function reportingFailures({ signals }: ForwardDeps, owner: Owner, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    signals.upstreamFailed(owner, error);
+    throw error;
+  }
 }
 
 /** The cost of the work on a request, as the service tells that did it. */
@@ -93,29 +102,6 @@ function costOf(answer: IncomingHttpHeaders): Spent {
     processorMs: processorTimesOf(answer[processorTimeHeader]),
     refusedPictures: refusedPicturesOf(answer[refusedPicturesHeader]),
   };
-}
-
-/**
- * Lets work in that costs much: a subject whose pictures and videos cost more than it may use waits until its budget
- * has refilled, and only so much is under way at once. Both are asked in one round trip.
- */
-async function admitWork(
-  { slots, processorBudgets, signals }: ForwardDeps,
-  { kind, caller, res }: { kind: SlotKind; caller: Caller; res: Response },
-): Promise<Slot> {
-  const { subject } = caller;
-  const limit = caller.limits?.[kind] ?? 0;
-  const [waitMs, slot] = await Promise.all([processorBudgets.waitFor(subject), slots.take(subject, kind, limit)]);
-  signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);
-  if (waitMs > 0) {
-    slot?.release();
-    throw fail.rateLimited('processor_time_exceeded', Math.ceil(waitMs / 1000), { limit: 'processor_time' });
-  }
-  signals.limitDecided(kind, slot ? 'allowed' : 'refused', subject);
-  const policy = { name: kind, quota: limit, unit: 'concurrent-requests' } as const;
-  addLimit(res, policy, { name: kind, remaining: slot?.remaining ?? 0 });
-  if (!slot) throw fail.rateLimited('too_many_in_flight', 1, { limit: kind, allowed: limit });
-  return slot;
 }
 
 function queryOf(url: string): string {

@@ -14,14 +14,14 @@ export function oneAtATime(listener: RequestListener, onTooMany: (socket: Socket
   const work = (req: IncomingMessage, res: ServerResponse, line: (() => void)[]) => {
     res.once('close', () => {
       const next = line.shift();
-      if (next && !req.socket.destroyed) next();
+      if (next && isAnswerable(req.socket)) next();
       else lines.delete(req.socket);
     });
     listener(req, res);
   };
   return (req, res) => {
     const { socket } = req;
-    if (socket.destroyed) return;
+    if (!isAnswerable(socket)) return;
     const line = lines.get(socket);
     if (!line) {
       const first: (() => void)[] = [];
@@ -31,3 +31,6 @@ export function oneAtATime(listener: RequestListener, onTooMany: (socket: Socket
     else onTooMany(socket);
   };
 }
+
+/** A connection that has ended on our side stays for a while, until its client has read what it was sent. */
+const isAnswerable = (socket: Socket) => !socket.destroyed && !socket.writableEnded;

@@ -5,6 +5,8 @@ import type { IsTrusted } from '../domain/client-network.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionLimits, CutReason } from './connection.ts';
 import { noteCut } from './cut-reason.ts';
+import { crowdOf } from './crowd.ts';
+import { readSendQueues } from './send-queues.ts';
 
 export interface ConnectionWatchOptions extends ConnectionLimits {
   /** Open connections of one client address. */
@@ -18,10 +20,11 @@ const LOOK_EVERY_MS = 1000;
 
 /**
  * Ends connections whose client sends or takes less than the least pace while it is its turn, and those beyond the
- * number for one address. Silence between requests, and waiting for our answer or for our reading, cost nothing.
+ * number for one address. Silence between requests, and waiting for our answer or for our reading, cost nothing. An
+ * answer is taken when the client has acknowledged it, so what the kernel holds for a client that does not read counts.
  */
 export function watchConnections(server: Server, options: ConnectionWatchOptions): void {
-  const open = new Map<Socket, Connection>();
+  const open = new Map<Socket, { connection: Connection; network: string | undefined }>();
   const perNetwork = new Map<string, number>();
   const answers = new WeakMap<Socket, ServerResponse>();
   const cut = (socket: Socket, reason: CutReason) => {
@@ -38,7 +41,7 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
       return;
     }
     if (network !== undefined) perNetwork.set(network, (perNetwork.get(network) ?? 0) + 1);
-    open.set(socket, new Connection(socket, options));
+    open.set(socket, { connection: new Connection(socket, options), network });
     socket.once('close', () => {
       open.delete(socket);
       if (network !== undefined) release(perNetwork, network);
@@ -46,14 +49,21 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
   });
   server.on('request', (req, res) => {
     answers.set(req.socket, res);
-    open.get(req.socket)?.begin(req, res);
+    open.get(req.socket)?.connection.begin(req, res);
   });
   server.on('clientError', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onCut('head_timeout');
   });
-  lookWhileListening(server, Math.min(LOOK_EVERY_MS, options.windowMs / 10), (now, passedMs) => {
-    for (const [socket, connection] of open) {
-      const reason = connection.look(now, passedMs);
+  // Without a listener Node closes a connection that was idle for too long, whatever its client has not read.
+  server.on('timeout', (socket: Socket) => socket.destroySoon());
+  lookWhileListening(server, Math.min(LOOK_EVERY_MS, options.windowMs / 10), async (now, passedMs) => {
+    const queues = await readSendQueues();
+    const all = [...open].map(([socket, { connection, network }]) => {
+      return { socket, connection, network, queued: queues.get(connection.inode ?? 0) ?? 0 };
+    });
+    const isCrowded = crowdOf(all);
+    for (const { socket, connection, network, queued } of all) {
+      const reason = connection.look({ now, passedMs, queued, isCrowded: isCrowded(network) });
       if (reason) cut(socket, reason);
     }
   });
@@ -81,16 +91,22 @@ function release(perNetwork: Map<string, number>, network: string): void {
   else perNetwork.set(network, left);
 }
 
-function lookWhileListening(server: Server, everyMs: number, look: (now: number, passedMs: number) => void): void {
+type LookAtAll = (now: number, passedMs: number) => Promise<void>;
+
+function lookWhileListening(server: Server, everyMs: number, look: LookAtAll): void {
   let timer: NodeJS.Timeout | undefined;
   let lookedAt = 0;
+  let isLooking = false;
   server.on('listening', () => {
     lookedAt = performance.now();
     timer = setInterval(() => {
+      if (isLooking) return;
       const now = performance.now();
       // A process that stood still did not read either: no client pays for that.
-      look(now, Math.min(now - lookedAt, 2 * everyMs));
+      const passedMs = Math.min(now - lookedAt, 2 * everyMs);
       lookedAt = now;
+      isLooking = true;
+      void look(now, passedMs).finally(() => (isLooking = false));
     }, everyMs);
   });
   server.on('close', () => clearInterval(timer));

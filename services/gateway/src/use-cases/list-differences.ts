@@ -1,4 +1,4 @@
-import { listDifferences as question } from '@vision/shared/contracts/audit';
+import { listDifferences as question, runAudits as running } from '@vision/shared/contracts/audit';
 import type { Difference } from '@vision/shared/contracts/audit';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
@@ -11,13 +11,35 @@ export interface Differences {
   unreachable: string[];
 }
 
+type AskDeps = Pick<Deps, 'owners' | 'logger'>;
+
 /** What the audits of all services found to differ. */
-export async function listDifferences(
-  { owners, logger }: Pick<Deps, 'owners' | 'logger'>,
-  signal: AbortSignal,
-): Promise<Differences> {
+export async function listDifferences(deps: AskDeps, signal: AbortSignal): Promise<Differences> {
+  return askAll(deps, { services: AUDITORS, question, signal });
+}
+
+/**
+ * Lets the audits of all services look now. The ledger first: tasks and images ask it for the reservations that it
+ * makes due.
+ */
+export async function runAudits(deps: AskDeps, signal: AbortSignal): Promise<Differences> {
+  const ledger = await askAll(deps, { services: ['quota'], question: running, signal });
+  const others = await askAll(deps, { services: ['tasks', 'images', 'results'], question: running, signal });
+  return {
+    items: [...ledger.items, ...others.items],
+    unreachable: [...ledger.unreachable, ...others.unreachable],
+  };
+}
+
+interface Asking {
+  services: readonly (typeof AUDITORS)[number][];
+  question: typeof question;
+  signal: AbortSignal;
+}
+
+async function askAll({ owners, logger }: AskDeps, { services, question, signal }: Asking): Promise<Differences> {
   const asked = await Promise.all(
-    AUDITORS.map(async (service) => {
+    services.map(async (service) => {
       try {
         const { items } = await owners[service].ask(question, { subject: OPERATOR, signal });
         return { items: items.map((item) => ({ service, ...item })), unreachable: [] };

@@ -7,15 +7,20 @@ const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
 
 /** Lets every service remove what has expired; returns what each of them removed. */
 export async function runRetention(
-  { db, owners }: Pick<Deps, 'db' | 'owners'>,
+  { db, logger, owners }: Pick<Deps, 'db' | 'logger' | 'owners'>,
   actor: string,
 ): Promise<Record<string, Record<string, number>>> {
   const act = { actor, action: 'retention.run', target: 'retention', details: {} };
   return audited(db, act, async () => {
     const asked = await Promise.allSettled(
       KEEPERS.map(async (name) => {
-        const removed = await owners[name].ask(question, { subject: OPERATOR });
-        return [name, removed] as const;
+        try {
+          return [name, await owners[name].ask(question, { subject: OPERATOR })] as const;
+        } catch (error) {
+          // The reply names one failure only.
+          logger.warn({ err: error, callee: name }, 'a service could not remove what has expired');
+          throw error;
+        }
       }),
     );
     // All are asked before one that failed is reported: a run may be repeated at any time.

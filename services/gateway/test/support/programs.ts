@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '@vision/shared/testing/ports';
+import { inheritedEnvironment } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 
 const service = join(import.meta.dirname, '../..');
@@ -33,7 +34,7 @@ export async function startGatewayProcess(
   const flags = ['--conditions=@vision/source', '--import', './src/telemetry.ts'];
   const child = spawn(process.execPath, [...flags, 'src/main.ts'], {
     cwd: service,
-    env: { PATH: process.env['PATH'] ?? '', ...env, ...ports },
+    env: { ...inheritedEnvironment, ...env, ...ports },
     stdio: 'ignore',
   });
   const program = programOf(child);

@@ -5,7 +5,7 @@ import { fail } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
-import { listDifferences } from '../../use-cases/list-differences.ts';
+import { listDifferences, runAudits } from '../../use-cases/list-differences.ts';
 import { repairCounter } from '../../use-cases/repair-counter.ts';
 import { actorOf, operatorHeaders, operatorInvalid, subject, words } from './schemas.ts';
 
@@ -45,6 +45,21 @@ export const listDifferencesRoute = (deps: Deps): Route =>
       responses: { 200: { description: 'All is well when empty', schema: differences, example: exampleDifferences } },
     },
     async ({ signal }) => ({ status: 200, body: await listDifferences(deps, signal) }),
+  );
+
+export const runAuditsRoute = (deps: Deps): Route =>
+  route(
+    {
+      operation: 'runAudits',
+      method: 'post',
+      path: '/admin/v1/differences/run',
+      summary: 'Let every audit look now',
+      description: 'Tells also what is young and may agree in a minute, and asks about work whose turn comes later.',
+      tag: 'Upkeep',
+      audience: 'admin',
+      responses: { 200: { description: 'All is well when empty', schema: differences, example: exampleDifferences } },
+    },
+    async ({ signal }) => ({ status: 200, body: await runAudits(deps, signal) }),
   );
 
 export const repairCounterRoute = (deps: Deps): Route =>

@@ -17,12 +17,12 @@ import {
   operatorInvalid,
   subject,
   toKeyView,
-  words,
+  keyName,
 } from './schemas.ts';
 
 const OVERLAP_AT_MOST_S = 30 * 24 * 3600;
 
-const newKey = z.strictObject({ name: words(100).min(1), subject: subject.optional() }).meta({ id: 'NewApiKey' });
+const newKey = z.strictObject({ name: keyName, subject: subject.optional() }).meta({ id: 'NewApiKey' });
 const rotation = z
   .strictObject({ overlap_s: z.int().min(0).max(OVERLAP_AT_MOST_S).describe('Seconds in which both keys work') })
   .meta({ id: 'KeyRotation' });

@@ -1,10 +1,13 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
+import { decideBucketRoute, scanBucketRoute } from './bucket.ts';
 import { listDeadLettersRoute, replayDeadLettersRoute, showDeadLetterRoute } from './dead-letters.ts';
-import { listDifferencesRoute, repairCounterRoute } from './differences.ts';
+import { listDifferencesRoute, repairCounterRoute, runAuditsRoute } from './differences.ts';
+import { listJobsOfBackendRoute, stopJobOfBackendRoute } from './jobs-of-backend.ts';
 import { createKeyRoute, listKeysRoute, revokeKeyRoute, rotateKeyRoute } from './keys.ts';
 import { republishOutboxRoute } from './outbox.ts';
+import { endReservationRoute } from './reservations.ts';
 import { readStatusRoute } from './status.ts';
 import { getLimitsRoute, getSubjectUsageRoute, setLimitsRoute } from './subjects.ts';
 import { listBackendJobsRoute, listTasksOfAllRoute, showTaskRoute, stopTaskRoute, verifyTaskRoute } from './tasks.ts';
@@ -23,12 +26,18 @@ export function adminRoutes(deps: Deps): Route[] {
     showTaskRoute,
     stopTaskRoute,
     listBackendJobsRoute,
+    listJobsOfBackendRoute,
+    stopJobOfBackendRoute,
     verifyTaskRoute,
     getMaintenanceRoute,
     setMaintenanceRoute,
     runRetentionRoute,
+    decideBucketRoute,
+    scanBucketRoute,
     verifyQuotaRoute,
     repairCounterRoute,
+    endReservationRoute,
+    runAuditsRoute,
     listDifferencesRoute,
     listAuditRoute,
     readStatusRoute,

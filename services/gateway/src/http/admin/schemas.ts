@@ -17,6 +17,14 @@ export const words = (most: number) =>
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'no control characters')
     .refine((text) => text.isWellFormed(), 'no unpaired surrogates');
 
+/** Formats (as U+202E, which writes from right to left), separators of lines and of paragraphs. */
+const UNSEEN = /[\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** A name that looks like what it is: nothing in it turns the direction of text, hides, or begins a line. */
+export const keyName = words(100)
+  .min(1)
+  .refine((text) => !UNSEEN.test(text), 'no formatting characters');
+
 export const keyView = z
   .object({
     key_id: z.string(),

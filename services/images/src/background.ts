@@ -1,4 +1,3 @@
-import { auditReservations } from '@vision/shared/audit/audit-reservations';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
@@ -6,7 +5,8 @@ import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
-import { ANYTHING_DEAD, findHeld } from './db/idempotency-keys.ts';
+import { ANYTHING_DEAD } from './db/idempotency-keys.ts';
+import { auditsOf } from './use-cases/audits.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
 import { runRetention } from './use-cases/run-retention.ts';
@@ -59,7 +59,7 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
     createAuditor({
       db: deps.db,
       logger,
-      audits: [auditReservations({ ...deps, kind: 'image', findHeld: (ids) => findHeld(deps.db, ids) })],
+      audits: auditsOf(deps),
       config,
     }),
   ];

@@ -15,6 +15,7 @@ import {
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/shared/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
 import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
@@ -26,6 +27,7 @@ const DAY_MS = 86_400_000;
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
+  ...standbyConfig,
   ...databaseClockConfig,
   ...kafkaConfig,
   ...outboxConfig,

@@ -1,8 +1,11 @@
+import type { Knex } from 'knex';
 import { createGate } from '@vision/shared/async/gate';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
@@ -14,18 +17,22 @@ import { createProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
 import { bucketCheck } from '@vision/shared/object-store/check-bucket';
 import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
+import { createOwnPrefix } from '@vision/shared/object-store/own-prefix';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
+import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createBackground } from './background.ts';
 import { createClients } from './clients.ts';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { createHeadStarts } from './domain/head-starts.ts';
 import { migrations } from './db/migrations/list.ts';
+import { PICTURE_PREFIX } from './domain/picture-key.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
+import { PICTURES } from './use-cases/sweep-orphan-pictures.ts';
 import type { Deps, Settings } from './use-cases/deps.ts';
 
 export interface ImagesService extends RunningService {
@@ -41,24 +48,27 @@ const GATHER_MS = 200;
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger }: ServiceContext): Promise<ImagesService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
-  const database = databaseConnection(config);
-  const db = createDb({ ...database, applicationName: 'images', clockOffset });
+  const db = createDb({ ...databaseConnection(config), applicationName: 'images', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'images', logger });
   const producer = createProducer(kafka);
   const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
   const relay = createRelay({ db, producer, logger, keepPublishedMs, gatherMs: GATHER_MS });
   const clients = createClients(config, logger);
+  const loops = createTaskLoops(logger, ['recovery']);
 
   const deps: Deps = {
     ...clients,
     db,
+    logger,
     signals: createSignals(logger),
+    loops,
+    ownPrefix: createOwnPrefix({ db, name: PICTURES, prefix: PICTURE_PREFIX }),
     scenes: loadScenes(config.SCENES_FILE),
     ...placesOf(config),
     wakeRelay: relay.wake,
     producer,
     kafka,
-    status: createStatus(config, { ...clients, db, kafka, relay, logger }),
+    status: createStatus(config, { ...clients, db, kafka, relay, logger, loops }),
     settings: settingsOf(config),
   };
   const background = createBackground(deps, config, { producer, relay, logger });
@@ -67,11 +77,7 @@ export async function createService(config: Config, { logger }: ServiceContext):
   const access = createServiceAccess({ callee: 'images', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = [
-    databaseCheck(db, database, migrations),
-    kafkaCheck(config, { consumes: [], publishes: [topics.images] }),
-    bucketCheck(objectStoreOptions(config)),
-  ];
+  const checks = checksOf(config, db);
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, listeners: [server] });
 
   const closeClients = async () => {
@@ -104,6 +110,13 @@ export async function createService(config: Config, { logger }: ServiceContext):
   };
 }
 
+const checksOf = (config: Config, db: Knex): StartCheck[] => [
+  databaseCheck(db, databaseConnection(config), migrations),
+  standbyCheck(db, config),
+  kafkaCheck(config, { consumes: [], publishes: [topics.images] }),
+  bucketCheck(objectStoreOptions(config), ['read', 'write', 'list', 'remove']),
+];
+
 const placesOf = (config: Config): Pick<Deps, 'callGate' | 'imageGate' | 'headStarts'> => ({
   callGate: createGate({ concurrency: config.MAX_CALLS, queue: 0, leavesRoom: true }),
   imageGate: createGate({ concurrency: config.IMAGES_AT_ONCE, leavesRoom: true }),
@@ -120,5 +133,6 @@ const settingsOf = (config: Config): Settings => ({
   retentionDays: config.RETENTION_DAYS,
   orphanAgeMs: config.ORPHAN_AGE_MS,
   fullSweepMs: config.FULL_SWEEP_INTERVAL_MS,
+  sweepGraceMs: config.SWEEP_GRACE_MS,
   auditAgeMs: config.AUDIT_AGE_MS,
 });

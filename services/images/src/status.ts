@@ -12,6 +12,7 @@ import { migrations } from './db/migrations/list.ts';
 import type { Deps } from './use-cases/deps.ts';
 
 export interface StatusParts extends Pick<Deps, 'db' | 'store' | 'inference'> {
+  loops: Pick<Deps['loops'], 'poisoned'>;
   kafka: KafkaClient;
   relay: Relay;
   logger: Logger;
@@ -20,7 +21,7 @@ export interface StatusParts extends Pick<Deps, 'db' | 'store' | 'inference'> {
 /** Builds what tells operators how this process stands. */
 export function createStatus(
   config: Config,
-  { db, kafka, relay, store, inference, logger }: StatusParts,
+  { db, kafka, relay, store, inference, logger, loops }: StatusParts,
 ): StatusReader {
   const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, QUOTA_URL: baseUrl } = config;
   const signer = createTokenSigner({ issuer: 'images', key, publicKeys });
@@ -36,5 +37,6 @@ export function createStatus(
     },
     breakers: inference.breakers,
     outbox: { db, relay },
+    poisoned: loops.poisoned,
   });
 }

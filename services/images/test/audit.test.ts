@@ -13,11 +13,11 @@ let quota: RealQuota;
 beforeAll(async () => {
   world = await createWorld();
   quota = await startQuota({ kafka: world.kafka });
-}, 60_000);
+});
 afterAll(async () => {
   await quota.stop();
   await world.close();
-}, 60_000);
+});
 
 test('units that no image call holds are shown until they are given back; those of a call at work are not', async () => {
   const images = await startReplica(world, { QUOTA_URL: quota.url, AUDIT_INTERVAL_MS: '100', AUDIT_AGE_MS: '300' });

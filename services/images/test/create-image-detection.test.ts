@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { ownPrefixOf } from '@vision/shared/object-store/own-prefix';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { detected, oneObject } from './support/fake-inference.ts';
 import { file, files, picture, scene } from './support/form.ts';
@@ -45,7 +46,8 @@ test('pictures are detected, stored and answered in upload order', async () => {
   });
   const stored = (await images.s3.objects()).filter((key) => key.includes(body.task_id));
   const day = new Date().toISOString().slice(0, 10);
-  expect(stored.sort()).toEqual([`pictures/${day}/${body.task_id}/0`, `pictures/${day}/${body.task_id}/1`]);
+  const own = await ownPrefixOf({ db: images.database.db, name: 'pictures', prefix: 'pictures/' });
+  expect(stored.sort()).toEqual([0, 1].map((seq) => `${own}${day}/${body.task_id}/${seq}`));
   expect(images.quota.reservations.get(`${body.task_id}/1`)).toMatchObject({ units: 2, charged: 2 });
 });
 

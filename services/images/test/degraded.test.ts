@@ -95,7 +95,7 @@ test('a refusal does not wait for a store that hangs when pictures are to be rem
   await proxy.close();
   await replica.stop();
   await world.close();
-}, 60_000);
+});
 
 test('without quota a call is refused and nothing is kept; the undone call is told by an event', async () => {
   const it = await start();
@@ -137,7 +137,7 @@ test('a settlement that cannot be told now does not spoil the call', async () =>
 });
 
 test('with the backend away every image fails alone, then the breaker refuses calls until it is back', async () => {
-  const it = await start({ BREAKER_RESET_MS: '3000' });
+  const it = await start({ BREAKER_RESET_MS: '12000' });
   it.inference.answer = () => 'drop';
   const first = await it.detect(ten());
   expect(first.status).toBe(201);
@@ -145,7 +145,7 @@ test('with the backend away every image fails alone, then the breaker refuses ca
   const key = randomUUID();
   const refused = await it.post(files(picture('later')), { key });
   expect(refused.status).toBe(503);
-  expect(refused.headers.get('retry-after')).toMatch(/^[123]$/);
+  expect(refused.headers.get('retry-after')).toMatch(/^([1-9]|1[012])$/);
   expect(await refused.json()).toMatchObject({ code: 'OP-TASK-BREAKER-OPEN', details: { reason: 'breaker_open' } });
   expect(it.quota.used()).toBe(0);
   it.inference.answer = () => detected();
@@ -206,7 +206,7 @@ test('while the image of another call tries, a call that was let in before is re
 });
 
 test('images of a call during which the breaker opens fail as the backend does', async () => {
-  const it = await start({ BREAKER_RESET_MS: '60000', IMAGES_PER_CALL_AT_ONCE: '1' });
+  const it = await start({ BREAKER_RESET_MS: '600000', IMAGES_PER_CALL_AT_ONCE: '1' });
   it.inference.answer = () => 'drop';
   await it.detect(files(...Array.from({ length: 8 }, (_, index) => picture(`q${index}`))));
   const { status, body } = await it.detect(files(...Array.from({ length: 5 }, (_, index) => picture(`r${index}`))));
@@ -226,14 +226,14 @@ test.each([
 });
 
 test('a backend that hangs is given up after its deadline', async () => {
-  const it = await start({ DETECT_TIMEOUT_MS: '200' });
+  const it = await start({ DETECT_TIMEOUT_MS: '6000' });
   it.inference.answer = (name) => (name === 'p0' ? 'hang' : detected());
   const { body } = await it.detect(files(picture('p0'), picture('p1')));
   expect(body.results.map((entry) => entry.error_code ?? entry.status)).toEqual(['OP-TASK-UPSTREAM-DOWN', 'succeeded']);
 });
 
 test('a backend that hangs is waited for once: the images that have not begun fail with the others', async () => {
-  const it = await start({ DETECT_TIMEOUT_MS: '1500' });
+  const it = await start({ DETECT_TIMEOUT_MS: '6000' });
   it.inference.answer = () => 'hang';
   const { status, body } = await it.detect(ten());
   expect(status).toBe(201);
@@ -317,7 +317,7 @@ test('forty calls of ten at once charge exactly the hundred images that the day 
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
   expect(it.quota.used()).toBe(100);
   expect(await it.s3.objects()).toHaveLength(100);
-}, 60_000);
+});
 
 async function closedPort(): Promise<number> {
   const server = createServer();

@@ -5,7 +5,8 @@ import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import { on } from '@vision/shared/messaging/subscription';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
-import { positionsMigration } from '@vision/shared/messaging/positions';
+import { ownPrefixOf } from '@vision/shared/object-store/own-prefix';
+import { positionEpochsMigration, positionsMigration } from '@vision/shared/messaging/positions';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
@@ -27,7 +28,7 @@ let images: TestImages;
 /** Of the consumer of this test: the service itself consumes nothing. */
 let positions: TestDatabase;
 beforeAll(async () => {
-  positions = await createTestDatabase([positionsMigration]);
+  positions = await createTestDatabase([positionsMigration, positionEpochsMigration]);
   images = await startImages();
 });
 afterAll(async () => {
@@ -52,7 +53,7 @@ test('a finished call is told once, in full, under its task id', async () => {
   consumer.start();
   images.inference.answer = (name) => (name === 'bad' ? { status: 422, body: { reason: 'no' } } : detected());
   const { body } = await images.detect(files(picture('bad'), picture('good')));
-  await until(() => seen.length > 0, { timeoutMs: 20_000 });
+  await until(() => seen.length > 0);
   expect(seen).toEqual([
     {
       task_id: body.task_id,
@@ -77,9 +78,9 @@ test('a finished call is told once, in full, under its task id', async () => {
 test('an event that nobody announces is published soon', async () => {
   const { body } = await images.detect(files(picture('untold')));
   const published = () => images.database.db('outbox').where({ key: body.task_id }).whereNotNull('published_at');
-  await until(async () => (await published()).length === 1, { timeoutMs: 10_000 });
+  await until(async () => (await published()).length === 1);
   await images.database.db('outbox').where({ key: body.task_id }).update({ published_at: null });
-  await until(async () => (await published()).length === 1, { timeoutMs: 10_000 });
+  await until(async () => (await published()).length === 1);
 });
 
 test('pictures, results and keys are kept for 90 days and gone after them', async () => {
@@ -111,28 +112,30 @@ test('pictures, results and keys are kept for 90 days and gone after them', asyn
 test('the sweep takes pictures that no call names, once they are old enough', async () => {
   const { database, s3 } = images;
   const store = createObjectStore({ ...s3 });
+  const ownPrefix = await ownPrefixOf({ db: database.db, name: 'pictures', prefix: 'pictures/' });
+  const keyOf = (taskId: string, seq: number) => pictureKey(ownPrefix, taskId, seq);
   const put = (taskId: string, seq = 0) =>
-    store.put({ key: pictureKey(taskId, seq), body: Buffer.from('x'), contentType: 'image/png' });
+    store.put({ key: keyOf(taskId, seq), body: Buffer.from('x'), contentType: 'image/png' });
   const known = (await images.detect(files(picture('known')))).body.task_id;
   const [orphan, working] = [uuidv7(), uuidv7()];
   await put(orphan);
   await put(working);
   // Stored, and yet its image failed, because the answer of the store was lost.
   await put(known, 1);
-  const leftover = `${pictureKey(known, 0)}-${randomUUID()}`;
+  const leftover = `${keyOf(known, 0)}-${randomUUID()}`;
   await store.put({ key: leftover, body: Buffer.from('x'), contentType: 'image/png' });
   await claimKey(database.db, newKey(working), 60_000);
-  const settings = { orphanAgeMs: 60_000, fullSweepMs: 3_600_000, callMs: 80_000, keyWaitMs: 15_000 };
-  const deps = { db: database.db, store, signals: createSignals(logger), settings };
+  const settings = { orphanAgeMs: 60_000, fullSweepMs: 3_600_000, sweepGraceMs: 0, callMs: 80_000, keyWaitMs: 15_000 };
+  const deps = { db: database.db, logger, store, signals: createSignals(logger), settings };
   expect(await sweepOrphanPictures(deps, { everyMs: 0 })).toBe(0);
   const later = createDb({ url: database.url, applicationName: 'later', clockOffset: '61 seconds' });
   expect(await sweepOrphanPictures({ ...deps, db: later }, { everyMs: 0 })).toBe(3);
   await later.destroy();
   const left = await s3.objects();
-  expect(left).toContain(pictureKey(known, 0));
-  expect(left).toContain(pictureKey(working, 0));
-  expect(left).not.toContain(pictureKey(orphan, 0));
-  expect(left).not.toContain(pictureKey(known, 1));
+  expect(left).toContain(keyOf(known, 0));
+  expect(left).toContain(keyOf(working, 0));
+  expect(left).not.toContain(keyOf(orphan, 0));
+  expect(left).not.toContain(keyOf(known, 1));
   expect(left).not.toContain(leftover);
   store.close();
 });

@@ -66,4 +66,4 @@ test('a call whose commit is still under way when its connection is lost is answ
     await images.stop();
     await proxy.close();
   }
-}, 60_000);
+});

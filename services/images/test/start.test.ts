@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { topics } from '@vision/shared/contracts/topics';
 import { testKafka } from '@vision/shared/testing/kafka';
 import type { TestKafka } from '@vision/shared/testing/kafka';
+import { startLyingS3 } from '@vision/shared/testing/lying-s3';
+import type { LyingS3 } from '@vision/shared/testing/lying-s3';
 import { freePort } from '@vision/shared/testing/ports';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -11,15 +13,19 @@ import { createWorld } from './support/start-images.ts';
 import type { World } from './support/start-images.ts';
 
 let kafka: TestKafka;
-let world: World & { empty: TestDatabase };
+let world: World & { empty: TestDatabase; noRemoval: LyingS3 };
 
 beforeAll(async () => {
   kafka = await testKafka({ topics: [topics.images], partitions: 2 });
-  world = { ...(await createWorld(kafka)), empty: await createTestDatabase([]) };
-}, 60_000);
+  const started = await createWorld(kafka);
+  const noRemoval = await startLyingS3(Number(new URL(started.env['S3_ENDPOINT'] ?? '').port));
+  noRemoval.tell({ kind: 'refuses', method: 'POST', query: 'delete' });
+  world = { ...started, empty: await createTestDatabase([]), noRemoval };
+});
 
 afterAll(async () => {
   await world.close();
+  await world.noRemoval.close();
   await world.empty.drop();
   await kafka.close();
 });
@@ -77,6 +83,12 @@ const rows: Row[] = [
     says: /refuses S3_ACCESS_KEY and S3_SECRET_KEY for the bucket S3_BUCKET=/,
     then: 'is not ready',
   },
+  {
+    what: 'a right in the bucket that is missing',
+    changed: ({ noRemoval }) => ({ S3_ENDPOINT: `http://127.0.0.1:${noRemoval.port}` }),
+    says: /refuses S3_ACCESS_KEY and S3_SECRET_KEY for the bucket S3_BUCKET=.*: it needs s3:DeleteObject, below/,
+    then: 'is not ready',
+  },
 ];
 
 test.each(rows)('$what is the first line of the log, and the process $then', async ({ changed, says, then }) => {
@@ -85,7 +97,7 @@ test.each(rows)('$what is the first line of the log, and the process $then', asy
   const images = startProcess('images', { ...world.env, LOG_LEVEL: 'info', ...ports, ...changed(world) });
   try {
     const first = () => /^\{.*\}$/m.exec(images.output())?.[0];
-    const line = JSON.parse(await until(first, { timeoutMs: 50_000 })) as { level: string; msg: string };
+    const line = JSON.parse(await until(first)) as { level: string; msg: string };
     expect(line.msg).toMatch(says);
     expect(line.level).toBe(then === 'ends' ? 'fatal' : 'error');
     expect(images.output()).not.toContain('wrong-secret');

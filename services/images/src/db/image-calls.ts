@@ -66,13 +66,28 @@ export async function findStored(db: Knex, taskIds: string[]): Promise<string[]>
   return rows.map((row) => row.object_key);
 }
 
-/** Calls that have expired, oldest first. */
-export async function findExpired(db: Knex, limit: number): Promise<{ taskId: string; imagesTotal: number }[]> {
+/** A page of the stored pictures of finished calls, in the order of their tasks; `after` is `<task_id>/<seq>`. */
+export async function picturesToScan(
+  db: Knex,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ taskId: string; objectKey: string; cursor: string }[]> {
+  const [taskId = '', seq = ''] = after.split('/');
+  const query = db('images')
+    .whereNotNull('object_key')
+    .orderBy(['task_id', 'seq'])
+    .limit(limit)
+    .select('task_id as taskId', 'object_key as objectKey', db.raw(`task_id || '/' || seq as cursor`));
+  if (after !== '') query.whereRaw('(task_id, seq) > (?::uuid, ?::int)', [taskId, seq]);
+  return query;
+}
+
+/** Tasks of calls that have expired, oldest first. */
+export async function findExpired(db: Knex, limit: number): Promise<string[]> {
   return db('image_calls')
     .where('result_expires_at', '<=', db.raw('vision_now()'))
     .orderBy('result_expires_at')
     .limit(limit)
-    .select({ taskId: 'task_id', imagesTotal: 'images_total' });
+    .pluck<string[]>('task_id');
 }
 
 /** Removes calls, their images and their keys. */

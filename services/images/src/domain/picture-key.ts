@@ -1,27 +1,35 @@
+import { withoutOwner } from '@vision/shared/contracts/object-keys';
+
 /** Below this prefix of the object store lies every picture. */
 export const PICTURE_PREFIX = 'pictures/';
 
 /**
- * Object key of one picture: `pictures/<UTC day of the task id>/<task_id>/<seq>`. The day comes from the time inside
- * the UUIDv7 (RFC 9562, section 5.7), so the key of a picture follows from its task id alone.
+ * Object key of a new picture: `<prefix of the database><UTC day of the task id>/<task_id>/<seq>`. The day comes from
+ * the time inside the UUIDv7 (RFC 9562, section 5.7). A picture that is stored lies where its row says.
  */
-export function pictureKey(taskId: string, seq: number): string {
-  return `${dayPrefix(new Date(timeOf(taskId)))}${taskId}/${seq}`;
+export function pictureKey(ownPrefix: string, taskId: string, seq: number): string {
+  return `${ownPrefix}${dayOf(new Date(timeOf(taskId)))}/${taskId}/${seq}`;
 }
 
-/** Object keys of all pictures of a call. */
-export function pictureKeys(taskId: string, imagesTotal: number): string[] {
-  return Array.from({ length: imagesTotal }, (_, seq) => pictureKey(taskId, seq));
+/** Object keys of all pictures that a call without rows may have, those that an earlier release stored included. */
+export function pictureKeys(ownPrefix: string, { taskId, imagesTotal }: PicturesOfCall): string[] {
+  return [ownPrefix, PICTURE_PREFIX].flatMap((prefix) =>
+    Array.from({ length: imagesTotal }, (_, seq) => pictureKey(prefix, taskId, seq)),
+  );
 }
 
-/** Prefix of the pictures whose task ids were made on this UTC day. */
-export function dayPrefix(day: Date): string {
-  return `${PICTURE_PREFIX}${day.toISOString().slice(0, 10)}/`;
+interface PicturesOfCall {
+  taskId: string;
+  imagesTotal: number;
 }
+
+/** Behind the prefix, what keys begin with whose task ids were made on this UTC day. */
+export const dayOf = (day: Date): string => day.toISOString().slice(0, 10);
 
 /** Task id and position that an object key names; undefined for a key of another form. */
 export function parsePictureKey(key: string): { taskId: string; seq: number } | undefined {
-  const match = /^pictures\/\d{4}-\d{2}-\d{2}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d{1,2})$/.exec(key);
+  const rest = withoutOwner(PICTURE_PREFIX, key) ?? '';
+  const match = /^\d{4}-\d{2}-\d{2}\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(\d{1,2})$/.exec(rest);
   return match ? { taskId: match[1] ?? '', seq: Number(match[2]) } : undefined;
 }
 

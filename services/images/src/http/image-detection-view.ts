@@ -5,7 +5,7 @@ import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import type { Reply } from '@vision/shared/http/route';
 import { imageFaults, refusedImages } from '../domain/image-call.ts';
 import type { ImageEntry } from '../domain/image-call.ts';
-import { DEFAULT_SCENE } from '../domain/upload-rules.ts';
+import { DEFAULT_SCENE, MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { FinishedCall } from '../use-cases/create-image-detection.ts';
 
 const seq = z.int().min(0).describe('Position of the image in the upload, from 0');
@@ -68,7 +68,7 @@ export const form = z
       .array(z.string().meta({ format: 'binary' }))
       .min(1)
       .max(MAX_IMAGES)
-      .describe('JPEG, PNG or WEBP, 8 MiB each at most, each with a file name'),
+      .describe(`JPEG, PNG or WEBP, at most ${MAX_IMAGE_BYTES / 2 ** 20} MiB each, each with a file name`),
     scene_code: z.string().optional().describe(`An enabled scene; \`${DEFAULT_SCENE}\` when absent`),
   })
   .meta({ id: 'NewImageDetection' });

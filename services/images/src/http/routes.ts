@@ -1,20 +1,29 @@
 import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { runAuditsRoute } from '@vision/shared/http/run-audits';
+import { scanObjectsRoute } from '@vision/shared/http/scan-objects';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
+import { decideBucketRoute } from '@vision/shared/http/decide-bucket';
 import { deadLetterRoutes } from '@vision/shared/status/dead-letter-routes';
 import { republishOutboxRoute } from '@vision/shared/status/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
+import { auditsOf } from '../use-cases/audits.ts';
+import { scanPictures } from '../use-cases/scan-pictures.ts';
 import { describeImageCall } from '../use-cases/describe-image-call.ts';
 import { createImageDetectionRoute } from './create-image-detection.ts';
 import { getImageCallRoute } from './get-image-call.ts';
 import { runRetentionRoute } from './run-retention.ts';
+import { decideAboutPictures } from '../use-cases/sweep-orphan-pictures.ts';
 
 export function routes(deps: Deps): Route[] {
   return [
     createImageDetectionRoute(deps),
     getImageCallRoute(deps),
     runRetentionRoute(deps),
+    runAuditsRoute('runImageAudits', { db: deps.db, audits: auditsOf(deps) }),
+    scanObjectsRoute('scanPictures', scanPictures(deps)),
+    decideBucketRoute('decideImageBucket', (decision) => decideAboutPictures(deps, decision)),
     republishOutboxRoute('republishImageEvents', deps),
     ...deadLetterRoutes('images', 'Image', deps),
     statusRoute('getImagesStatus', deps.status),

@@ -6,7 +6,7 @@ import { runRetention } from '../use-cases/run-retention.ts';
 
 const removed = z.object({ image_calls: z.int(), pictures: z.int() });
 
-export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'store' | 'signals'>) =>
+export const runRetentionRoute = (deps: Deps) =>
   route(
     {
       ...question,

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import type { Gate } from '@vision/shared/async/gate';
+import type { TaskLoops } from '@vision/shared/async/task-loops';
 import type { InferenceClient } from '@vision/shared/inference-client';
+import type { Logger } from '@vision/shared/logger';
 import type { ObjectStore } from '@vision/shared/object-store/object-store';
 import type { QuotaClient } from '@vision/shared/quota-client';
 import type { Scenes } from '@vision/shared/scenes';
@@ -14,11 +16,16 @@ import type { Signals } from '../signals.ts';
 /** Everything that use cases and routes work with; each function names the few it needs. */
 export interface Deps {
   db: Knex;
+  logger: Logger;
   signals: Signals;
+  /** Background loops whose steps fail task by task. */
+  loops: TaskLoops<'recovery'>;
   scenes: Scenes;
   quota: QuotaClient;
   inference: InferenceClient;
   store: ObjectStore;
+  /** What the keys of new pictures begin with. */
+  ownPrefix: () => Promise<string>;
   spool: Spool;
   /** Bounds the calls of this process, and those of one subject; those beyond it are refused. */
   callGate: Gate;
@@ -54,6 +61,8 @@ export interface Settings {
   orphanAgeMs: number;
   /** How often all stored objects are looked at. */
   fullSweepMs: number;
+  /** Time from the mark of an unused picture until it is removed. */
+  sweepGraceMs: number;
   /** Age at which a difference that an audit found counts. */
   auditAgeMs: number;
 }

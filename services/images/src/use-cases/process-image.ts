@@ -43,7 +43,7 @@ export interface ProcessedImage {
   processorMs: number;
 }
 
-type ImageDeps = Pick<Deps, 'store' | 'inference' | 'signals'>;
+type ImageDeps = Pick<Deps, 'inference' | 'ownPrefix' | 'signals' | 'store'>;
 
 /** Relays and detects one image. Faults of store, backend or picture are its outcome; anything else is thrown. */
 export async function processImage(deps: ImageDeps, work: CallWork, numbered: NumberedImage): Promise<ProcessedImage> {
@@ -68,9 +68,8 @@ async function relayAndDetect(
   const { call, scene, signal, stalled, late } = work;
   const ending = AbortSignal.any([signal, late.signal]);
   const { bytes, contentType } = image;
-  const objectKey = pictureKey(call.taskId, seq);
   const relayFailed = new AbortController();
-  const relay = relayOnceConfirmed(deps, work, { image, objectKey, ending });
+  const relay = relayOnceConfirmed(deps, work, { numbered: { seq, image }, ending });
   const detection = deps.inference.detect({
     owner: call.subject,
     sceneCode: scene.scene_code,
@@ -93,6 +92,7 @@ async function relayAndDetect(
     processorMs,
   });
   if (stored.status === 'rejected') return failed(stored.reason);
+  const objectKey = stored.value;
   if (detected.status === 'rejected') return failed(detected.reason, objectKey);
   if (detected.value.outcome === 'unreadable') return failed(detected.value.error, objectKey);
   deps.signals.imageSucceeded();
@@ -101,15 +101,18 @@ async function relayAndDetect(
   return { outcome: { status: 'succeeded', objectKey, size, objects: kept }, processorMs };
 }
 
+/** @returns the key of the stored picture */
 async function relayOnceConfirmed(
-  { store }: Pick<Deps, 'store'>,
-  { confirmed }: CallWork,
-  { image, objectKey, ending }: { image: ReceivedImage; objectKey: string; ending: AbortSignal },
-): Promise<void> {
+  { ownPrefix, store }: Pick<Deps, 'ownPrefix' | 'store'>,
+  { call, confirmed }: CallWork,
+  { numbered: { seq, image }, ending }: { numbered: NumberedImage; ending: AbortSignal },
+): Promise<string> {
   await unlessAborted(ending, confirmed);
+  const objectKey = pictureKey(await ownPrefix(), call.taskId, seq);
   const { sha256, bytes, contentType } = image;
   await store.put({ key: objectKey, body: image.read(), contentType, known: { bytes, sha256 }, signal: ending });
   crashPoint('images.picture_stored');
+  return objectKey;
 }
 
 /** Whether store or backend gave no answer in time. A refusal is known at once and may concern this picture only. */

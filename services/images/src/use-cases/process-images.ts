@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 import { processImage } from './process-image.ts';
 import type { CallWork, NumberedImage, ProcessedImage, ReceivedImage } from './process-image.ts';
 
-export type ProcessDeps = Pick<Deps, 'store' | 'inference' | 'signals' | 'imageGate' | 'settings'>;
+export type ProcessDeps = Pick<Deps, 'inference' | 'imageGate' | 'ownPrefix' | 'settings' | 'signals' | 'store'>;
 
 export interface ImagesInput extends Pick<CallWork, 'call' | 'scene' | 'confirmed' | 'signal'> {
   images: ReceivedImage[];

@@ -1,9 +1,8 @@
 import { fail } from '@vision/shared/errors';
 import { claimDead } from '../db/idempotency-keys.ts';
-import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';
-import { undoImageCall } from './undo-image-call.ts';
-import type { UndoDeps } from './undo-image-call.ts';
+import { tryUndo, undoImageCall } from './undo-image-call.ts';
+import type { Undo, UndoDeps } from './undo-image-call.ts';
 
 export type RecoverDeps = UndoDeps & Pick<Deps, 'settings'>;
 
@@ -13,19 +12,24 @@ const BATCH = 20;
  * Undoes calls whose process died: their callers have lost the connection, and a retry with the same key starts anew.
  * Returns how many there were.
  */
-export async function recoverDeadCalls(deps: RecoverDeps): Promise<number> {
+export async function recoverDeadCalls(deps: RecoverDeps & Pick<Deps, 'loops'>): Promise<number> {
   const dead = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: BATCH });
-  for (const claim of dead) await undoDeadCall(deps, claim);
+  const loop = deps.loops.of('recovery');
+  for (const claim of dead) {
+    await loop.attempt(claim.taskId, () => {
+      deps.signals.callTakenOver(claim.taskId);
+      return tryUndo(deps, claim, workerDied());
+    });
+  }
   return dead.length;
 }
 
 /** The same at once for a call that a request waits for; does nothing when another process is undoing it. */
 export async function takeOverDeadCall(deps: RecoverDeps, taskId: string): Promise<void> {
   const [claim] = await claimDead(deps.db, { leaseMs: deps.settings.leaseMs, limit: 1, taskId });
-  if (claim) await undoDeadCall(deps, claim);
+  if (!claim) return;
+  deps.signals.callTakenOver(claim.taskId);
+  await undoImageCall(deps, claim, workerDied());
 }
 
-async function undoDeadCall(deps: RecoverDeps, claim: Claim): Promise<void> {
-  deps.signals.callTakenOver(claim.taskId);
-  await undoImageCall(deps, claim, { hadEffects: true, reason: fail.sysUnavailable('worker_died') });
-}
+const workerDied = (): Undo => ({ hadEffects: true, reason: fail.sysUnavailable('worker_died') });

@@ -1,8 +1,9 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { deleteCalls, findExpired } from '../db/image-calls.ts';
-import { pictureKeys } from '../domain/picture-key.ts';
-import type { Deps } from './deps.ts';
+import { standingOf } from '@vision/shared/object-store/bucket-owner';
+import { deleteCalls, findExpired, findStored } from '../db/image-calls.ts';
+import { picturesOf } from './sweep-orphan-pictures.ts';
+import type { SweepDeps } from './sweep-orphan-pictures.ts';
 
 export interface Removed {
   image_calls: number;
@@ -13,21 +14,20 @@ const BATCH = 100;
 
 /**
  * Removes calls that have expired, batch by batch: pictures first, then rows and keys, so that the next run continues
- * one that was cut short. Reads have hidden the calls since they expired.
+ * one that was cut short. Reads have hidden the calls since they expired. A restored database removes nothing: what it
+ * holds may be older than its objects.
  */
-export async function runRetention(
-  { db, store, signals }: Pick<Deps, 'db' | 'store' | 'signals'>,
-  signal?: AbortSignal,
-): Promise<Removed> {
+export async function runRetention(deps: SweepDeps, signal?: AbortSignal): Promise<Removed> {
   const removed: Removed = { image_calls: 0, pictures: 0 };
+  const { db, store, signals } = deps;
+  if ((await standingOf(picturesOf(deps))) === 'restored') return removed;
   while (signal?.aborted !== true) {
     const expired = await findExpired(db, BATCH);
     if (expired.length === 0) break;
-    const pictures = expired.flatMap(({ taskId, imagesTotal }) => pictureKeys(taskId, imagesTotal));
+    const pictures = await findStored(db, expired);
     await store.remove(pictures);
     crashPoint('images.expired_pictures_removed');
-    const taskIds = expired.map(({ taskId }) => taskId);
-    await inTransaction(db, (tx) => deleteCalls(tx, taskIds));
+    await inTransaction(db, (tx) => deleteCalls(tx, expired));
     crashPoint('images.expired_calls_removed');
     removed.image_calls += expired.length;
     removed.pictures += pictures.length;

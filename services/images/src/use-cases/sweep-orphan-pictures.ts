@@ -1,13 +1,18 @@
 import { firstIdAt } from '@vision/shared/contracts/ids';
+import { decide } from '@vision/shared/object-store/bucket-owner';
+import type { Decision } from '@vision/shared/object-store/bucket-owner';
 import { sweepInTurn } from '@vision/shared/object-store/sweep';
 import type { Sweep } from '@vision/shared/object-store/sweep';
 import { findUnfinished } from '../db/idempotency-keys.ts';
 import { findStored } from '../db/image-calls.ts';
-import { PICTURE_PREFIX, dayPrefix, parsePictureKey } from '../domain/picture-key.ts';
+import { PICTURE_PREFIX, dayOf, parsePictureKey } from '../domain/picture-key.ts';
 import type { Deps, Settings } from './deps.ts';
 
-export interface SweepDeps extends Pick<Deps, 'db' | 'store' | 'signals'> {
-  settings: Pick<Settings, 'callMs' | 'fullSweepMs' | 'keyWaitMs' | 'orphanAgeMs'>;
+/** Names pictures among the objects of the bucket. */
+export const PICTURES = 'pictures';
+
+export interface SweepDeps extends Pick<Deps, 'db' | 'logger' | 'store' | 'signals'> {
+  settings: Pick<Settings, 'callMs' | 'fullSweepMs' | 'keyWaitMs' | 'orphanAgeMs' | 'sweepGraceMs'>;
 }
 
 /**
@@ -23,16 +28,18 @@ export async function sweepOrphanPictures(
   return removed;
 }
 
-const picturesOf = ({ db, store, settings }: SweepDeps): Sweep => ({
+export const picturesOf = ({ db, logger, store, settings }: SweepDeps): Sweep => ({
   db,
+  logger,
   store,
-  name: 'pictures',
+  name: PICTURES,
   prefix: PICTURE_PREFIX,
-  firstKeyAt: (instant) => dayPrefix(instant) + firstIdAt(instant),
+  firstKeyAt: (instant) => `${dayOf(instant)}/${firstIdAt(instant)}`,
   ageMs: settings.orphanAgeMs,
   // The id is made when the upload is whole.
   uploadMs: settings.keyWaitMs + settings.callMs,
   fullEveryMs: settings.fullSweepMs,
+  graceMs: settings.sweepGraceMs,
   findUnused: async (keys) => {
     // A store that was killed may leave a file of its own behind; its name is no picture's, so no row names it.
     const taskOf = (key: string) => parsePictureKey(key)?.taskId ?? '';
@@ -43,3 +50,7 @@ const picturesOf = ({ db, store, settings }: SweepDeps): Sweep => ({
     return keys.filter((key) => !stored.has(key) && !unfinished.has(taskOf(key)));
   },
 });
+
+/** Notes what an operator decides about this database and the bucket. */
+export const decideAboutPictures = ({ db }: Pick<Deps, 'db'>, decision: Decision): Promise<void> =>
+  decide(db, PICTURES, decision);

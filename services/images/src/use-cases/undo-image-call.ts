@@ -11,7 +11,7 @@ import type { Claim, ImageCall } from '../domain/image-call.ts';
 import { pictureKeys } from '../domain/picture-key.ts';
 import type { Deps } from './deps.ts';
 
-export type UndoDeps = Pick<Deps, 'db' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
+export type UndoDeps = Pick<Deps, 'db' | 'ownPrefix' | 'quota' | 'store' | 'signals' | 'settings' | 'wakeRelay'>;
 
 export interface Undo {
   /** false when certainly no unit was taken and no picture stored. */
@@ -30,23 +30,28 @@ const REMOVAL_WAIT_MS = 2_000;
  * The key is removed together with the event that guarantees the refund, so quota and the store may be away. When the
  * database is away, recovery undoes the call later.
  */
-export async function undoImageCall(deps: UndoDeps, claim: Claim, { hadEffects, reason }: Undo): Promise<void> {
+export async function undoImageCall(deps: UndoDeps, claim: Claim, undo: Undo): Promise<void> {
   try {
-    if (hadEffects) {
-      if (!(await markUndoing(deps.db, claim))) {
-        await removeLatePictures(deps, claim);
-        return;
-      }
-      crashPoint('images.undo_begun');
-      await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim))]);
-      crashPoint('images.effects_undone');
-    }
-    if (!(await release(deps, claim, hadEffects))) return;
-    crashPoint('images.key_released');
-    deps.signals.callUndone(claim.taskId, asAppError(reason)?.reason ?? 'unexpected');
+    await tryUndo(deps, claim, undo);
   } catch (error) {
     deps.signals.undoFailed(claim.taskId, error);
   }
+}
+
+/** The same for the recovery, which repeats it. Rejects when the database fails. */
+export async function tryUndo(deps: UndoDeps, claim: Claim, { hadEffects, reason }: Undo): Promise<void> {
+  if (hadEffects) {
+    if (!(await markUndoing(deps.db, claim))) {
+      await removeLatePictures(deps, claim);
+      return;
+    }
+    crashPoint('images.undo_begun');
+    await Promise.all([refund(deps, claim), atMost(REMOVAL_WAIT_MS, removePictures(deps, claim))]);
+    crashPoint('images.effects_undone');
+  }
+  if (!(await release(deps, claim, hadEffects))) return;
+  crashPoint('images.key_released');
+  deps.signals.callUndone(claim.taskId, asAppError(reason)?.reason ?? 'unexpected');
 }
 
 async function refund({ quota, signals }: UndoDeps, claim: Claim): Promise<void> {
@@ -57,9 +62,9 @@ async function refund({ quota, signals }: UndoDeps, claim: Claim): Promise<void>
   }
 }
 
-async function removePictures({ store, signals }: UndoDeps, claim: Claim): Promise<void> {
+async function removePictures({ ownPrefix, store, signals }: UndoDeps, claim: Claim): Promise<void> {
   try {
-    await store.remove(pictureKeys(claim.taskId, claim.imagesTotal));
+    await store.remove(pictureKeys(await ownPrefix(), claim));
   } catch (error) {
     signals.picturesLeftBehind(claim.taskId, error);
   }

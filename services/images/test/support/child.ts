@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '@vision/shared/testing/ports';
+import { inheritedEnvironment } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 import { clientOf } from './start-images.ts';
 
@@ -20,7 +21,7 @@ export async function startChild(env: Record<string, string>): Promise<Child> {
   const [port, healthPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
     cwd: root,
-    env: { ...env, NODE_ENV: 'test', PORT: String(port), HEALTH_PORT: String(healthPort) },
+    env: { ...inheritedEnvironment, ...env, NODE_ENV: 'test', PORT: String(port), HEALTH_PORT: String(healthPort) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 
 export type DetectAnswer = { status: number; body: unknown; headers?: Record<string, string> } | 'drop' | 'hang';
 
@@ -29,7 +30,7 @@ export const detected = (objects: unknown[] = [oneObject]): DetectAnswer => ({
 /** A backend over a real socket whose every answer a test can choose. */
 export async function startFakeInference(): Promise<FakeInference> {
   let open = 0;
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     open += 1;
     fake.mostAtOnce = Math.max(fake.mostAtOnce, open);
     res.once('close', () => {

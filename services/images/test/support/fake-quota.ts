@@ -5,6 +5,7 @@ import { reserveRequest, settleRequest } from '@vision/shared/contracts/quota';
 import type { ReserveReply } from '@vision/shared/contracts/quota';
 import { fail } from '@vision/shared/errors';
 import { toProblem } from '@vision/shared/http/problem';
+import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 
 interface Reservation {
   units: number;
@@ -37,7 +38,7 @@ const resets_at = '2099-01-01T00:00:00+08:00';
 
 /** The quota contract over a real socket, with a ledger in memory. */
 export async function startFakeQuota(): Promise<FakeQuota> {
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     answer(fake, req, res).catch(() => res.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -74,6 +74,7 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     HEALTH_PORT: '0',
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    DATABASE_STANDBY: 'managed',
     KAFKA_BROKERS: kafka.brokers.join(','),
     TOPIC_PREFIX: kafka.topicPrefix,
     S3_ENDPOINT: s3.endpoint,
@@ -87,6 +88,9 @@ export async function createWorld(shared?: TestKafka): Promise<World> {
     QUOTA_URL: quota.url,
     SCENES_FILE: join(import.meta.dirname, '../../../../config/scenes.json'),
     SPOOL_DIR: spoolDir,
+    // The neighbours live in the process of the tests: one that is slow is not away.
+    QUOTA_TIMEOUT_MS: '100000',
+    KEY_WAIT_MS: '100000',
   };
   return {
     database,

@@ -2,6 +2,8 @@ import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
+import { bucketOwnerMigration } from '@vision/shared/object-store/bucket-owner';
+import { sweepMarksMigration } from '@vision/shared/object-store/sweep-marks';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
 import { imageCalls } from './0001-image-calls.ts';
@@ -13,4 +15,6 @@ export const migrations: Migration[] = [
   auditMigration,
   leaseWatchMigration,
   outboxKeyMigration,
+  bucketOwnerMigration,
+  sweepMarksMigration,
 ];

@@ -1,0 +1,8 @@
+import { auditReservations } from '@vision/shared/audit/audit-reservations';
+import type { Audit } from '@vision/shared/audit/auditor';
+import { findHeld } from '../db/idempotency-keys.ts';
+import type { Deps } from './deps.ts';
+
+export const auditsOf = (deps: Pick<Deps, 'db' | 'quota'>): Audit[] => [
+  auditReservations({ ...deps, kind: 'image', findHeld: (ids) => findHeld(deps.db, ids) }),
+];

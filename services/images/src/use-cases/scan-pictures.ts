@@ -1,0 +1,10 @@
+import type { ObjectScan, ScanPage } from '@vision/shared/contracts/objects';
+import { scanObjects } from '@vision/shared/object-store/scan-objects';
+import { picturesToScan } from '../db/image-calls.ts';
+import type { Deps } from './deps.ts';
+
+/** Images whose picture is not in the bucket. */
+export const scanPictures =
+  ({ db, store }: Pick<Deps, 'db' | 'store'>) =>
+  (page: ScanPage): Promise<ObjectScan> =>
+    scanObjects(store, (rows) => picturesToScan(db, rows), page);

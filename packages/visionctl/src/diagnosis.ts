@@ -13,6 +13,8 @@ export interface Finding {
 
 /** Events older than this wait although Kafka should have them. */
 const OLD_S = 30;
+/** Ids of poisoned tasks in one line. */
+const LISTED_TASKS = 10;
 
 /** What the processes told, one finding for each thing that was asked. */
 export function findingsOf(processes: ReplicaStatus[]): Finding[] {
@@ -29,6 +31,8 @@ function ofProcess({ service, address, status, fault }: ReplicaStatus): Finding[
       withAdvice({ from, what: `breaker ${name}` }, 'breaker', state === 'closed' ? undefined : state),
     ),
     ...ofOutbox(from, status),
+    ...ofLoops(from, status),
+    ...ofTimeouts(from, status),
   ];
 }
 
@@ -37,6 +41,24 @@ function ofOutbox(from: string, { outbox }: ServiceStatus): Finding[] {
   const { waiting, oldest_s: ageS } = outbox;
   const fault = ageS > OLD_S ? `${waiting} events wait, the oldest for ${Math.round(ageS)} s` : undefined;
   return [withAdvice({ from, what: 'outbox' }, 'outbox', fault)];
+}
+
+function ofLoops(from: string, { poisoned = [] }: ServiceStatus): Finding[] {
+  return poisoned.map(({ loop, tasks, task_ids: ids }) => {
+    const listed = ids.slice(0, LISTED_TASKS).join(', ');
+    const rest = tasks > LISTED_TASKS ? ` and ${tasks - LISTED_TASKS} more` : '';
+    return withAdvice({ from, what: `loop ${loop}` }, 'loop', `a step fails for ${tasks} tasks: ${listed}${rest}`);
+  });
+}
+
+/** A dependency may answer now and not have answered others a moment ago. */
+function ofTimeouts(from: string, { timeouts = [] }: ServiceStatus): Finding[] {
+  return Object.entries(Object.groupBy(timeouts, ({ upstream }) => upstream)).map(([upstream, calls = []]) => {
+    const sum = calls.reduce((total, call) => total + call.timeouts, 0);
+    const operations = calls.map((call) => `${call.operation} ${call.timeouts}`).join(', ');
+    const fault = `${sum} timed out in the last minute: ${operations}`;
+    return withAdvice({ from, what: `calls to ${upstream}` }, 'timeouts', fault);
+  });
 }
 
 /** A service that publishes, and of which no process says that it is the one that does. */
@@ -78,6 +100,8 @@ const byKind: Record<string, string> = {
   inference: `start the inference backend or correct INFERENCE_URL; ${GUIDE}, "Inference"`,
   breaker: `the backend failed again and again: find out why; it closes by itself; ${GUIDE}, "Breaker and maintenance"`,
   outbox: `read the log of the service for outbox-relay; ${GUIDE}, "The outbox grows although Kafka is healthy"`,
+  loop: `search the log for the task_id, remove the cause; ${GUIDE}, "A background step fails for a task"`,
+  timeouts: `see how many fail, of which processes; ${GUIDE}, "Calls to an upstream time out or fail"`,
   process: stuck('that process'),
   tasks: stuck('tasks'),
   images: stuck('images'),

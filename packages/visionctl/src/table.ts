@@ -1,5 +1,8 @@
+/** Control characters, and what turns the direction of text, hides, or begins a new line. */
+export const UNPRINTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /**
- * Lines up rows under their column names; control characters are shown as `?`, so that data cannot steer a terminal.
+ * Lines up rows under their column names; what is not printed is shown as `?`, so that data cannot steer a terminal.
  */
 export function table(columns: string[], rows: Record<string, unknown>[]): string {
   if (rows.length === 0) return '(none)';
@@ -26,5 +29,5 @@ export function facts(values: Record<string, unknown>): string {
 function show(value: unknown): string {
   if (value === undefined || value === null) return '-';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.replaceAll(/\p{Cc}/gu, '?');
+  return text.replaceAll(UNPRINTED, '?');
 }

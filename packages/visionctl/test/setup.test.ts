@@ -13,7 +13,7 @@ let s3: TestS3;
 beforeAll(async () => {
   kafka = await testKafka({ topics: Object.values(topics), partitions: 1 });
   s3 = await testS3();
-}, 60_000);
+});
 
 afterAll(async () => {
   await kafka.close();
@@ -57,7 +57,7 @@ test('topics are made as declared: first reported, then changed, then left alone
     text: expect.stringContaining(`Cannot be changed: ${name} has 2 partitions`),
   });
   expect(await visionctl(['topics', 'create'], {})).toEqual({ code: 0, text: '8 topics exist.' });
-}, 60_000);
+});
 
 test('a declaration that is wrong and brokers that are away are one sentence with the setting', async () => {
   const wrong = await visionctl(['topics', 'apply'], { TOPICS: '{"frames":{"partition":3}}' });
@@ -69,7 +69,7 @@ test('a declaration that is wrong and brokers that are away are one sentence wit
     code: 1,
     text: 'visionctl: No broker of KAFKA_BROKERS=127.0.0.1:1 answers: ECONNREFUSED',
   });
-}, 60_000);
+});
 
 test('the bucket is made and checked with the settings of S3 alone', async () => {
   expect(await visionctl(['bucket', 'check'], {})).toMatchObject({ code: 0 });
@@ -82,4 +82,4 @@ test('the bucket is made and checked with the settings of S3 alone', async () =>
     text: expect.stringContaining('S3_ENDPOINT=http://127.0.0.1:1 does not answer'),
   });
   expect(await visionctl(['bucket', 'create'], {})).toMatchObject({ code: 0 });
-}, 60_000);
+});

@@ -12,12 +12,20 @@ const differences = z.object({
 
 export const auditCommand: Command = {
   name: 'audit',
-  options: { limit: { value: 'number', summary: 'entries at most, 100 by default' } },
+  options: {
+    limit: { value: 'number', summary: 'entries at most, 100 by default' },
+    now: { summary: 'let every audit look now, and show what is young too' },
+  },
   summary: 'show what the audits of the services found, and what operators did; exit code 1 when something differs',
   run: async ({ admin, options }) => {
     const limit = wholeNumber(options, 'limit', 1) ?? 100;
     const acts = await admin.call(audit, { method: 'GET', path: `/admin/v1/audit?limit=${limit}` });
-    const found = await admin.call(differences, { method: 'GET', path: '/admin/v1/differences' });
+    const found = await admin.call(
+      differences,
+      options['now'] === undefined
+        ? { method: 'GET', path: '/admin/v1/differences' }
+        : { method: 'POST', path: '/admin/v1/differences/run' },
+    );
     const isWell = found.items.length === 0 && found.unreachable.length === 0;
     return {
       value: { ...acts, differences: found.items, unreachable: found.unreachable },

@@ -2,7 +2,7 @@ import { topics } from '@vision/shared/contracts/topics';
 import { z } from 'zod';
 import { queryOf, wholeNumber } from '../command.ts';
 import type { CommandContext, CommandGroup } from '../command.ts';
-import { facts, table } from '../table.ts';
+import { facts, table, UNPRINTED } from '../table.ts';
 
 const TOPICS = [...Object.keys(topics), ...Object.values(topics)];
 const LISTED = ['partition', 'offset', 'at', 'type', 'key', 'group', 'reason', 'detail'];
@@ -127,7 +127,7 @@ function pretty(payload: string): string {
   const text = parsed(payload);
   return (text === undefined ? payload : JSON.stringify(text, null, 2))
     .split('\n')
-    .map((line) => line.replaceAll(/\p{Cc}/gu, '?'))
+    .map((line) => line.replaceAll(UNPRINTED, '?'))
     .join('\n');
 }
 

@@ -1,8 +1,12 @@
-import { listBackendJobs } from '@vision/shared/contracts/tasks';
+import type { z } from 'zod';
+import { job } from '@vision/shared/contracts/inference';
+import { listBackendJobs, listJobsOfBackend } from '@vision/shared/contracts/tasks';
 import { pagesUpTo, queryOf, wholeNumber } from '../command.ts';
 import type { CommandGroup } from '../command.ts';
-import { table } from '../table.ts';
+import { facts, table } from '../table.ts';
 
+const ENDED: readonly string[] = ['stopped', 'succeeded', 'failed', 'refunded'];
+const hasEnded = (status: string): boolean => ENDED.includes(status);
 const PAGE = 100;
 const COLUMNS = [
   'task_id',
@@ -22,6 +26,40 @@ export const jobCommands: CommandGroup = {
   alias: 'job',
   summary: 'jobs at the inference backend',
   commands: [
+    {
+      name: 'unknown',
+      summary:
+        'list the jobs that run at the backend without a task that has not ended; exit code 1 when there are any',
+      run: async ({ admin }) => {
+        const found: z.infer<typeof listJobsOfBackend.reply>['items'] = [];
+        for (let after: string | undefined; after !== '';) {
+          const path = `/admin/v1/backend-jobs${queryOf({ after, limit: PAGE })}`;
+          const page = await admin.call(listJobsOfBackend.reply, { method: 'GET', path });
+          found.push(...page.items.filter(({ task }) => !task || hasEnded(task.status)));
+          after = page.next_cursor;
+        }
+        const rows = found.map(({ job: { job_id, status, ...told }, task }) => ({
+          job_id,
+          job: status,
+          ...told,
+          task: task?.status ?? 'unknown',
+          subject: task?.subject,
+        }));
+        const text = table(['job_id', 'job', 'attempt', 'frames_published', 'task', 'subject'], rows);
+        return { value: { items: found }, text, exitCode: found.length === 0 ? 0 : 1 };
+      },
+    },
+    {
+      name: 'stop',
+      args: [{ name: 'job', summary: 'its id' }],
+      options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
+      summary: 'stop a job at the backend that no task stops',
+      run: async ({ admin, args, options }) => {
+        const path = `/admin/v1/backend-jobs/${encodeURIComponent(args['job'] ?? '')}/stop`;
+        const value = await admin.call(job, { method: 'POST', path, json: { reason: options['reason'] } });
+        return { value, text: facts(value) };
+      },
+    },
     {
       name: 'list',
       options: {

@@ -2,6 +2,8 @@ import type { TopicReport } from '@vision/shared/messaging/apply-topics';
 import { FaultError } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { CommandContext, CommandGroup, Output } from '../command.ts';
+import { decideBucket, decisionArgs, decisionOptions } from './decide-bucket.ts';
+import { scanCommand } from './scan-bucket.ts';
 
 export const topicCommands: CommandGroup = {
   name: 'topics',
@@ -90,6 +92,14 @@ export const bucketCommands: CommandGroup = {
         if (fault) throw new FaultError(fault.sentence);
         return { value: { bucket: options.bucket }, text: `The bucket ${options.bucket} can be used.` };
       },
+    },
+    scanCommand,
+    {
+      name: 'adopt',
+      args: decisionArgs,
+      options: decisionOptions,
+      summary: 'make a database the only owner of its objects in the bucket; those that it does not know are removed',
+      run: (context) => decideBucket(context, 'adopt'),
     },
   ],
 };

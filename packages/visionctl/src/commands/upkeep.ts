@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { counterRepair, verificationReply } from '@vision/shared/contracts/quota';
+import { counterRepair, endedReservation, verificationReply } from '@vision/shared/contracts/quota';
 import type { CommandGroup, Output } from '../command.ts';
 import { facts, table } from '../table.ts';
+import { decideBucket, decisionArgs, decisionOptions } from './decide-bucket.ts';
 
 const maintenance = z.object({ enabled: z.boolean(), reason: z.string() });
 const switched = (value: z.infer<typeof maintenance>): Output => ({
@@ -73,6 +74,22 @@ export const quotaCommands: CommandGroup = {
         return { value, text: facts(value) };
       },
     },
+    {
+      name: 'end',
+      args: [
+        { name: 'reservation', summary: 'its id, `<task>/<attempt>`' },
+        { name: 'outcome', summary: 'keep its units or give them back', choices: ['charge', 'refund'] },
+      ],
+      options: { reason: { value: 'text', summary: 'why, for the audit log', required: true } },
+      summary: 'end an open reservation whose task is lost',
+      run: async ({ admin, args, options }) => {
+        const { reservation: reservation_id, outcome } = args;
+        const json = { reservation_id, outcome, reason: options['reason'] };
+        const path = '/admin/v1/quota/reservations/end';
+        const value = await admin.call(endedReservation, { method: 'POST', path, json });
+        return { value, text: facts(value) };
+      },
+    },
   ],
 };
 
@@ -90,6 +107,13 @@ export const retentionCommands: CommandGroup = {
         });
         return { value, text: facts(value) };
       },
+    },
+    {
+      name: 'resume',
+      args: decisionArgs,
+      options: decisionOptions,
+      summary: 'let sweeps and retention go on with a restored database; within the hour',
+      run: (context) => decideBucket(context, 'resume'),
     },
   ],
 };

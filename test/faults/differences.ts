@@ -120,7 +120,7 @@ async function videos({ stores }: Stored): Promise<Difference[]> {
   const stored = new Set(objects);
   const ids = new Set(tasks.map(({ id }) => id));
   const missing = tasks.filter(({ key, status }) => key !== null && SUBMITTED.has(status) && !stored.has(key));
-  const unused = objects.filter((key) => !ids.has(key.slice(VIDEOS.length)));
+  const unused = objects.filter((key) => !ids.has(key.slice(key.lastIndexOf('/') + 1)));
   return [...missing.map(named('video_missing')), ...unused.map((id) => ({ kind: 'video_without_task', id }))];
 }
 

@@ -3,6 +3,7 @@ import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
 import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
 import { createLogger } from '@vision/shared/logger';
 import { createKafka } from '@vision/shared/messaging/kafka';
+import { objectsDigest } from './objects-digest.ts';
 
 /** A record of the topic of frames, in the order in which the broker took them. */
 export interface LoggedFrame {
@@ -10,6 +11,8 @@ export interface LoggedFrame {
   attempt: number;
   seq: number;
   timeMs: number;
+  /** What was seen in it; compared only. */
+  objects: string;
   /** When the broker took it. */
   at: number;
   partition: number;
@@ -80,11 +83,12 @@ const inBrokerOrder = (list: LoggedFrame[]) =>
 
 type Place = Pick<LoggedFrame, 'partition' | 'offset' | 'at'>;
 
-const frameOf = ({ job_id, attempt, seq, frame_time_ms }: FrameData, place: Place): LoggedFrame => ({
+const frameOf = ({ job_id, attempt, seq, frame_time_ms, objects }: FrameData, place: Place): LoggedFrame => ({
   jobId: job_id,
   attempt,
   seq,
   timeMs: frame_time_ms,
+  objects: objectsDigest(objects),
   ...place,
 });
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordOf, recordText } from '../../scripts/release/record.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
 import { faults as allFaults } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
@@ -22,7 +23,8 @@ export interface Run {
   facts: string[];
 }
 
-const file = join(import.meta.dirname, '../../docs/reliability.md');
+const root = join(import.meta.dirname, '../..');
+const file = join(root, 'docs/reliability.md');
 
 /**
  * Prints the outcome; `REPORT=1` also rewrites docs/reliability.md. @returns whether anything was breached
@@ -80,10 +82,14 @@ function document(run: Run): string {
     'TCP fault proxy of its own before every store it uses, and a listener of its own at the Kafka broker. Half of the work',
     'goes to real inference workers, which read live streams of nginx (RTMP, HLS), GStreamer (RTSP) and ffmpeg (HTTP) and',
     'uploaded files; the other half to a backend that fails as a script says. Four clients act all the time, and three',
-    'faults at once strike. Afterwards everything is healed, the system has to become quiet, and the invariants are checked',
-    'through the public API, in the stores and in the log of the broker.',
+    'faults at once strike: processes end, freeze or have their clocks stepped, connections break or hang, and stores are',
+    'lost, lie, move elsewhere or have a full disk. Afterwards everything is healed, the system has to become quiet, and',
+    'the invariants are checked through the public API, in the stores and in the log of the broker. The last table says',
+    'which faults struck in the run below.',
     '',
     `The run below: \`make faults SEED=${seed} MINUTES=${minutes}\`.`,
+    '',
+    recordText(recordOf('faults', root)),
     '',
     ...factsOf(run).map((fact) => `- ${fact}`),
     '',

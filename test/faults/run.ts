@@ -1,7 +1,7 @@
 /**
- * `make faults SEED=1 MINUTES=2`: breaks a running system in seeded ways and checks what must hold afterwards.
- * The seed fixes the choices; their timing depends on the machine. An argument names a file for the counts of
- * held and breached invariants.
+ * `make faults SEED=1 MINUTES=2 ONLY=s3,redis BROKERS=3`: breaks a running system in seeded ways and checks what must
+ * hold afterwards. The seed fixes the choices; their timing depends on the machine. An argument names a file for the
+ * counts of held and breached invariants.
  */
 import { readSettings } from '../../deploy/local/settings.ts';
 import { tellFacts } from './facts.ts';
@@ -9,7 +9,7 @@ import { watchHealth } from './health.ts';
 import { lasting } from './invariants/lasting.ts';
 import { PAUSE_MS, underLoad } from './load.ts';
 import { FAILOVER, HOLE } from './nemesis/fault.ts';
-import { breakThings, names, timesOf } from './nemesis/nemesis.ts';
+import { breakThings, faults, timesOf } from './nemesis/nemesis.ts';
 import type { Strike } from './nemesis/nemesis.ts';
 import { seeded } from './random.ts';
 import { writeReport } from './report.ts';
@@ -22,6 +22,9 @@ const seed = Number(process.env['SEED'] ?? 1);
 const minutes = Number(process.env['MINUTES'] ?? 0.5);
 const failovers = Number(process.env['FAILOVERS'] ?? (minutes >= 5 ? 3 : 0));
 const FAULTS_AT_ONCE = 3;
+const texts = (process.env['ONLY'] ?? '').split(',');
+/** With three, faults of single brokers strike as well. */
+const brokers = Number(process.env['BROKERS'] ?? 1);
 /** From here on a run is long enough for every fault to strike as often as this. */
 const LONG_RUN_MINUTES = 20;
 const LEAST_TIMES = 3;
@@ -38,7 +41,11 @@ const say = (text: string) => console.log(`faults     ${Math.round((Date.now() -
 say(`seed ${seed}, ${minutes} minutes`);
 process.env['VISION_QUIET'] = '1';
 const random = seeded(seed);
-const world = await startWorld(readSettings(), { folder: 'faults', random, env: hastened });
+const world = await startWorld(readSettings(), { folder: 'faults', random, brokers, env: hastened });
+/** Only faults that can strike here, and whose name has one of these texts. */
+const only = faults
+  .filter(({ name, isPossible }) => texts.some((text) => name.includes(text)) && (isPossible?.(world) ?? true))
+  .map(({ name }) => name);
 Object.assign(process.env, { BASE_URL: world.baseUrl, ADMIN_URL: world.adminUrl, ADMIN_TOKEN: world.adminToken });
 // These read the addresses above when they are loaded.
 const { createWorkload } = await import('./workload.ts');
@@ -59,8 +66,8 @@ try {
   let toldOfFew = 0;
   const wantedOf = (soFar: readonly Strike[]): readonly string[] => {
     const took = (Date.now() - begun) / 60_000;
-    if (took < minutes) return names;
-    const few = minutes < LONG_RUN_MINUTES || took >= MOST_MINUTES ? [] : fewOf(names, soFar);
+    if (took < minutes) return only;
+    const few = minutes < LONG_RUN_MINUTES || took >= MOST_MINUTES ? [] : fewOf(only, soFar);
     if (few.length > 0 && toldOfFew !== few.length)
       say(`goes on until each struck ${LEAST_TIMES} times: ${few.join(', ')}`);
     toldOfFew = few.length;
@@ -123,6 +130,6 @@ function fewOf(wanted: readonly string[], strikes: readonly Strike[]): string[] 
 
 /** A fault that hardly ever struck has shown nothing. */
 function enoughOf(strikes: readonly Strike[]): Verdict {
-  const breaches = fewOf([...names, FAILOVER, HOLE], strikes);
+  const breaches = fewOf([...only, FAILOVER, HOLE], strikes);
   return { id: 'faults', says: `Every fault struck at least ${LEAST_TIMES} times`, breaches };
 }

@@ -21,6 +21,7 @@ export const hastened = {
   RETENTION_INTERVAL_MS: '5000',
   ORPHAN_AGE_MS: '50000',
   FULL_SWEEP_INTERVAL_MS: '30000',
+  SWEEP_GRACE_MS: '0',
   // Frames go to the object store while things break, and pages are read from both.
   SEGMENT_YOUNG_MS: '3000',
   SEGMENT_INTERVAL_MS: '500',

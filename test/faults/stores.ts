@@ -1,3 +1,4 @@
+import { MARKS } from '@vision/shared/object-store/bucket-owner';
 import { createObjectStore } from '@vision/shared/object-store/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -43,7 +44,7 @@ export function openStores(world: StoreAddresses): Stores {
     askResults: (sql, parameters) => query('results', sql, parameters),
     objects: async () => {
       const keys: string[] = [];
-      for await (const { key } of store.list('')) keys.push(key);
+      for await (const { key } of store.list('')) if (!key.startsWith(MARKS)) keys.push(key);
       return keys;
     },
     incompleteUploads: () => store.abortIncomplete(''),

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeSection } from '../../scripts/release/written-section.ts';
 import type { Failure } from './requests.ts';
 
 /** How one rotation went. */
@@ -23,9 +23,6 @@ export interface Outcome {
   verdicts: { id: string; says: string; breaches: readonly string[] }[];
   facts: string[];
 }
-
-const file = join(import.meta.dirname, '../../docs/kubernetes.md');
-const [BEGIN, END] = ['<!-- written by make rotate REPORT=1 -->', '<!-- until here -->'];
 
 /** Prints the outcome; `REPORT=1` also writes it to docs/kubernetes.md. @returns whether anything was wrong */
 export function tell({ rotated, verdicts, facts }: Outcome, countsFile?: string): boolean {
@@ -54,9 +51,6 @@ export function tell({ rotated, verdicts, facts }: Outcome, countsFile?: string)
 }
 
 function record({ rotated, facts }: Outcome): void {
-  const text = readFileSync(file, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`${file} has no place for the result: ${BEGIN} … ${END}`);
   const rows = rotated.map(
     ({ says, steps, restarts, requests, failures, stillOpen }) =>
       `| ${says} | ${steps.length} | ${restarts} | ${requests} | ${failures.length} | ${stillOpen.length === 0 ? 'refused' : 'accepted'} |`,
@@ -66,7 +60,6 @@ function record({ rotated, facts }: Outcome): void {
     '|---|---|---|---|---|---|',
     ...rows,
   ];
-  const section = [BEGIN, '', ...table, '', ...facts.map((fact) => `- ${fact}`), '', ''].join('\n');
-  writeFileSync(file, text.slice(0, from) + section + text.slice(to));
-  spawnSync('prettier', ['--write', '--log-level', 'warn', file], { stdio: 'inherit' });
+  const text = [...table, '', ...facts.map((fact) => `- ${fact}`)].join('\n');
+  writeSection(join(import.meta.dirname, '../..'), 'rotate', text);
 }

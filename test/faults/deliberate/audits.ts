@@ -24,7 +24,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit takes the units of an image call at work for held by nobody',
-    file: 'services/images/src/background.ts',
+    file: 'services/images/src/use-cases/audits.ts',
     find: 'findHeld: (ids) => findHeld(deps.db, ids)',
     replace: 'findHeld: async (ids) => (await findHeld(deps.db, ids)).slice(ids.length)',
     caughtBy: {
@@ -44,9 +44,9 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit does not count the stored frames of a task',
-    file: 'services/results/src/db/audit.ts',
-    find: 'where counted.frames <> coalesce(i.stored, 0)',
-    replace: 'where false',
+    file: 'services/results/src/domain/ended-task.ts',
+    find: 'if (frames !== task.stored) return true;',
+    replace: '',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
       test: 'frames that are gone are told; tasks in order are not',
@@ -55,8 +55,8 @@ export const auditFaults: DeliberateFault[] = [
   {
     says: 'An audit does not look at the numbers of the last attempt in segments',
     file: 'services/results/src/db/audit.ts',
-    find: '(s.attempts -> i.attempt::text ->> 0)::bigint',
-    replace: 's.frames::bigint',
+    find: 'coalesce((attempts -> :attempt::text ->> 0)::int, 0) as count',
+    replace: 'frames as count',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
       test: 'a segment that counts other frames of the last attempt than its end mark is told',
@@ -65,8 +65,8 @@ export const auditFaults: DeliberateFault[] = [
   {
     says: 'An audit does not look for the objects of segments',
     file: 'services/results/src/use-cases/audit-segments.ts',
-    find: 'if (!(await store.has(objectKey)))',
-    replace: 'if (!(await store.has(objectKey)) && found.length < 0)',
+    find: 'has: store.has,',
+    replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
       file: 'services/results/test/audit-segments.test.ts',
       test: 'a segment whose object is gone is told until it is there again',
@@ -74,9 +74,9 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit does not notice a task of which nothing arrived',
-    file: 'services/results/src/db/audit.ts',
-    find: 'coalesce(v.frames_published, i.stored, 0) > 0',
-    replace: 'i.stored > 0',
+    file: 'services/results/src/domain/ended-task.ts',
+    find: '(task.published ?? task.stored) > 0',
+    replace: 'task.stored > 0',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
       test: 'a task of which nothing arrived although frames were published is told',
@@ -105,8 +105,8 @@ export const auditFaults: DeliberateFault[] = [
   {
     says: 'An audit does not look whether the video of a task is there',
     file: 'services/tasks/src/use-cases/audit-videos.ts',
-    find: 'if (!(await store.stat(objectKey)))',
-    replace: `if (objectKey === '')`,
+    find: 'has: async (key) => (await store.stat(key)) !== undefined,',
+    replace: 'has: () => Promise.resolve(true),',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
       test: 'a task whose video is gone is told and shown',
@@ -115,8 +115,8 @@ export const auditFaults: DeliberateFault[] = [
   {
     says: 'An audit passes over stored videos that no task has',
     file: 'services/tasks/src/use-cases/audit-videos.ts',
-    find: '(await withoutTask(db, keys)).map(',
-    replace: '(await withoutTask(db, keys)).slice(keys.length).map(',
+    find: 'await withoutTask(db, keys);',
+    replace: '(await withoutTask(db, keys)).slice(keys.length);',
     caughtBy: {
       file: 'services/tasks/test/audit.test.ts',
       test: 'a stored video that no task has is told and shown until it is removed',

@@ -6,7 +6,7 @@ export interface DeliberateFault {
   /** A text that the file has exactly once, and what takes its place. */
   find: string;
   replace: string;
-  caughtBy: CaughtByTest | CaughtBySuite;
+  caughtBy: CaughtByTest | CaughtBySuite | CaughtBySimulation;
 }
 
 export interface CaughtByTest {
@@ -20,4 +20,9 @@ export interface CaughtBySuite {
   seed: number;
   minutes: number;
   failovers: number;
+}
+
+/** A schedule of this world breaks a promise within two minutes, and breaks it again when its seed is played alone. */
+export interface CaughtBySimulation {
+  world: string;
 }

@@ -1,9 +1,11 @@
 import type { DeliberateFault } from './deliberate-fault.ts';
 import { auditFaults } from './audits.ts';
 import { endingFaults } from './endings.ts';
+import { claimFaults } from './claims-and-copies.ts';
 import { frameFaults } from './frames.ts';
 import { neighbourFaults } from './neighbours.ts';
 import { outageFaults } from './outages.ts';
+import { simulatedFaults } from './simulation.ts';
 import { sweepFaults } from './sweeps.ts';
 
 export const deliberateFaults: DeliberateFault[] = [
@@ -13,6 +15,8 @@ export const deliberateFaults: DeliberateFault[] = [
   ...neighbourFaults,
   ...outageFaults,
   ...sweepFaults,
+  ...claimFaults,
+  ...simulatedFaults,
   {
     says: 'A reserve that was refused after a try without an answer is not refunded',
     file: 'packages/shared/src/quota-client.ts',
@@ -66,8 +70,9 @@ export const deliberateFaults: DeliberateFault[] = [
   {
     says: 'A consumer goes on although its row is elsewhere, as after a failover that lost commits',
     file: 'packages/shared/src/messaging/positions.ts',
-    find: '  throw new Displaced(row);',
-    replace: '  await update(tx, position, next, row);',
+    find: 'if (accepted === undefined || found.row !== accepted.row) throw found;',
+    replace:
+      'if (accepted === undefined) return void (await update(tx, position, { ...span, from: found.row ?? 0n }));',
     caughtBy: {
       file: 'packages/shared/test/positions.test.ts',
       test: 'reads again what its database has lost, while it runs, and stores all of it once',
@@ -76,8 +81,9 @@ export const deliberateFaults: DeliberateFault[] = [
   {
     says: 'The same, as the fault suite sees it when the database fails over under load',
     file: 'packages/shared/src/messaging/positions.ts',
-    find: '  throw new Displaced(row);',
-    replace: '  await update(tx, position, next, row);',
+    find: 'if (accepted === undefined || found.row !== accepted.row) throw found;',
+    replace:
+      'if (accepted === undefined) return void (await update(tx, position, { ...span, from: found.row ?? 0n }));',
     caughtBy: { invariant: 'lost', seed: 7, minutes: 0.1, failovers: 1 },
   },
 ];

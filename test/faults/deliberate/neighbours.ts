@@ -25,7 +25,7 @@ export const neighbourFaults: DeliberateFault[] = [
 `,
     caughtBy: {
       file: 'services/tasks/test/frozen-neighbours.test.ts',
-      test: 'stops that the backend leaves without an answer hold up no other stop for 2 s',
+      test: 'stops that the backend leaves without an answer hold up no other stop',
     },
   },
   {

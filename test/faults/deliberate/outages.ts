@@ -34,12 +34,82 @@ export const outageFaults: DeliberateFault[] = [
   },
   {
     says: 'The audit compares all frames of a task, and not those of the attempt that its end mark speaks of',
-    file: 'services/results/src/db/audit.ts',
-    find: 'or (mark.count > 0 and (counted.count',
-    replace: 'or (false and (counted.count',
+    file: 'services/results/src/domain/ended-task.ts',
+    find: 'isShortOf(attempt, task.marked)',
+    replace: 'frames < task.marked.count',
     caughtBy: {
       file: 'services/results/test/audit.test.ts',
       test: 'of a task with two attempts the end mark is compared with the frames of its own attempt',
+    },
+  },
+  {
+    says: 'A live stream stands still while Kafka takes no frames',
+    file: 'services/inference/src/jobs/frame-publisher.ts',
+    find: 'const hasToWait = !drops && (',
+    replace: 'const hasToWait = (',
+    caughtBy: {
+      file: 'services/inference/src/jobs/frame-publisher.test.ts',
+      test: 'a live stream goes on while Kafka takes nothing for 30 seconds',
+    },
+  },
+  {
+    says: 'Frames that were dropped during an outage of Kafka are not reported by their numbers',
+    file: 'services/inference/src/domain/unsent-frames.ts',
+    find: 'if (first && dropped && first.seq > dropped.lastSeq) endDrops();',
+    replace: '',
+    caughtBy: {
+      file: 'services/inference/test/kafka-outage.test.ts',
+      test: 'frames of a live stream that memory has no room for during an outage of Kafka are counted and named',
+    },
+  },
+  {
+    says: 'The status of a process asks its database through one connection of the pool',
+    file: 'packages/shared/src/status/checks.ts',
+    find: 'Math.max(1, freeConnections(db))',
+    replace: 'Math.min(1, freeConnections(db))',
+    caughtBy: {
+      file: 'packages/shared/test/vanished-database.test.ts',
+      test: 'the status of a process finds dead connections of its pool behind one that answers',
+    },
+  },
+  {
+    says: 'The status of a process does not report the calls that timed out',
+    file: 'packages/shared/src/upstream/upstream-metrics.ts',
+    find: '  recentTimeouts.note({ upstream, operation, outcome });\n',
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/src/upstream/recent-timeouts.test.ts',
+      test: 'every call to an upstream that times out is among those of the process',
+    },
+  },
+  {
+    says: 'A service starts without the right to remove objects',
+    file: 'services/images/src/service.ts',
+    find: "['read', 'write', 'list', 'remove']",
+    replace: '[]',
+    caughtBy: {
+      file: 'services/images/test/start.test.ts',
+      test: 'a right in the bucket that is missing',
+    },
+  },
+  {
+    says: 'Frames are put aside because the database does not let the consumer store them',
+    file: 'packages/shared/src/messaging/persist.ts',
+    find: "if (isStoreFault(error)) return 'store';",
+    replace: '',
+    caughtBy: {
+      file: 'packages/shared/test/batch-consumer.test.ts',
+      test: 'keeps from its place holds up its partition, with an alarm',
+    },
+  },
+  {
+    says: 'A database whose commits do not wait for its standby counts as synchronous',
+    file: 'packages/shared/src/db/standby-check.ts',
+    find: 'return LASTING.includes(level) ? undefined',
+    replace: 'return level ? undefined',
+    caughtBy: {
+      file: 'packages/shared/test/standby-check.test.ts',
+      test: 'a standby that commits do not wait for is none',
     },
   },
 ];

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../../deploy/local/settings.ts';
-import type { CaughtBySuite, CaughtByTest, DeliberateFault } from './deliberate-fault.ts';
+import type { CaughtBySimulation, CaughtBySuite, CaughtByTest, DeliberateFault } from './deliberate-fault.ts';
 import { deliberateFaults } from './list.ts';
 
 const pattern = process.env['PATTERN'] ?? '';
@@ -60,6 +60,7 @@ interface Report {
 }
 
 function notice({ caughtBy }: DeliberateFault): string {
+  if ('world' in caughtBy) return simulate(caughtBy);
   const results = join(folder, 'results.json');
   rmSync(results, { force: true });
   const isSuite = 'invariant' in caughtBy;
@@ -89,6 +90,19 @@ function runSuite({ seed, minutes, failovers }: CaughtBySuite, results: string):
     env: { ...process.env, SEED: String(seed), MINUTES: String(minutes), FAILOVERS: String(failovers), REPORT: '' },
   });
   return stdout;
+}
+
+/** The long way from a seed to the next broken schedule has to be found once; then its seed is enough. */
+function simulate({ world }: CaughtBySimulation): string {
+  const play = (env: Record<string, string>) =>
+    spawnSync(process.execPath, ['--conditions=@vision/source', 'test/simulation/run.ts'], {
+      cwd: copy,
+      encoding: 'utf8',
+      env: { ...process.env, ONLY: world, ...env },
+    }).stdout;
+  const seed = /BROKEN at seed (\d+)/.exec(play({ SEED: '1', MINUTES: '2' }))?.[1];
+  if (seed === undefined) return 'NOT NOTICED';
+  return play({ SEED: seed, MINUTES: '' }).includes(`BROKEN at seed ${seed}`) ? 'noticed' : 'NOT REPLAYED';
 }
 
 function run(command: string, args: string[], cwd: string): string {

@@ -8,8 +8,8 @@ export const sweepFaults: DeliberateFault[] = [
   {
     says: 'A sweep begins at its mark, although an upload may have become whole behind it',
     file,
-    find: 'new Date(mark.getTime() - sweep.uploadMs - CLOCKS_MS)',
-    replace: 'mark',
+    find: 'new Date(swept.getTime() - sweep.uploadMs - CLOCKS_MS)',
+    replace: 'swept',
     caughtBy: {
       file: tests,
       test: 'an object whose upload took long is removed when it is old enough, without a look through all',
@@ -32,8 +32,8 @@ export const sweepFaults: DeliberateFault[] = [
   {
     says: 'Nothing ever looks behind the mark of a sweep',
     file,
-    find: 'if (!from) return 0;',
-    replace: 'if (from || !from) return 0;',
+    find: 'if (after === undefined) return;',
+    replace: 'if (after === undefined || after !== undefined) return;',
     caughtBy: {
       file: tests,
       test: 'what came late, and keys of other forms, are removed by the next look through all',
@@ -42,16 +42,41 @@ export const sweepFaults: DeliberateFault[] = [
   {
     says: 'Another replica begins with a sweep that goes on',
     file,
-    find: `    await keepTurn(db, turn);
-    return !signal?.aborted;
-  });
-  if (isWhole) await clearMark`,
-    replace: `    return !signal?.aborted;
-  });
-  if (isWhole) await clearMark`,
+    find: '    await keepTurn(sweep.db, marksOf(sweep).turn);',
+    replace: '',
     caughtBy: {
       file: tests,
       test: 'of replicas that sweep at the same time one does, and it keeps its turn while it goes on',
+    },
+  },
+  {
+    says: 'What belongs to nothing is removed without a grace',
+    file: 'packages/shared/src/object-store/sweep-marks.ts',
+    find: '[graceMs / 1000]',
+    replace: '[0 * graceMs]',
+    caughtBy: {
+      file: tests,
+      test: 'what belongs to nothing is marked first, and removed a week later if it still belongs to nothing',
+    },
+  },
+  {
+    says: 'A database beside others sweeps their objects too',
+    file,
+    find: "standing === 'owner' ? sweep.prefix : own",
+    replace: 'sweep.prefix',
+    caughtBy: {
+      file: 'packages/shared/test/bucket-owner.test.ts',
+      test: 'two installations with one bucket remove what is their own, until an operator gives it to one',
+    },
+  },
+  {
+    says: 'A restored database of results removes the objects of expired days',
+    file: 'services/results/src/use-cases/remove-segments.ts',
+    find: "    if (standing === 'restored') return;",
+    replace: '',
+    caughtBy: {
+      file: 'services/results/test/shared-bucket.test.ts',
+      test: 'a restored database removes no object, until an operator goes on with it',
     },
   },
 ];

@@ -5,6 +5,7 @@ import { expectedOf, readFrameLog } from '../frame-log.ts';
 import type { Expected, FrameLog } from '../frame-log.ts';
 import { taskIdOf } from '../workload.ts';
 import type { Create } from '../workload.ts';
+import { objectsDigest } from '../objects-digest.ts';
 import { inLanes } from './checks.ts';
 import type { Invariant } from './invariant.ts';
 
@@ -28,11 +29,12 @@ export const frameInvariants: Invariant[] = [
   },
   {
     id: 'read',
-    says: 'A caller that follows a task of the real workers by its cursor reads every stored frame exactly once',
+    says: 'A caller that follows a task of the real workers reads every stored frame once, with the objects that the broker took',
     check: async (state) => {
       const stored = await storedFrames(state.stores.askResults);
+      const log = await readFrameLog(state.world.brokers);
       const creates = state.workload.creates.filter(({ kind }) => kind === 'real stream' || kind === 'real upload');
-      return (await inLanes(creates, (create) => readAsCaller(create, stored))).flat();
+      return (await inLanes(creates, (create) => readAsCaller(create, { stored, log }))).flat();
     },
   },
   {
@@ -77,20 +79,33 @@ function missing(acknowledged: ReadonlyMap<string, number>, log: FrameLog): stri
   });
 }
 
-async function readAsCaller(create: Create, stored: ReadonlyMap<string, readonly StoredFrame[]>): Promise<string[]> {
+interface Kept {
+  stored: ReadonlyMap<string, readonly StoredFrame[]>;
+  log: FrameLog;
+}
+
+async function readAsCaller(create: Create, { stored, log }: Kept): Promise<string[]> {
   const id = taskIdOf(create);
   if (id === undefined) return [];
   const times: number[] = [];
+  const sent = Map.groupBy(log.frames.get(id) ?? [], ({ seq }) => `${id}-${seq}`);
+  const changed: string[] = [];
   let cursor = '';
   for (let pages = 0; pages < 500; pages += 1) {
-    const page = await results(create.caller, id, `?limit=200${cursor ? `&cursor=${cursor}` : ''}`);
-    times.push(...page.items.map(({ frame_time_ms }) => frame_time_ms));
+    const page = await results(create.caller, id, `?limit=200&min_score=0${cursor ? `&cursor=${cursor}` : ''}`);
+    for (const { frame_id, frame_time_ms, objects } of page.items) {
+      times.push(frame_time_ms);
+      const digest = objectsDigest(objects);
+      if (!sent.get(frame_id)?.some((frame) => frame.objects === digest)) changed.push(frame_id);
+    }
     cursor = page.resume_cursor;
     if (cursor === '' || page.items.length === 0) break;
   }
   const expected = (stored.get(id) ?? []).map(({ timeMs }) => timeMs).sort((a, b) => a - b);
   times.sort((a, b) => a - b);
-  return JSON.stringify(times) === JSON.stringify(expected)
-    ? []
-    : [`task ${id}: ${expected.length} frames are stored, ${times.length} were read`];
+  const breaches =
+    changed.length > 0 ? [`task ${id}: other objects than were sent in ${changed.slice(0, 5).join(', ')}`] : [];
+  if (JSON.stringify(times) !== JSON.stringify(expected))
+    breaches.push(`task ${id}: ${expected.length} frames are stored, ${times.length} were read`);
+  return breaches;
 }

@@ -7,6 +7,8 @@ export interface Fault {
   name: string;
   /** What it holds while it lasts: two faults at once never hold the same thing. */
   holds: readonly string[];
+  /** Whether it can strike in this world; always when absent. */
+  isPossible?: (world: World) => boolean;
   /**
    * Breaks something, waits, and puts it right again.
    * @returns whether anything came of it; a fault that met nobody counts for nothing.

@@ -2,15 +2,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { backendFaults } from './backend-faults.ts';
+import { brokerFaults } from './broker-faults.ts';
+import { diskFaults } from './disk-faults.ts';
 import type { Fault } from './fault.ts';
+import { objectStoreLies } from './object-store-lies.ts';
 import { processFaults } from './process-faults.ts';
 import { storeFaults } from './store-faults.ts';
 import { systemFaults } from './system-faults.ts';
 
 /** Every fault that may strike at any time; the names appear in the report. */
-export const faults: Fault[] = [...processFaults, ...storeFaults, ...backendFaults, ...systemFaults];
+export const faults: Fault[] = [
+  ...processFaults,
+  ...storeFaults,
+  ...objectStoreLies,
+  ...backendFaults,
+  ...systemFaults,
+  ...diskFaults,
+  ...brokerFaults,
+];
 
-export const names = faults.map(({ name }) => name);
+const names = faults.map(({ name }) => name);
 
 /** A fault that struck, by the clock of this process. */
 export interface Strike {

@@ -51,6 +51,36 @@ const freezeStore = (store: Store): Fault => ({
   },
 });
 
+/** The server that takes over lacks no commit; the one before it never says that it is gone. */
+const moveDatabase: Fault = {
+  name: 'postgres: comes back elsewhere while open connections hang',
+  holds: [storeOf('postgres')],
+  strike: async ({ world }) => {
+    await world.database.addStandby();
+    for (const link of world.linksTo('postgres')) link.set({ kind: 'dead' }, 'store');
+    await world.database.moveToStandby();
+    for (const link of world.linksTo('postgres')) link.set({ kind: 'none' }, 'store');
+    return true;
+  },
+};
+
+/** A name that leads to the wrong server: it answers, a moment late, and takes no writes. */
+const showStandby: Fault = {
+  name: 'postgres: its name leads to a standby that answers reads',
+  holds: [storeOf('postgres')],
+  strike: async ({ world, random }) => {
+    const links = world.linksTo('postgres');
+    await world.database.addStandby();
+    world.database.showStandby(true);
+    for (const link of links) link.set({ kind: 'reset' }, 'store');
+    for (const link of links) link.set({ kind: 'none' }, 'store');
+    await delay(2_000 + aMoment(random));
+    // Connections to the standby stay open: leaving them is up to the services.
+    world.database.showStandby(false);
+    return true;
+  },
+};
+
 /** Keys of tasks move to other partitions while their frames are on the way. */
 const morePartitions: Fault = {
   name: 'kafka: a topic gets more partitions',
@@ -100,6 +130,7 @@ export const storeFaults: Fault[] = [
     toxic(store, 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
     toxic(store, 'replies cut short', { kind: 'cut_after', bytes: SHORT_REPLY_BYTES[store] }),
   ]),
+  ...stores.map((store) => toxic(store, 'open connections dead', { kind: 'dead' })),
   toxic('postgres', 'reply to COMMIT lost', { kind: 'lose_commit_reply', probability: 0.3 }),
   toxic('postgres', 'COMMIT lost', { kind: 'lose_commit', probability: 0.3 }),
   toxic('kafka', 'connections reset', { kind: 'reset' }),
@@ -107,6 +138,8 @@ export const storeFaults: Fault[] = [
   ...stores.map((store) => toxic(store, 'away for longer than any lease', { kind: 'black_hole' }, () => LONG_MS)),
   ...stores.map(killStore),
   ...stores.map(freezeStore),
+  moveDatabase,
+  showStandby,
   morePartitions,
   inference('refused', { kind: 'refuse' }),
   inference('black hole', { kind: 'black_hole' }),

@@ -12,6 +12,7 @@ import { portBlocks } from './ports.ts';
 
 /** The PostgreSQL server that all services use, and the standby that may take its place. */
 export interface Database {
+  /** Where new connections of the services lead. */
   port: () => number;
   url: () => string;
   /** Starts the server that is in charge unless it runs. */
@@ -24,23 +25,40 @@ export interface Database {
    * committed meanwhile is lost.
    */
   failOver: (lagMs: number) => Promise<void>;
+  /** Ends the server in order, which the standby has followed to its end, and puts the standby in charge. */
+  moveToStandby: () => Promise<void>;
+  /** Leads new connections to the standby, which answers reads and takes no writes. */
+  showStandby: (isShown: boolean) => void;
   close: () => Promise<void>;
 }
 
-export async function createDatabase(settings: Settings, secrets: Secrets, random: () => number): Promise<Database> {
+export interface DatabaseOptions {
+  settings: Settings;
+  secrets: Secrets;
+  random: () => number;
+}
+
+export async function createDatabase({ settings, secrets, random }: DatabaseOptions): Promise<Database> {
   const servers: [PostgresServer, PostgresServer] = [
     { name: 'postgres', port: portOf(settings, 'postgres') },
     { name: 'postgres-2', port: settings.portBase + portBlocks.secondPostgres },
   ];
   let [primary, standby] = servers;
+  let isStandbyShown = false;
   const urlOf = (server: PostgresServer) => localDatabaseUrl(settings, secrets, server);
   const replication = await startFaultProxy(() => ({ host: '127.0.0.1', port: primary.port }), random);
   const kill = (signal: NodeJS.Signals) => {
     const pid = runningPid(settings, primary.name);
     if (pid !== undefined) process.kill(pid, signal);
   };
+  const promoteAfter = async (signal: NodeJS.Signals) => {
+    kill(signal);
+    await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 40_000 });
+    [primary, standby] = [standby, primary];
+    await ask(urlOf(primary), 'select pg_promote(true, 20)');
+  };
   return {
-    port: () => primary.port,
+    port: () => (isStandbyShown ? standby : primary).port,
     url: () => urlOf(primary),
     ensure: () => ensurePostgres(settings, secrets, primary),
     kill,
@@ -58,11 +76,13 @@ export async function createDatabase(settings: Settings, secrets: Secrets, rando
       await delay(lagMs);
       // A connection whose first bytes are swallowed would keep a server that shuts down for its minute of patience.
       replication.set({ kind: 'refuse' });
-      kill('SIGQUIT');
-      await until(() => runningPid(settings, primary.name) === undefined, { timeoutMs: 40_000 });
-      [primary, standby] = [standby, primary];
-      await ask(urlOf(primary), 'select pg_promote(true, 20)');
+      await promoteAfter('SIGQUIT');
       replication.set({ kind: 'none' });
+    },
+    // A shutdown in order ends when the standby has everything.
+    moveToStandby: () => promoteAfter('SIGINT'),
+    showStandby: (isShown) => {
+      isStandbyShown = isShown;
     },
     close: () => replication.close(),
   };

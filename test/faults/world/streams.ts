@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../examples/live-source.ts';
-import { findProgram, installMissing } from '../../../deploy/local/host-programs.ts';
+import { findProgram } from '../../../deploy/local/host-programs.ts';
 import type { HostProgram } from '../../../deploy/local/host-programs.ts';
 import { answersOk, isPortFree } from '../../../deploy/local/wait.ts';
 import type { Settings } from '../../../deploy/local/settings.ts';
@@ -61,12 +61,9 @@ export async function startStreams(settings: Settings): Promise<Streams> {
 
 /** A server of others is a part of the suite where it can be had; where not, one line says so. */
 export function isThere(program: HostProgram, what: string): boolean {
-  try {
-    installMissing([program]);
-  } catch {
-    console.log(`faults     left out on this machine: ${what}, because ${program} cannot be installed`);
-  }
-  return findProgram(program) !== undefined;
+  const isInstalled = findProgram(program) !== undefined;
+  if (!isInstalled) console.log(`faults     left out on this machine: ${what}, because ${program} is not installed`);
+  return isInstalled;
 }
 
 async function ownServer(video: string): Promise<Server> {

@@ -8,7 +8,7 @@ import type { PortName, Settings } from '../../../deploy/local/settings.ts';
 import type { Backends } from './backends.ts';
 import { startBalancer } from './balancer.ts';
 import type { Balancer } from './balancer.ts';
-import type { Links } from './links.ts';
+import type { Link, Links } from './links.ts';
 import { createReplica, portsOfReplica, services } from './replicas.ts';
 import type { Replica, Service, Store } from './replicas.ts';
 
@@ -31,6 +31,8 @@ export interface SystemOptions {
   /** Puts the address of the real inference service behind that of the whole backend. */
   backendOf: (real: string) => Promise<Backends>;
   random: () => number;
+  /** The work folder of a process, unless it is the usual one. */
+  workDirOf: (name: string) => string | undefined;
   fakeTime: string | undefined;
   /** What processes have in place of the secrets of the copy, from their first start on. */
   secretsOf?: ((replica: Replica) => NodeJS.ProcessEnv) | undefined;
@@ -51,11 +53,11 @@ export async function startServices(options: SystemOptions): Promise<System> {
   await Promise.all(services.map((service) => migrate({ settings, infrastructure, env }, service)));
   const replicas = services.flatMap((service) =>
     ([0, 1] as const).map((index) => {
-      const own = links.get(`${service}-${index + 1}`) ?? new Map<Store, FaultProxy>();
+      const own = links.get(`${service}-${index + 1}`) ?? new Map<Store, Link>();
       const launch = (name: string, portBase: number, secrets: NodeJS.ProcessEnv): Launch => ({
         settings,
         infrastructure: behind(infrastructure, own),
-        env: { ...env, WORK_DIR: `${settings.localDir}/work/${name}` },
+        env: { ...env, WORK_DIR: options.workDirOf(name) ?? `${settings.localDir}/work/${name}` },
         replica: { name, portBase, neighbours, secrets },
       });
       return createReplica({ settings, service, index, links: own, launch, fakeTime });
@@ -90,7 +92,7 @@ async function startBalancers(settings: Settings, asksReadiness: boolean): Promi
 }
 
 /** The same stores through the proxies of one process. */
-function behind(infrastructure: Infrastructure, links: ReadonlyMap<Store, FaultProxy>): Infrastructure {
+function behind(infrastructure: Infrastructure, links: ReadonlyMap<Store, Link>): Infrastructure {
   const through = (address: string, store: Store) => {
     const proxy = links.get(store);
     if (!proxy) return address;
@@ -104,7 +106,7 @@ function behind(infrastructure: Infrastructure, links: ReadonlyMap<Store, FaultP
     ...infrastructure,
     databaseUrl: through(infrastructure.databaseUrl, 'postgres'),
     redisUrl: through(infrastructure.redisUrl, 'redis'),
-    brokers: kafka ? `127.0.0.1:${kafka.port}` : infrastructure.brokers,
+    brokers: kafka ? kafka.ports.map((port) => `127.0.0.1:${port}`).join(',') : infrastructure.brokers,
     objectStore: { ...objectStore, endpoint: through(objectStore.endpoint, 's3') },
   };
 }

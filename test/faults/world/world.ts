@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { FaultProxy } from '@vision/shared/testing/fault-proxy';
+import { startLyingS3 } from '@vision/shared/testing/lying-s3';
+import type { LyingS3 } from '@vision/shared/testing/lying-s3';
 import { runningPid } from '../../../deploy/local/background.ts';
 import { clean } from '../../../deploy/local/clean.ts';
 import { stopAll } from '../../../deploy/local/down.ts';
@@ -12,15 +14,19 @@ import { ensureRedis } from '../../../deploy/local/redis.ts';
 import { ensureS3 } from '../../../deploy/local/s3.ts';
 import { loadSecrets } from '../../../deploy/local/secrets.ts';
 import type { Secrets } from '../../../deploy/local/secrets.ts';
+import { portOf } from '../../../deploy/local/settings.ts';
 import type { S3Keys, Settings } from '../../../deploy/local/settings.ts';
 import { testSettings } from '../../../deploy/local/test-copy.ts';
 import { bringUpInfrastructure } from '../../../deploy/local/up.ts';
 import { startBackends } from './backends.ts';
 import type { Backends } from './backends.ts';
+import { makeDisks } from './disks.ts';
+import type { Disk, DiskOwner } from './disks.ts';
 import { createDatabase } from './database.ts';
 import { receiveExported } from './exported.ts';
 import type { Exported } from './exported.ts';
 import type { Database } from './database.ts';
+import { portBlocks } from './ports.ts';
 import { startPlayer } from './player.ts';
 import type { Player } from './player.ts';
 import { listenersOf, startLinks } from './links.ts';
@@ -44,9 +50,13 @@ export interface World {
   replicas: readonly Replica[];
   /** The brokers, past all proxies. */
   brokers: string[];
+  /** Names of the brokers beside the first. */
+  followers: readonly string[];
   redisUrl: string;
   s3: { endpoint: string; region: string; bucket: string; accessKey: string; secretKey: string };
   database: Database;
+  /** Disks that can be full; none where they cannot be mounted. */
+  disks: ReadonlyMap<DiskOwner, Disk>;
   scripted: ScriptedBackend;
   player: Player;
   backends: Backends;
@@ -59,9 +69,13 @@ export interface World {
   exported: Exported;
   /** Before the inference backend. */
   inference: FaultProxy;
+  /** Between those proxies and the object store. */
+  lyingS3: LyingS3;
   /** Every proxy before a store. */
   linksTo: (store: Store) => FaultProxy[];
   killStore: (store: Store) => void;
+  /** Kills one of the brokers beside the first; `ensureStore` starts it again. */
+  killFollower: (name: string) => void;
   signalStore: (store: Store, signal: NodeJS.Signals) => void;
   /** Starts the store unless it runs. */
   ensureStore: (store: Store) => Promise<void>;
@@ -72,6 +86,8 @@ export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 
   /** Of this copy, below that of the checkout. */
   folder: string;
   random: () => number;
+  /** Kafka brokers; one when absent. With three, each record has three copies. */
+  brokers?: number;
   /** Further pairs of keys that the S3 server takes. */
   s3Keys?: readonly S3Keys[];
   /** Done when the stores run and before the services do. */
@@ -79,16 +95,24 @@ export interface WorldOptions extends Pick<SystemOptions, 'env' | 'secretsOf' | 
 }
 
 export async function startWorld(base: Settings, options: WorldOptions): Promise<World> {
-  const { random } = options;
+  const { random, brokers = 1 } = options;
   const folder = { ...base, localDir: join(base.localDir, options.folder) };
   await clean(folder);
   const copy = await testSettings(folder, {});
   const secrets = loadSecrets(copy);
-  const database = await createDatabase(copy, secrets, random);
-  const links = await startLinks(copy, database, random);
+  const disks = makeDisks(copy);
+  const database = await createDatabase({ settings: copy, secrets, random });
+  const s3 = await startLyingS3(portOf(copy, 's3'));
+  const links = await startLinks(copy, { database, s3Port: s3.port, brokers }, random);
   const settings: Settings = {
     ...copy,
-    kafka: { listeners: listenersOf(copy, links), properties: brokerTime },
+    kafka: {
+      listeners: listenersOf(copy, links, 0),
+      properties: brokers === 1 ? brokerTime : { ...brokerTime, ...replicated },
+      followers: portBlocks.moreBrokers
+        .slice(0, brokers - 1)
+        .map((block, index) => ({ port: copy.portBase + block, listeners: listenersOf(copy, links, index + 1) })),
+    },
     s3Keys: [{ accessKey: secrets.S3_ACCESS_KEY, secretKey: secrets.S3_SECRET_KEY }, ...(options.s3Keys ?? [])],
   };
   const infrastructure = await bringUpInfrastructure(settings, {});
@@ -103,14 +127,15 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     infrastructure,
     links,
     env: { ...exported.env, ...options.env },
+    workDirOf: (name) => (name === 'inference-1' ? disks.get('work')?.directory : undefined),
     secretsOf: options.secretsOf,
     asksReadiness: options.asksReadiness,
     backendOf: (real) => startBackends(scripted.url, real),
     random,
     fakeTime: findFakeTime(),
   });
-  const brokers = infrastructure.brokers.split(',');
-  const player = startPlayer(scripted, brokers);
+  const brokerAddresses = infrastructure.brokers.split(',');
+  const player = startPlayer(scripted, brokerAddresses);
   const signalStore = (store: Store, signal: NodeJS.Signals) => {
     if (store === 'postgres') database.kill(signal);
     else sendTo(settings, store, signal);
@@ -122,10 +147,12 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     adminUrl: system.adminUrl,
     adminToken: secrets.ADMIN_TOKEN,
     replicas: system.replicas,
-    brokers,
+    brokers: brokerAddresses,
+    followers: portBlocks.moreBrokers.slice(0, brokers - 1).map((_, index) => `kafka-${index + 2}`),
     redisUrl: infrastructure.redisUrl,
     s3: infrastructure.objectStore,
     database,
+    disks,
     scripted,
     player,
     backends: system.backends,
@@ -134,8 +161,10 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     canary,
     exported,
     inference: system.inference,
+    lyingS3: s3,
     linksTo: (store) => [...links.values()].flatMap((own) => own.get(store) ?? []),
     killStore: (store) => signalStore(store, store === 'postgres' ? 'SIGQUIT' : 'SIGKILL'),
+    killFollower: (name) => sendTo(settings, name, 'SIGKILL'),
     signalStore,
     ensureStore: (store) => ensureStore(store, { settings, secrets, database }),
     close: async () => {
@@ -147,15 +176,27 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
         streams.close(),
         database.close(),
         exported.close(),
+        s3.close(),
         ...proxies.map((proxy) => proxy.close()),
       ]);
       await stopAll(settings);
+      for (const disk of disks.values()) disk.remove();
     },
   };
 }
 
 /** The broker stamps every record with its own clock, so a worker whose clock is wrong changes no order. */
 const brokerTime = { 'log.message.timestamp.type': 'LogAppendTime' };
+
+/** Three copies of each record, two of them before it is acknowledged; a broker that is gone is noticed in seconds. */
+const replicated = {
+  'default.replication.factor': '3',
+  'min.insync.replicas': '2',
+  'offsets.topic.replication.factor': '3',
+  'broker.heartbeat.interval.ms': '1000',
+  'broker.session.timeout.ms': '4000',
+  'replica.lag.time.max.ms': '5000',
+};
 
 interface Parts {
   settings: Settings;

@@ -1,0 +1,55 @@
+import type { DeliberateFault } from './deliberate-fault.ts';
+
+/** Copies of frames, statements of two sessions that meet at one row, and slots that several subjects wait for. */
+export const claimFaults: DeliberateFault[] = [
+  {
+    says: 'The last copy of frames is dropped without reading their object',
+    file: 'services/results/src/use-cases/verify-segments.ts',
+    find: 'if (await store.isIntact(copy)) return',
+    replace: 'if (copy.bytes > 0) return',
+    caughtBy: {
+      file: 'services/results/test/verify-segments.test.ts',
+      test: 'an object of which the store kept a part is written again from the copy',
+    },
+  },
+  {
+    says: 'An upload counts as stored by its status, whatever the store says it holds',
+    file: 'packages/shared/src/object-store/uploads.ts',
+    find: "if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;",
+    replace: 'return;',
+    caughtBy: {
+      file: 'packages/shared/test/stored-bytes.test.ts',
+      test: 'a store that keeps half of a buffer and answers 200 fails the upload',
+    },
+  },
+  {
+    says: 'Slots kept for subjects without one stay free while a subject with a smaller share waits in front',
+    file: 'services/tasks/src/db/place-claims.ts',
+    find: 'where has + turn = 1 or place <= free - kept',
+    replace: `where place <= free - case when has + turn = 1 then 0 else kept end`,
+    caughtBy: {
+      file: 'services/tasks/test/places.test.ts',
+      test: 'a subject without a slot gets one of those kept for it while a larger subject waits in front',
+    },
+  },
+  {
+    says: 'A worker drops the jobs that another renewal of it extended while it waited for their rows',
+    file: 'services/inference/src/db/held-jobs.ts',
+    find: '  if (missing.length === 0) return renewed;',
+    replace: '  if (missing.length >= 0) return renewed;',
+    caughtBy: {
+      file: 'services/inference/test/held-rows.test.ts',
+      test: 'a renewal that waited for the commit of another one returns the jobs that both hold',
+    },
+  },
+  {
+    says: 'A damaged object is not read from the copy of its frames',
+    file: 'services/results/src/use-cases/show-frames.ts',
+    find: 'if (!copy) throw error;',
+    replace: 'if (!copy || copy.length >= 0) throw error;',
+    caughtBy: {
+      file: 'services/results/test/compaction.test.ts',
+      test: 'an object that is gone or damaged is read from its copy',
+    },
+  },
+];

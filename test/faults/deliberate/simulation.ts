@@ -1,0 +1,34 @@
+import type { DeliberateFault } from './deliberate-fault.ts';
+
+const cachedUnread = {
+  file: 'services/results/src/clients/segment-store.ts',
+  find: `await gate.run(() => readIntact(store, object));
+      // Only what matches the index: a short answer would otherwise make the page unreadable until it leaves the cache.
+      cache.set(object.objectKey, body);
+`,
+  replace: `await gate.run(() => store.get(object.objectKey, object.bytes));
+      cache.set(object.objectKey, body);
+      assertIntact(body, object);
+`,
+};
+
+/** What the simulation has to find by itself, in schedules that nobody wrote down. */
+export const simulatedFaults: DeliberateFault[] = [
+  {
+    ...cachedUnread,
+    says: 'A short answer of the object store is cached, as schedules of readers show it',
+    caughtBy: { world: 'pages' },
+  },
+  {
+    ...cachedUnread,
+    says: 'The same, as schedules of storing, moving, verifying and reading show it',
+    caughtBy: { world: 'results' },
+  },
+  {
+    says: 'Slots kept for subjects without one stay free, as schedules of create requests show it',
+    file: 'services/tasks/src/db/place-claims.ts',
+    find: 'where has + turn = 1 or place <= free - kept',
+    replace: 'where place <= free - case when has + turn = 1 then 0 else kept end',
+    caughtBy: { world: 'places' },
+  },
+];

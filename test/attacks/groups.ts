@@ -13,6 +13,7 @@ import { cursors, tenants } from './tables/reads.ts';
 import { services } from './tables/services.ts';
 import { slow } from './tables/slow.ts';
 import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
+import { realVideos } from './tables/real-videos.ts';
 import { videos } from './tables/videos.ts';
 
 /** All attacks, in the order in which they are tried. */
@@ -35,6 +36,7 @@ export const groups: readonly AttackGroup[] = [
   httpServers,
   pictures,
   videos,
+  realVideos,
   forms,
   slow,
 ];

@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordOf } from '../../scripts/release/record.ts';
+import type { RunRecord } from '../../scripts/release/record.ts';
 import type { Attack, AttackGroup, Outcome } from './attack.ts';
 
-/** What docs/security.md shows of a run; it changes only when an answer does. */
+/** What docs/security.md shows of a run. */
 export interface AttackRun {
+  /** Which code was attacked. */
+  record?: RunRecord;
   groups: { title: string; wanted: string; attacks: ReportedAttack[] }[];
 }
 
@@ -36,5 +40,6 @@ export function reportOf(groups: readonly AttackGroup[], outcomeOf: (attack: Att
 }
 
 export function writeRun(run: AttackRun): void {
-  writeFileSync(lastRunFile, `${JSON.stringify(run, undefined, 1)}\n`);
+  const record = recordOf('attacks', join(import.meta.dirname, '../..'));
+  writeFileSync(lastRunFile, `${JSON.stringify({ record, ...run }, undefined, 1)}\n`);
 }

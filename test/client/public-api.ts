@@ -67,10 +67,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Task history, newest first, image calls included
-     * @description A parameter that is not listed here is refused.
-     */
+    /** Task history, newest first, image calls included */
     get: operations['listTasks'];
     put?: never;
     /**
@@ -108,10 +105,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Pull result frames of a video task
-     * @description Parameters that are not listed here are ignored.
-     */
+    /** Pull result frames of a video task */
     get: operations['getResults'];
     put?: never;
     post?: never;
@@ -377,7 +371,7 @@ export interface components {
       error_code: 'OP-TASK-REQUEST-INVALID' | 'OP-TASK-UPSTREAM-DOWN' | 'OP-SYS-UNAVAILABLE';
     };
     NewImageDetection: {
-      /** @description JPEG, PNG or WEBP, 8 MiB each at most, each with a file name */
+      /** @description JPEG, PNG or WEBP, at most 8 MiB each, each with a file name */
       files: Blob[];
       /** @description An enabled scene; `fire_smoke` when absent */
       scene_code?: string;
@@ -614,6 +608,20 @@ export interface operations {
           'application/json': components['schemas']['SceneList'];
         };
       };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /**
        * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
        *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
@@ -697,6 +705,18 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['OpenApiDocument'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description - `internal`: Something went wrong on our side. */
@@ -840,6 +860,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `image_too_large`: An image is larger than 8388608 bytes.
        *     - OP-TASK-REQUEST-INVALID, `image_type_unsupported`: Send images as JPEG, PNG or WEBP, and declare them as such.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
         headers: {
@@ -1284,6 +1305,20 @@ export interface operations {
           'application/json': components['schemas']['Task'];
         };
       };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
       /**
        * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
        *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
@@ -1429,6 +1464,7 @@ export interface operations {
       };
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, min_score are accepted.
        *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: Image calls have no result frames; their results were in the answer.
        */
@@ -1560,6 +1596,20 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['Task'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1694,6 +1744,20 @@ export interface operations {
            *     }
            */
           'application/json': components['schemas']['Usage'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1858,6 +1922,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_invalid`: Send one Idempotency-Key in UUID form (8-4-4-4-12).
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_reused`: This Idempotency-Key was used for another request; send a new key for a new request.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
         headers: {

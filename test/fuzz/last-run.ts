@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordOf } from '../../scripts/release/record.ts';
+import type { RunRecord } from '../../scripts/release/record.ts';
 
 /** The figures of the last recorded run, which docs/security.md shows. */
 export interface FuzzRun {
-  day: string;
+  record: RunRecord;
   minutes: number;
   parsers: ParserFigures[];
   apis: ApiFigures[];
@@ -33,7 +35,8 @@ export interface ApiFigures {
 
 const file = join(import.meta.dirname, 'last-run.json');
 
-export function recordRun(run: FuzzRun): void {
+export function recordRun(figures: Omit<FuzzRun, 'record'>): void {
+  const run: FuzzRun = { record: recordOf('fuzz', join(import.meta.dirname, '../..')), ...figures };
   writeFileSync(file, `${JSON.stringify(run, undefined, 2)}\n`);
 }
 

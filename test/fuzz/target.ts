@@ -4,6 +4,20 @@ export interface FuzzTarget {
   maxBytes: number;
   /** Milliseconds that an input may take when nothing else disturbs; 50 when left out. */
   slowMs?: number;
+  /** How the parser is given megabytes made of an input. */
+  bulk?: Bulk;
   /** @throws when something does not hold that has to; a refusal that the parser declares is none. */
   check: (input: Buffer) => void | Promise<void>;
+}
+
+/** What megabytes from a hostile sender may cost a parser. */
+export interface Bulk {
+  /** `stream`: the input again and again, in pieces; `message`: the input with its end repeated, as one message. */
+  kind: 'stream' | 'message';
+  /** Longest message that the caller of the parser takes, in bytes; 8 MiB when left out. */
+  mostBytes?: number;
+  /** Milliseconds of processor time for each MiB, ten times what was measured. */
+  mostMs: number;
+  /** @returns what reads the pieces, each of which begins with the input; it throws to stop */
+  open: () => (piece: Buffer, inputBytes: number) => void;
 }

@@ -1,4 +1,5 @@
 import { until } from '@vision/shared/testing/until';
+import { box, words } from '@vision/shared/testing/mp4-boxes';
 import { form, scene } from '../../support/system.ts';
 import { madeVideo, video } from '../../support/video.ts';
 import type { Attack, AttackGroup } from '../attack.ts';
@@ -6,9 +7,10 @@ import { invalid, said } from '../say.ts';
 
 const UNSUPPORTED = invalid('file_type_unsupported');
 /** Taken as a file, refused by the backend, and paid back. */
-const REFUNDED = '201, refunded';
+export const REFUNDED = '201, refunded';
 
-const row = (name: string, expected: string, make: () => Promise<Buffer> | Buffer): Attack => ({
+/** A video that is uploaded, and what becomes of its task. */
+export const row = (name: string, expected: string, make: () => Promise<Buffer> | Buffer): Attack => ({
   name,
   expected,
   attempt: async (target) => {
@@ -27,18 +29,6 @@ const row = (name: string, expected: string, make: () => Promise<Buffer> | Buffe
   },
 });
 
-const box = (type: string, ...parts: Buffer[]): Buffer => {
-  const data = Buffer.concat(parts);
-  const header = Buffer.alloc(8);
-  header.writeUInt32BE(data.length + 8);
-  header.write(type, 4, 'latin1');
-  return Buffer.concat([header, data]);
-};
-const words = (...values: number[]): Buffer => {
-  const bytes = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => bytes.writeInt32BE(value | 0, 4 * index));
-  return bytes;
-};
 const FTYP = box('ftyp', Buffer.from('isom'), words(0), Buffer.from('isom'));
 const text = (content: string) => Buffer.concat([FTYP, Buffer.from(content)]);
 const ONE = 0x10000;

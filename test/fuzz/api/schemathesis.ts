@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, installMissing } from '../../../deploy/local/host-programs.ts';
-import { say } from '../../../deploy/local/settings.ts';
+import { mayInstall, say } from '../../../deploy/local/settings.ts';
 
 const requirements = join(import.meta.dirname, 'requirements.txt');
 
@@ -16,6 +16,7 @@ export function installSchemathesis(cacheDir: string): string {
   const home = join(cacheDir, `schemathesis-${version}`);
   const program = join(home, 'bin/schemathesis');
   if (existsSync(program)) return program;
+  if (!mayInstall()) throw new Error('schemathesis is missing, and VISION_INSTALL=never forbids downloads.');
   installMissing(['python']);
   say('fuzz', 'installing schemathesis');
   mkdirSync(cacheDir, { recursive: true });

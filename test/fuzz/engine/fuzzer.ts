@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { bulkFault } from '../bulk.ts';
 import type { FuzzTarget } from '../target.ts';
 import type { Feedback } from './feedback.ts';
 import { mutate } from './mutate.ts';
@@ -38,6 +39,8 @@ export interface FuzzOptions {
 }
 
 const SLOW_MS = 50;
+/** Megabytes are made of few of the inputs that pass new edges: each run of them takes as long as thousands. */
+const BULK_ONE_IN = 32;
 const REST_AFTER_MS = 100;
 const MAX_FINDINGS = 10;
 /** Of buffers of this thread, which its limit of memory does not count. */
@@ -53,7 +56,9 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const trial = createTrial(options);
   const kept: Kept[] = [];
   const keep = ({ input, news, ms }: Tried) => {
-    if (news.length > 0 || kept.length === 0) kept.push({ bytes: input, ms });
+    if (news.length === 0 && kept.length > 0) return;
+    kept.push({ bytes: input, ms });
+    if (random.below(BULK_ONE_IN) === 0) trial.runBulk(input);
   };
   for (const seed of [Buffer.of(), ...seeds]) keep(await trial.run(seed));
   const words = [...feedback.words].flatMap(bytesOf);
@@ -118,8 +123,13 @@ function createTrial({ target, feedback, onInput }: FuzzOptions) {
       return { input, news: [], ms };
     }
   };
+  const runBulk = (input: Buffer) => {
+    const fault = target.bulk && bulkFault(target.bulk, input);
+    if (fault !== undefined) note(input, `much of it ${fault}`);
+  };
   return {
     run,
+    runBulk,
     seen,
     edgesOf: async (input: Buffer): Promise<number[]> => {
       if (isDueToRest()) await rest();

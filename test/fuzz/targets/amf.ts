@@ -7,6 +7,7 @@ import type { FuzzTarget } from '../target.ts';
 /** Values of RTMP commands: written and read again they are the same. */
 export const target: FuzzTarget = {
   maxBytes: 4096,
+  bulk: { kind: 'message', mostMs: 40, open: () => readAmf },
   check: (input) => {
     const outcome = attempt(() => readAmf(input), { by: SourceError, reasons: ['unreadable'] });
     if ('refused' in outcome) return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createFrameReader, frameHeader } from '../../../services/inference/src/pictures/frames.ts';
-import type { Frame } from '../../../services/inference/src/pictures/frames.ts';
+import { createFrameReader, frameHeader } from '../../../services/inference/src/sandbox/frames.ts';
+import type { Frame } from '../../../services/inference/src/sandbox/frames.ts';
 import { piecesOf, totalBytes } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
 
@@ -9,6 +9,7 @@ const MAX_BYTES = 4096;
 /** What a process behind the wall says: it may be in the hands of whoever sent the picture. */
 export const target: FuzzTarget = {
   maxBytes: 8192,
+  bulk: { kind: 'stream', mostMs: 500, open: () => createFrameReader(MAX_BYTES, () => undefined) },
   check: (input) => {
     const whole = framesOf([input]);
     const pieces = framesOf(piecesOf(input));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { Mp4RefusedError, judgeMp4 } from '../../../services/inference/src/domain/judge-mp4.ts';
+import { Mp4RefusedError } from '../../../services/inference/src/domain/mp4/box.ts';
+import { validateMp4 } from '../../../services/inference/src/domain/mp4/validate-mp4.ts';
 import { isVideo } from '../../../services/tasks/src/domain/video-type.ts';
 import { attemptLater } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
@@ -18,7 +19,7 @@ export const target: FuzzTarget = {
       assert.ok(at >= 0 && at <= input.length && length >= 0);
       return input.subarray(at, at + length);
     };
-    await attemptLater(() => judgeMp4(read, input.length), { by: Mp4RefusedError });
+    await attemptLater(() => validateMp4(read, input.length), { by: Mp4RefusedError });
     assert.ok(reads <= input.length / 8 + 2, `${reads} reads`);
   },
 };

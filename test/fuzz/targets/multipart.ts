@@ -55,9 +55,9 @@ async function read(pieces: readonly Buffer[]): Promise<Outcome<ReceivedForm<Buf
           storing -= 1;
         }
       },
-      refuseNone: () => fail.requestInvalid('none', 'none'),
-      refuseTooMany: () => fail.requestInvalid('too_many', 'too many'),
-      refuseTooLarge: () => fail.requestInvalid('too_large', 'too large'),
+      refuseNone: () => fail.requestInvalid('file_missing', 'none'),
+      refuseTooMany: () => fail.requestInvalid('too_many_files', 'too many'),
+      refuseTooLarge: () => fail.requestInvalid('file_too_large', 'too large'),
     },
     values: ['note'],
     limits: { maxBytes: 100_000, idleMs: 60_000, totalMs: 60_000 },

@@ -7,14 +7,21 @@ import { readPlaylist } from '../../../services/inference/src/inputs/hls-playlis
 import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
 
+const ADDRESS = 'http://camera.example.org/live/index.m3u8';
 const policy = createAddressPolicy();
 const reasons = ['unreadable', 'codec_unsupported', 'address_forbidden', 'no_video_track'];
 
 /** Playlists: numbers are numbers, and every address is one that our own grammar reads or refuses as a whole. */
 export const target: FuzzTarget = {
   maxBytes: 16_384,
+  bulk: {
+    kind: 'message',
+    mostBytes: 1 << 20,
+    mostMs: 200,
+    open: () => (message) => void readPlaylist(message.toString('utf8'), ADDRESS),
+  },
   check: (input) => {
-    const read = () => readPlaylist(input.toString('utf8'), 'http://camera.example.org/live/index.m3u8');
+    const read = () => readPlaylist(input.toString('utf8'), ADDRESS);
     const outcome = attempt(read, { by: SourceError, reasons });
     if ('refused' in outcome) return;
     if (outcome.read.kind === 'variants') {

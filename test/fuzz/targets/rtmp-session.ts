@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { createBudget } from '../../../services/inference/src/inputs/budget.ts';
 import { createRtmpConnection } from '../../../services/inference/src/inputs/rtmp/rtmp-connection.ts';
 import { packedVideo, playStream } from '../../../services/inference/src/inputs/rtmp/rtmp-session.ts';
 import { checkVideo } from '../matroska-check.ts';
@@ -14,13 +15,14 @@ export const target: FuzzTarget = {
   maxBytes: 8192,
   check: async (input) => {
     const { socket } = createSayingSocket([HELLO, ...piecesOf(input)]);
-    const connection = createRtmpConnection(socket);
+    const budget = createBudget({ signal: new AbortController().signal });
+    const connection = createRtmpConnection(socket, budget);
     const parts: Buffer[] = [];
     await attemptLater(
       async () => {
         const place = { authority: 'camera.example.org', app: 'live', stream: 'yard' };
         await playStream(connection, place, { answerTimeoutMs: 10_000, giveUp: () => socket.destroy() });
-        for await (const part of packedVideo(connection)) parts.push(part);
+        for await (const part of packedVideo(connection, budget)) parts.push(part);
       },
       { by: SourceError },
     );

@@ -17,26 +17,40 @@ const RAW = 8;
  */
 export const target: FuzzTarget = {
   maxBytes: 8192,
+  bulk: { kind: 'stream', mostMs: 2000, open: openBulk },
   check: (input) => {
-    const codec = CODECS[(input[0] ?? 0) % CODECS.length] ?? 'h264';
-    const description = {
-      codec,
-      payloadType: 96,
-      clockRate: 90_000,
-      trackControl: undefined,
-      streamControl: undefined,
-    };
     const packets = packetsOf(recordsOf(input.subarray(1)));
     for (const packet of packets) {
       readRtp(packet);
       isGoodbye(packet);
     }
-    const read = createRtpVideo({ ...description, parameterSets: [] });
+    const read = openVideo(input);
     const reasons = ['unreadable', 'codec_unsupported'];
     const { parts } = readAll(read, packets, { by: SourceError, reasons });
     checkVideo(parts, packets);
   },
 };
+
+function openVideo(input: Buffer): (packet: Buffer) => Buffer[] {
+  const codec = CODECS[(input[0] ?? 0) % CODECS.length] ?? 'h264';
+  const description = {
+    codec,
+    payloadType: 96,
+    clockRate: 90_000,
+    trackControl: undefined,
+    streamControl: undefined,
+  };
+  return createRtpVideo({ ...description, parameterSets: [] });
+}
+
+/** The first byte of a stream chooses the codec, as it does for an input. */
+function openBulk(): (piece: Buffer) => void {
+  let read: ((packet: Buffer) => Buffer[]) | undefined;
+  return (piece) => {
+    read ??= openVideo(piece);
+    for (const packet of packetsOf(recordsOf(piece.subarray(1)))) read(packet);
+  };
+}
 
 function packetsOf(records: readonly Buffer[]): Buffer[] {
   let [sequence, timestamp] = [65_530, 4_294_960_000];

@@ -15,6 +15,7 @@ const refusal = { by: Error, reasons: ['no RTSP'] };
 /** Messages of an RTSP server: however they are cut into pieces, and written again, they stay the same. */
 export const target: FuzzTarget = {
   maxBytes: 24_576,
+  bulk: { kind: 'stream', mostMs: 2000, open: createRtspReader },
   check: (input) => {
     const whole = readAll(createRtspReader(), [input], refusal);
     const pieces = readAll(createRtspReader(), piecesOf(input), refusal);

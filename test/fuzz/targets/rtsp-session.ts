@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
+import { createBudget } from '../../../services/inference/src/inputs/budget.ts';
 import { createRtspConnection } from '../../../services/inference/src/inputs/rtsp/rtsp-connection.ts';
 import { createRtspReader } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
 import { startSession } from '../../../services/inference/src/inputs/rtsp/rtsp-session.ts';
@@ -15,7 +16,8 @@ export const target: FuzzTarget = {
   check: async (input) => {
     const { socket, sent } = createSayingSocket(piecesOf(input));
     const credentials = { user: 'who', password: 'secret"word' };
-    const connection = createRtspConnection(socket, { credentials, answerTimeoutMs: 10_000 });
+    const budget = createBudget({ signal: new AbortController().signal });
+    const connection = createRtspConnection(socket, { credentials, answerTimeoutMs: 10_000, budget });
     await attemptLater(
       async () => {
         const session = await startSession(connection, { authority, pathAndQuery: '/live?x=1' });

@@ -8,6 +8,7 @@ import type { FuzzTarget } from '../target.ts';
 /** Session descriptions: what is read of one lies within what RTP can mean, and packets can be read by it. */
 export const target: FuzzTarget = {
   maxBytes: 8192,
+  bulk: { kind: 'message', mostMs: 500, open: () => readDescription },
   check: (input) => {
     const refusal = { by: SourceError, reasons: ['unreadable', 'no_video_track', 'codec_unsupported'] };
     const outcome = attempt(() => readDescription(input), refusal);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { publicReasons } from '@vision/shared/contracts/reasons';
 import { readApiContract } from '@vision/shared/testing/api-contract';
 import type { Exchange } from '@vision/shared/testing/api-contract-document';
 
@@ -182,8 +183,18 @@ export async function exchange(
 /** @throws when an answer is not as the document of the public or the admin API says. */
 export function assertDocumented(url: string, exchanged: Omit<Exchange, 'path'>): void {
   const { origin, pathname, search } = new URL(url);
-  const contract = origin === new URL(system.adminUrl).origin ? contracts.admin : contracts.public;
-  contract.assert({ ...exchanged, path: pathname + search });
+  const isAdmin = origin === new URL(system.adminUrl).origin;
+  (isAdmin ? contracts.admin : contracts.public).assert({ ...exchanged, path: pathname + search });
+  if (!isAdmin && exchanged.status >= 400) assertListed(exchanged.text);
+}
+
+const listedReasons = new Set(Object.values(publicReasons).flatMap((reasons) => Object.keys(reasons)));
+
+/** @throws when a refusal of the public API gives a reason that the guide does not list. */
+function assertListed(text: string): void {
+  if (text === '') return;
+  const { details } = JSON.parse(text) as ProblemBody;
+  if (!listedReasons.has(details.reason)) throw new Error(`the guide does not list the reason ${details.reason}`);
 }
 
 /** A variable that describes the running system. */

@@ -45,20 +45,17 @@ export async function followAll(caller: Caller, taskId: string, limit = 7): Prom
       cursor = page.resume_cursor;
       return cursor === '';
     },
-    { timeoutMs: 90_000, intervalMs: 100 },
+    { intervalMs: 100 },
   );
   return frames;
 }
 
 export async function untilStatus(caller: Caller, taskId: string, ...wanted: string[]): Promise<string> {
-  return until(
-    async () => {
-      const { body } = await caller.get(`/v1/vision/tasks/${taskId}`);
-      const status = String(body['status']);
-      return wanted.includes(status) ? status : undefined;
-    },
-    { timeoutMs: 60_000 },
-  );
+  return until(async () => {
+    const { body } = await caller.get(`/v1/vision/tasks/${taskId}`);
+    const status = String(body['status']);
+    return wanted.includes(status) ? status : undefined;
+  });
 }
 
 /** A short video made by ffmpeg with these arguments between `-y` and the output file. */

@@ -8,6 +8,8 @@ import type { AddressInfo } from 'node:net';
 
 export type Lateness = 'headers' | 'body';
 
+const places = { stream: 10, object: 10 };
+
 let lateness: Lateness = 'headers';
 process.on('message', (next: Lateness) => {
   lateness = next;
@@ -24,7 +26,8 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
   // Every call connects anew, so that a call can find nobody who takes its connection.
   res.setHeader('Connection', 'close');
   res.setHeader('Content-Type', 'application/json');
-  if (req.method !== 'POST') res.end('{"jobs":[]}');
+  if (req.url === '/v1/capacity') res.end(JSON.stringify({ free: places, places }));
+  else if (req.method !== 'POST') res.end('{"jobs":[]}');
   else if (lateness === 'body') res.writeHead(201, { 'Content-Length': '300' }).write('{"job_id":');
 }
 

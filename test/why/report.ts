@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { root } from '../../deploy/local/settings.ts';
+import { recordOf, recordText } from '../../scripts/release/record.ts';
 import type { Explanation } from './explain.ts';
 
 /** What `make why` prints of a scenario. */
@@ -19,7 +20,8 @@ export const printed = ({ scenario, seen, tree, answer, faults }: Explanation): 
 
 /** docs/why.md */
 export async function report(explanations: readonly Explanation[]): Promise<string> {
-  const text = `${intro}${explanations.map(section).join('\n')}`;
+  const record = recordText(recordOf('why', root));
+  const text = `${intro}${record}\n\n${explanations.map(section).join('\n')}`;
   return format(text, { ...(await resolveConfig(join(root, 'docs/why.md'))), parser: 'markdown' });
 }
 

@@ -61,8 +61,13 @@ export async function startWhySystem(): Promise<WhySystem> {
     infrastructure: service === 'tasks' ? withStoreAt(infrastructure, store.port) : infrastructure,
     env: { ...common, ...ownOf(service, { copy, backend }) },
   });
-  await Promise.all(serviceNames.map((name) => migrate(launchOf(name), name)));
-  await Promise.all(serviceNames.map((name) => ensureService(launchOf(name), name)));
+  try {
+    await Promise.all(serviceNames.map((name) => migrate(launchOf(name), name)));
+    await Promise.all(serviceNames.map((name) => ensureService(launchOf(name), name)));
+  } catch (error) {
+    await stopAll(copy);
+    throw error;
+  }
   const quotaDatabase = new URL(infrastructure.databaseUrl);
   quotaDatabase.pathname = '/vision_quota';
   return {

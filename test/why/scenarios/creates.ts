@@ -7,7 +7,15 @@ import type { Scenario } from '../scenario.ts';
 import { limits } from '../settings.ts';
 import { paddedVideo } from '../videos.ts';
 
-const late = (outcome: string) => ({ service: 'tasks', upstream: 'inference', outcome, limitMs: limits.submitMs });
+/** A capacity question gets a third of the limit; the submission gets what the questions left. */
+const questionMs = limits.submitMs / 3;
+const submission = (outcome: string) => ({
+  service: 'tasks',
+  upstream: 'inference',
+  operation: 'submit',
+  outcome,
+  limitMs: { from: questionMs, to: limits.submitMs },
+});
 
 const create = async (caller: Caller) =>
   asked(await caller.createUpload(form(video(await paddedVideo(0)), scene('person_vehicle'))));
@@ -17,15 +25,21 @@ export const creates: readonly Scenario[] = [
   {
     name: 'connect',
     title: 'Inference takes no connection at a create',
-    broken: 'The process of the backend is frozen and its queue of connections is full.',
-    expected: late('connect_timeout'),
+    broken: 'The process of the backend is frozen and its queue of connections is full. Nothing is submitted.',
+    expected: {
+      service: 'tasks',
+      upstream: 'inference',
+      operation: 'capacity',
+      outcome: 'connect_timeout',
+      limitMs: questionMs,
+    },
     run: ({ backend }, caller) => backend.whileUnreachable(() => create(caller)),
   },
   {
     name: 'headers',
     title: 'Inference does not answer a create',
-    broken: 'The backend takes the job and sends nothing.',
-    expected: late('headers_timeout'),
+    broken: 'The backend tells its capacity, takes the job and sends nothing.',
+    expected: submission('headers_timeout'),
     run: async ({ backend }, caller) => {
       await backend.isLateWith('headers');
       return create(caller);
@@ -34,8 +48,9 @@ export const creates: readonly Scenario[] = [
   {
     name: 'body',
     title: 'Inference stops in the middle of its answer to a create',
-    broken: 'The backend sends the head of its answer and the first bytes of the body.',
-    expected: late('body_timeout'),
+    broken:
+      'The backend tells its capacity, takes the job, and sends the head of its answer and the first bytes of the body.',
+    expected: submission('body_timeout'),
     run: async ({ backend }, caller) => {
       await backend.isLateWith('body');
       return create(caller);

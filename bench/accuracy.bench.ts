@@ -6,6 +6,7 @@ import { curveOf, probabilityOf, toScore } from '@vision/shared/contracts/calibr
 import type { Curve } from '@vision/shared/contracts/calibration';
 import { calibrationInForce, detectedClip, judgedMosaics } from './accuracy/footage.ts';
 import { compareShapes } from './accuracy/shapes.ts';
+import { atLeast } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'accuracy';
@@ -56,9 +57,9 @@ function report({ title, boxes, objects }: Footage, curve: Curve): Figure[] {
   const byDefault = atThreshold(shown, objects, 0.8);
   const gained = byDefault.recall - atThreshold(boxes, objects, 0.6).recall;
   return [
-    { name: `${title}: recall at 0.80 above raw 0.60`, value: 100 * gained, unit: 'points', target: '≥ -2' },
+    { name: `${title}: recall at 0.80 above raw 0.60`, value: 100 * gained, unit: 'points', target: atLeast(-2) },
     { name: `${title}: recall at 0.80`, value: 100 * byDefault.recall, unit: '%' },
-    { name: `${title}: precision at 0.80`, value: 100 * byDefault.precision, unit: '%', target: '≥ 90' },
+    { name: `${title}: precision at 0.80`, value: 100 * byDefault.precision, unit: '%', target: atLeast(90) },
     { name: `${title}: calibration error`, value: 100 * calibrationErrorOf(bins), unit: 'points' },
   ];
 }

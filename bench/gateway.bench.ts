@@ -1,5 +1,5 @@
 import { Caller, system } from '../test/support/system.ts';
-import { median, timed } from './figures.ts';
+import { atMost, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'gateway';
@@ -35,7 +35,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
         name: 'authentication and limits, added to a request, p50',
         value: median(keyed) - median(keyless),
         unit: 'ms',
-        target: '≤ 2',
+        target: atMost(2),
       },
       { name: 'request with a key, answered by the gateway, p50', value: median(keyed), unit: 'ms' },
     ],

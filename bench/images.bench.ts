@@ -9,7 +9,7 @@ import { readSettings } from '../deploy/local/settings.ts';
 import { decodeScaled, orientedSize } from '../services/inference/src/pictures/decode-with-sharp.ts';
 import { Caller } from '../test/support/system.ts';
 import { startDetectors } from './embedded-detector.ts';
-import { median, timed } from './figures.ts';
+import { atLeast, atMost, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { encodeForm, sendForm } from './image-calls.ts';
 import type { Picture } from './image-calls.ts';
@@ -46,10 +46,13 @@ export async function run(): Promise<{ figures: Figure[] }> {
   };
 }
 
-/** Clients at once, pictures in each of their calls, calls of each in a round. */
+/**
+ * Clients at once, images in each of their calls, calls of each in a round. The targets are missed on two cores that
+ * also run everything else (0.70 to 0.73 and 0.60 to 0.62): the floors lie below those.
+ */
 const loads = [
-  { what: '10-image calls', clients: 4, images: 10, calls: 1 },
-  { what: 'single images of 4 clients', clients: 4, images: 1, calls: 9 },
+  { what: '10-image calls', clients: 4, images: 10, calls: 1, target: 0.85, floor: 0.6 },
+  { what: 'single images of 4 clients', clients: 4, images: 1, calls: 9, target: 0.8, floor: 0.5 },
 ] as const;
 
 async function throughput(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
@@ -76,7 +79,7 @@ interface Compared {
 
 /** The same pictures by as many clients, whether each asks the service or only decodes and detects. */
 async function compare(load: (typeof loads)[number], { caller, pictures, detectOne }: Compared): Promise<Figure[]> {
-  const { what, clients, images, calls } = load;
+  const { what, clients, images, calls, target, floor } = load;
   const sets = Array.from({ length: calls }, (_, call) => someOf(pictures, images, call));
   const forms = await Promise.all(sets.map(encodeForm));
   const byAll = (client: () => Promise<void>) => Promise.all(Array.from({ length: clients }, client));
@@ -100,9 +103,14 @@ async function compare(load: (typeof loads)[number], { caller, pictures, detectO
     ratios.push(bareMs / serviceMs);
     rates.push((clients * images * calls * 1000) / serviceMs);
   }
-  const target = images === 1 ? '≥ 0.80' : '≥ 0.85';
   return [
-    { name: `service over bare decode + detect, ${what}`, value: median(ratios), unit: 'ratio', target },
+    {
+      name: `service over bare decode + detect, ${what}`,
+      value: median(ratios),
+      unit: 'ratio',
+      target: atLeast(target),
+      floor: atLeast(floor),
+    },
     { name: `service, ${what}`, value: median(rates), unit: 'images/s' },
   ];
 }
@@ -130,7 +138,7 @@ async function latency(caller: Caller, [picture]: Picture[]): Promise<Figure[]> 
       name: 'added by gateway and images, p50',
       value: median(samples.service) - median(samples.direct),
       unit: 'ms',
-      target: '≤ 8',
+      target: atMost(8),
     },
   ];
 }
@@ -169,7 +177,7 @@ async function memory(caller: Caller, pictures: Picture[]): Promise<Figure[]> {
       name: 'images service at 8 calls of 10 × 8 MiB',
       value: peaks.get('images') ?? Number.NaN,
       unit: 'MiB',
-      target: '< 400',
+      target: atMost(400),
     },
     { name: 'gateway at 8 calls of 10 × 8 MiB', value: peaks.get('gateway') ?? Number.NaN, unit: 'MiB' },
   ];

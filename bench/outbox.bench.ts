@@ -10,7 +10,7 @@ import type { EventProducer } from '@vision/shared/messaging/producer';
 import { createRelay } from '@vision/shared/messaging/relay';
 import { republish } from '@vision/shared/messaging/republish';
 import { migrations } from '../services/tasks/src/db/migrations/list.ts';
-import { median, quantile, timed } from './figures.ts';
+import { atLeast, atMost, median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 
@@ -54,13 +54,17 @@ export async function run() {
       figures: [
         ...figures,
         { name: 'commit to publication, empty table, p50', value: median(empty), unit: 'ms' },
-        { name: 'ratio, full over empty', value: median(full) / median(empty), unit: '', target: '≤ 1.3' },
-        { name: 'ratio, behind a transaction left open, over empty', value: median(behind) / median(empty), unit: '' },
+        { name: 'ratio, full over empty', value: median(full) / median(empty), unit: 'ratio', target: atMost(1.3) },
+        {
+          name: 'ratio, behind a transaction left open, over empty',
+          value: median(behind) / median(empty),
+          unit: 'ratio',
+        },
         {
           name: 'ratio, after its end, over empty',
           value: median(afterwards) / median(empty),
-          unit: '',
-          target: '≤ 1.3',
+          unit: 'ratio',
+          target: atMost(1.3),
         },
         ...(await questions(db)),
         ...(await removal(db, upkeep)),
@@ -205,7 +209,7 @@ async function removal(db: Knex, upkeep: Knex): Promise<Figure[]> {
   const arriving = ROWS / ((DAYS * DAY_MS) / 1000);
   return [
     { name: 'removed', value: removed / tookS, unit: '1/s' },
-    { name: 'ratio, removed over arriving', value: removed / tookS / arriving, unit: '', target: '≥ 10' },
+    { name: 'ratio, removed over arriving', value: removed / tookS / arriving, unit: 'ratio', target: atLeast(10) },
     { name: 'commit to publication meanwhile, p50', value: median(times), unit: 'ms' },
     { name: 'commit to publication meanwhile, p99', value: quantile(times, 0.99), unit: 'ms' },
   ];

@@ -5,7 +5,7 @@ import { shapeFor } from '../services/inference/src/domain/frame-fit.ts';
 import { Caller } from '../test/support/system.ts';
 import { encodeForm, sendForm } from './image-calls.ts';
 import type { EncodedForm } from './image-calls.ts';
-import { median, timed } from './figures.ts';
+import { atLeast, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { startPeer } from './peer/start-peer.ts';
 import { takePriorityOfServices } from './processes.ts';
@@ -19,11 +19,11 @@ const STREET = { width: 768, height: 576 };
 const WARM_UP_ROUNDS = 3;
 const ROUNDS = 8;
 
-/** Clients at once, pictures in each of their calls, calls of each in a round. */
+/** Clients at once, images in each of their calls, calls of each in a round. Measured: 0.89, 0.70, 0.78. */
 const loads = [
-  { what: 'one client, one picture a call', clients: 1, pictures: 1, calls: 40 },
-  { what: 'four clients, one picture a call', clients: 4, pictures: 1, calls: 20 },
-  { what: 'two clients, ten pictures a call', clients: 2, pictures: 10, calls: 3 },
+  { what: 'one client, one picture a call', clients: 1, pictures: 1, calls: 40, floor: 0.75 },
+  { what: 'four clients, one picture a call', clients: 4, pictures: 1, calls: 20, floor: 0.58 },
+  { what: 'two clients, ten pictures a call', clients: 2, pictures: 10, calls: 3, floor: 0.65 },
 ] as const;
 
 /**
@@ -97,7 +97,13 @@ async function compare(load: (typeof loads)[number], peer: Peer, caller: Caller)
     rates.service.push(serviceRate);
   }
   return [
-    { name: `${load.what}: over the plain server`, value: median(ratios), unit: 'ratio', target: '≥ 0.9' },
+    {
+      name: `${load.what}: over the plain server`,
+      value: median(ratios),
+      unit: 'ratio',
+      target: atLeast(0.9),
+      floor: atLeast(load.floor),
+    },
     { name: 'plain server', value: median(rates.peer), unit: 'images/s' },
     { name: 'plain server, p50 of a call', value: median(samples.peer), unit: 'ms' },
     { name: 'this system', value: median(rates.service), unit: 'images/s' },

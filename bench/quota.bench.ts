@@ -10,7 +10,7 @@ import { createSignals } from '../services/quota/src/signals.ts';
 import { reserve } from '../services/quota/src/use-cases/reserve.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import type { ScratchDatabase } from './scratch-database.ts';
-import { median } from './figures.ts';
+import { atLeast, median } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'quota';
@@ -39,7 +39,14 @@ export async function run() {
       figures.push(
         { name: `reservations, ${of}`, value: median(ours), unit: '1/s' },
         { name: `bare updates, ${of}`, value: median(bare), unit: '1/s' },
-        { name: `ratio, ${of}`, value: median(ours) / median(bare), unit: '', target: '≥ 0.5' },
+        // Measured: 0.35 and 0.38.
+        {
+          name: `ratio, ${of}`,
+          value: median(ours) / median(bare),
+          unit: 'ratio',
+          target: atLeast(0.5),
+          floor: atLeast(0.28),
+        },
       );
     }
     return { figures: [...figures, ...(await costOfAudit(database))] };
@@ -60,7 +67,12 @@ async function costOfAudit(database: ScratchDatabase): Promise<Figure[]> {
   }
   return [
     { name: 'reservations without the triggers of the audit', value: median(unwatched), unit: '1/s' },
-    { name: 'ratio with them over without', value: median(watched) / median(unwatched), unit: '', target: '≥ 0.8' },
+    {
+      name: 'ratio with them over without',
+      value: median(watched) / median(unwatched),
+      unit: 'ratio',
+      target: atLeast(0.8),
+    },
   ];
 }
 

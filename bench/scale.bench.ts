@@ -3,7 +3,7 @@ import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
 import { createDb } from '@vision/shared/db/knex';
 import { createProducer } from '@vision/shared/messaging/producer';
 import { until } from '@vision/shared/testing/until';
-import { quantile } from './figures.ts';
+import { atMost, quantile } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { cpuSecondsOf } from './process-tree.ts';
 import { transactionsByService, workOf } from './scale/database-work.ts';
@@ -43,7 +43,7 @@ async function measureIdle(): Promise<Figure[]> {
     const sum = rates.reduce((total, { rate }) => total + rate, 0);
     return [
       ...rates.map(({ service, rate }) => ({ name: `${service}, at rest, transactions`, value: rate, unit: '1/s' })),
-      { name: 'one of each service, at rest, transactions', value: sum, unit: '1/s', target: '≤ 5' },
+      { name: 'one of each service, at rest, transactions', value: sum, unit: '1/s', target: atMost(5) },
     ];
   } finally {
     await db.destroy();
@@ -129,13 +129,13 @@ function growthOf(costs: Cost[]): Figure[] {
       name: `${what} transactions per task`,
       value: last.transactions / first.transactions,
       unit: 'ratio',
-      target: '≤ 1.3',
+      target: atMost(1.3),
     },
     {
       name: `${what} row versions per task`,
       value: last.rowVersions / first.rowVersions,
       unit: 'ratio',
-      target: '≤ 1.3',
+      target: atMost(1.3),
     },
   ];
 }

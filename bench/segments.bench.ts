@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { testS3 } from '@vision/shared/testing/s3';
@@ -13,7 +14,8 @@ import { encodeSegment, factsOf } from '../services/results/src/domain/segments/
 import { dayOfTask } from '../services/results/src/domain/task-day.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { compactFrames } from '../services/results/src/use-cases/compact-frames.ts';
-import { quantile, timed } from './figures.ts';
+import { ownSegmentPrefix } from '../services/results/src/use-cases/owned-segments.ts';
+import { atMost, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import { BATCH, ingest, keeper } from './segment-ingest.ts';
@@ -62,11 +64,14 @@ export async function run(): Promise<{ figures: Figure[] }> {
 
 async function compactAll(db: Knex, store: SegmentStore): Promise<void> {
   const settings = { ...testSettings, youngMs: 0 };
-  const signals = createSignals(createLogger('bench', 'silent'));
+  const logger = createLogger('bench', 'silent');
+  const signals = createSignals(logger);
+  const loops = createTaskLoops(logger, ['compaction', 'overdue_ends', 'stored_frames']);
   await db('ingests')
     .whereNotNull('compact_at')
     .update({ compact_at: new Date(0) });
-  while ((await compactFrames({ db, settings, signals, store }, new AbortController().signal)) > 0);
+  const ownPrefix = ownSegmentPrefix({ db });
+  while ((await compactFrames({ db, ownPrefix, loops, settings, signals, store }, new AbortController().signal)) > 0);
 }
 
 /** Of the clip once: what repeats in the rounds after the first would be stored as next to nothing. */
@@ -83,7 +88,7 @@ async function bytes(db: Knex, { framesOf, store, keep }: Omit<PageParts, 'serve
     const old = await bytesOf(db, taskId);
     const perFrame = old / CLIP;
     figures.push(
-      { name: `a frame of ${objects} objects, old`, value: perFrame, unit: 'bytes', target: `≤ ${target}` },
+      { name: `a frame of ${objects} objects, old`, value: perFrame, unit: 'bytes', target: atMost(target) },
       { name: 'the same while it is young', value: young / CLIP, unit: 'bytes' },
       { name: '90 days of them at 5 a second', value: (perFrame * 5 * 86_400 * 90) / 2 ** 30, unit: 'GiB' },
     );
@@ -136,17 +141,18 @@ async function pages(db: Knex, { framesOf, store, keep, served }: PageParts): Pr
   const cpu = ({ cpuMs }: Times) => quantile(cpuMs.slice(5), 0.5);
   return [
     { name: 'page of 500 rows of 20 objects, p50', value: p50(taken.rows), unit: 'ms' },
-    { name: 'page of 500 young frames of 20 objects, p50', value: p50(taken.young), unit: 'ms', target: '≤ 10' },
-    { name: 'young over rows', value: p50(taken.young) / p50(taken.rows), unit: 'ratio' },
+    { name: 'page of 500 young frames of 20 objects, p50', value: p50(taken.young), unit: 'ms', target: atMost(10) },
+    // The target of the page itself is a time. Measured: 0.93 to 0.96.
+    { name: 'young over rows', value: p50(taken.young) / p50(taken.rows), unit: 'ratio', floor: atMost(1.2) },
     { name: 'the same in processor time, reader included', value: cpu(taken.young) / cpu(taken.rows), unit: 'ratio' },
-    { name: 'page of 500 old frames, a task of 1,000, p50', value: p50(taken.short), unit: 'ms', target: '≤ 25' },
+    { name: 'page of 500 old frames, a task of 1,000, p50', value: p50(taken.short), unit: 'ms', target: atMost(25) },
     {
       name: `the same, a task of ${LONG.toLocaleString('en')}, p50`,
       value: p50(taken.long),
       unit: 'ms',
-      target: '≤ 25',
+      target: atMost(25),
     },
-    { name: 'long over short', value: p50(taken.long) / p50(taken.short), unit: 'ratio', target: '≤ 1.2' },
+    { name: 'long over short', value: p50(taken.long) / p50(taken.short), unit: 'ratio', target: atMost(1.2) },
     { name: 'PostgreSQL, per old frame, indexes included', value: indexBytes, unit: 'bytes' },
     { name: 'growth of the process during 64 old pages at once', value: grown, unit: 'MiB' },
   ];

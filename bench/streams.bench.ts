@@ -1,13 +1,20 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import { startDecoder } from '../services/inference/src/decoding/decoder.ts';
 import type { DecodedFrame } from '../services/inference/src/decoding/decoder.ts';
 import { liveArguments } from '../services/inference/src/decoding/ffmpeg-arguments.ts';
 import type { ServedScene } from '../services/inference/src/detectors/detectors.ts';
 import { createStillFrames } from '../services/inference/src/jobs/still-frames.ts';
+import { openLiveInput } from '../services/inference/src/readers/open-live-input.ts';
+import { createSourceAddresses } from '../services/inference/src/readers/source-addresses.ts';
 import { createSandbox } from '../services/inference/src/sandbox/sandbox.ts';
 import { startDetectors } from './embedded-detector.ts';
 import { median } from './figures.ts';
@@ -19,6 +26,7 @@ const root = join(import.meta.dirname, '..');
 const FPS = 5;
 const SECONDS = 20;
 const ROUNDS = 3;
+const OPEN_MS = 10_000;
 /** As cameras send them: 25 frames a second, a key frame every two seconds, no B-frames. */
 const CAMERA = ['-r', '25', '-g', '50', '-bf', '0', '-pix_fmt', 'yuv420p', '-preset', 'veryfast'];
 const SIZES = { '720p': { side: '1280:720', rate: '2M' }, '1080p': { side: '1920:1080', rate: '4M' } };
@@ -37,11 +45,11 @@ export async function run(): Promise<{ figures: Figure[] }> {
   try {
     for (const [size, { side, rate }] of Object.entries(SIZES)) {
       for (const [codec, encoder] of Object.entries(CODECS)) {
-        const path = join(folder, 'moving.mp4');
+        const path = join(folder, 'moving.mkv');
         await encode(['-stream_loop', '9', '-i', example('street.mp4')], { path, side, rate, encoder });
         figures.push(...figuresOf(`${codec} ${size}`, await measure(path, served)));
       }
-      const path = join(folder, 'still.mp4');
+      const path = join(folder, 'still.mkv');
       const encoder = CODECS['H.264'];
       await encode(['-loop', '1', '-i', example('street.jpg')], { path, side: side + NOISE, rate, encoder });
       figures.push(...stillFiguresOf(`H.264 ${size}, nothing moves`, await measure(path, served, {})));
@@ -102,11 +110,35 @@ async function measureOnce(path: string, { detector, scene }: ServedScene, still
 /** The frames that a live job would see, as fast as they can be decoded. */
 async function* decoded(path: string, fit: ServedScene['detector']['frameFit']): AsyncGenerator<DecodedFrame> {
   const sandbox = await createSandbox('off');
-  const args = liveArguments(['-i', `file:${path}`], { fps: FPS, fit });
-  const decoder = startDecoder(args, { sandbox, file: path, isSizeFixed: false, killGraceMs: 3000 });
+  const { url, close } = await serveEndlessly(path);
+  const addresses = createSourceAddresses(createAddressPolicy(['127.0.0.0/8']), { deadlineMs: OPEN_MS });
+  const { signal } = new AbortController();
+  const input = await openLiveInput(
+    { addresses, sandbox, openTimeoutMs: OPEN_MS },
+    { url, usage: {} },
+    { isFirst: true, signal },
+  );
+  const args = liveArguments(input.format, { fps: FPS, fit });
+  const decoder = startDecoder(args, { sandbox, input: input.video, isSizeFixed: false, killGraceMs: 3000 });
+  input.video.destroy();
+  input.play();
   yield* decoder.frames();
   const reason = await decoder.outcome;
+  await input.close();
+  close();
+  sandbox.close();
   if (reason !== undefined) throw new Error(`decoding failed: ${reason}`);
+}
+
+/** A camera that sends its video as fast as it is taken. */
+async function serveEndlessly(path: string): Promise<{ url: string; close: () => void }> {
+  const server = createServer((_request, response) => void createReadStream(path).pipe(response)).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/camera`, close: () => server.close() };
 }
 
 /** Processor time of the children of this process that have ended. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Caller, example, scene } from '../test/support/system.ts';
+import { atMost } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { peakMiB, residentMiB } from './processes.ts';
 
@@ -27,7 +28,7 @@ export async function run(): Promise<{ figures: Figure[] }> {
       name: `${program}, growth during 4 uploads of 512 MiB`,
       value: (peaks.get(program) ?? Number.NaN) - (before.get(program) ?? 0),
       unit: 'MiB',
-      target: '≤ 100',
+      target: atMost(100),
     })),
   };
 }

@@ -7,7 +7,7 @@ import { startLiveSource } from '../examples/live-source.ts';
 import { Caller, form, scene } from '../test/support/system.ts';
 import { followAll, results, video } from '../test/support/video.ts';
 import { startDetectors } from './embedded-detector.ts';
-import { median, quantile, timed } from './figures.ts';
+import { atLeast, atMost, median, quantile, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 
 export const name = 'video';
@@ -53,7 +53,7 @@ async function pipeline(caller: Caller): Promise<Figure[]> {
   await bare.stop();
   await rm(folder, { recursive: true });
   return [
-    { name: 'pipeline over bare ffmpeg + detector loop', value: median(ratios), unit: 'ratio', target: '≥ 0.85' },
+    { name: 'pipeline over bare ffmpeg + detector loop', value: median(ratios), unit: 'ratio', target: atLeast(0.85) },
     { name: 'pipeline, upload to last frame read', value: median(rates), unit: 'frames/s' },
   ];
 }
@@ -117,12 +117,12 @@ async function delay(caller: Caller): Promise<Figure[]> {
   await caller.stop(taskId);
   source.close();
   return [
-    { name: 'live frame captured to readable at 5 fps, p50', value: median(delays), unit: 'ms', target: '≤ 500' },
+    { name: 'live frame captured to readable at 5 fps, p50', value: median(delays), unit: 'ms', target: atMost(500) },
     {
       name: 'live frame captured to readable at 5 fps, p99',
       value: quantile(delays, 0.99),
       unit: 'ms',
-      target: '≤ 2000',
+      target: atMost(2000),
     },
   ];
 }

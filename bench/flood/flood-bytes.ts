@@ -1,0 +1,57 @@
+import { formatRtmp, MESSAGE } from '../../services/inference/src/inputs/rtmp/rtmp-message.ts';
+
+/** What a stream sends without end once it has turned hostile. Each is some kilobytes that can be repeated. */
+
+const KIB = 1024;
+const times = (count: number, piece: (index: number) => Buffer) =>
+  Buffer.concat(Array.from({ length: count }, (_, at) => piece(at)));
+const repeated = (...bytes: number[]) => Buffer.alloc(64 * KIB - ((64 * KIB) % bytes.length), Buffer.from(bytes));
+const video = (...payload: Buffer[]) =>
+  formatRtmp(6, { type: MESSAGE.video, streamId: 1, payload: Buffer.concat(payload) });
+
+/** Bytes of RTP over the connection of RTSP, with numbers and times that go on. */
+function rtp(count: number, payload: Buffer): Buffer {
+  return times(count, (at) => {
+    const packet = Buffer.alloc(16 + payload.length);
+    packet.set([0x24, 0, 0, 12 + payload.length, 0x80, 0x80 | 96]);
+    packet.writeUInt16BE(at & 0xffff, 6);
+    packet.writeUInt32BE(at * 3000, 8);
+    packet.set(payload, 16);
+    return packet;
+  });
+}
+
+const parameterSet = Buffer.from('6742001e', 'hex');
+/** A configuration of H.264 of so many sets of each kind. */
+const configuration = (set: Buffer) => {
+  const unit = Buffer.concat([Buffer.from([0, set.length]), set]);
+  const head = Buffer.from([0x17, 0, 0, 0, 0, 1, 0x42, 0, 0x1e, 0xff]);
+  return Buffer.concat([head, Buffer.of(0xff), times(31, () => unit), Buffer.of(255), times(255, () => unit)]);
+};
+
+export const RTSP_FLOODS: Record<string, Buffer> = {
+  'RTSP packets without content': repeated(0x24, 2, 0, 0),
+  'RTSP packets of one parameter set': rtp(1024, Buffer.concat([Buffer.from([0x18, 0, 4]), parameterSet])),
+  'RTSP pictures of two bytes': rtp(1024, Buffer.from([0x41, 0x9a])),
+};
+
+export const RTMP_FLOODS: Record<string, Buffer> = {
+  'RTMP messages of two bytes': Buffer.concat([video(Buffer.of(0x27)), repeated(0xc6, 0x27)]),
+  'RTMP video of one byte': times(1024, () => video(Buffer.of(0x27))),
+  'RTMP configurations of empty units': times(128, () => video(configuration(Buffer.of()))),
+  'RTMP configurations of one set': times(64, () => video(configuration(parameterSet))),
+  'RTMP pictures of one-byte units': video(Buffer.from([0x27, 1, 0, 0, 0]), repeated(0, 0, 0, 1, 0x41)),
+};
+
+const nullPacket = Buffer.alloc(188, 0xff);
+nullPacket.set([0x47, 0x1f, 0xff, 0x10]);
+export const NULL_PACKETS = times(340, () => nullPacket);
+
+export const HTTP_FLOODS: Record<string, { container: 'mpegts' | 'flv'; bytes: Buffer; isRaw?: boolean }> = {
+  'HTTP packets of nothing': { container: 'mpegts', bytes: NULL_PACKETS },
+  'HTTP chunks of one byte': { container: 'mpegts', bytes: Buffer.alloc(60 * KIB, '1\r\nG\r\n'), isRaw: true },
+  'HTTP tags without content': {
+    container: 'flv',
+    bytes: Buffer.alloc(60 * KIB, Buffer.from('0800000000000000000000' + '0000000b', 'hex')),
+  },
+};

@@ -22,9 +22,23 @@ interface RulesFile {
   groups: { name: string; rules: (AlertRule | RecordingRule)[] }[];
 }
 
-const rules = () => (parse(readFileSync(rulesFile, 'utf8')) as RulesFile).groups.flatMap((group) => group.rules);
+const parsedFile = () => parse(readFileSync(rulesFile, 'utf8')) as RulesFile;
+const rules = () => parsedFile().groups.flatMap((group) => group.rules);
 
 export const alertRules = (): AlertRule[] => rules().filter((rule) => 'alert' in rule);
+
+/** The file with one alert and the records that it is made of: to evaluate all rules over days takes a minute. */
+export function fileOfAlert(alert: string): RulesFile {
+  const { groups } = parsedFile();
+  const all = groups.flatMap((group) => group.rules);
+  const needed = new Set(all.filter((rule) => 'alert' in rule && rule.alert === alert));
+  // A set that grows while it is walked: records of records are found too.
+  for (const { expr } of needed) {
+    for (const rule of all) if ('record' in rule && expr.includes(rule.record)) needed.add(rule);
+  }
+  const kept = groups.map((group) => ({ ...group, rules: group.rules.filter((rule) => needed.has(rule)) }));
+  return { groups: kept.filter((group) => group.rules.length > 0) };
+}
 
 /** Expressions of all rules, alerts and records. */
 export const ruleExpressions = (): string[] => rules().map(({ expr }) => expr);

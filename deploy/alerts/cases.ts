@@ -1,4 +1,6 @@
+import { loopCases } from './loop-cases.ts';
 import { objectiveCases } from './objective-cases.ts';
+import { sweepCases } from './sweep-cases.ts';
 import { growing, steady, together, values } from './series.ts';
 import type { Series } from './series.ts';
 
@@ -42,6 +44,8 @@ const refused = (reason: string) =>
 /** What fires each alert, and what must not. */
 export const cases: Record<string, AlertCase> = {
   ...objectiveCases,
+  ...sweepCases,
+  ...loopCases,
   VisionNoFrames: {
     atMinute: 15,
     fires: {
@@ -204,6 +208,11 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a replica that is replaced': together(seen('a', 0), seen('b', 1)) },
   },
+  VisionInferenceShort: happening(
+    'vision_inference_shortages_total{at="attempt",reason="no_local_space"}',
+    { reason: 'no_local_space' },
+    'Inference refuses videos or ends attempts at them: no_local_space',
+  ),
   VisionFramesStayRows: {
     atMinute: 4325,
     fires: {
@@ -211,6 +220,16 @@ export const cases: Record<string, AlertCase> = {
       summary: 'Frames are still stored as they were before the upgrade, which takes about twenty times the room',
     },
     stays: { 'an upgrade that was finished': values('vision_results_keeps_rows', '1x4000 0x330') },
+  },
+  VisionSegmentsUnverified: {
+    atMinute: 15,
+    fires: {
+      when: steady('vision_results_oldest_unverified_segment_age_seconds', 4_000, 20),
+      summary: 'Objects of frames were not read back for over an hour; their frames stay in the database',
+    },
+    stays: {
+      'a store that was away for ten minutes': values('vision_results_oldest_unverified_segment_age_seconds', '700x20'),
+    },
   },
   VisionNoWall: {
     atMinute: 2,

@@ -1,14 +1,10 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { installMissing } from '../local/host-programs.ts';
+import { describe, expect, test } from '@jest/globals';
 import { root } from '../local/settings.ts';
-import { alertRules, rulesFile } from './alert-rules.ts';
+import { alertRules, fileOfAlert, rulesFile } from './alert-rules.ts';
 import { cases } from './cases.ts';
 import { promtool, promtoolOn } from './promtool.ts';
 import type { Series } from './series.ts';
-
-// apt may have to fetch it.
-beforeAll(() => installMissing(['promtool']), 300_000);
 
 const rules = alertRules();
 
@@ -35,8 +31,8 @@ describe.each(Object.entries(cases))('%s', (alert, { atMinute, fires, stays }) =
 
 function tested(when: Series, atMinute: number, { alert, expected }: { alert: string; expected: object[] }): string {
   const input = Object.entries(when).map(([series, values]) => ({ series, values }));
-  return promtoolOn('test', {
-    rule_files: [rulesFile],
+  const content = {
+    rule_files: ['alerts.json'],
     evaluation_interval: '1m',
     tests: [
       {
@@ -45,5 +41,6 @@ function tested(when: Series, atMinute: number, { alert, expected }: { alert: st
         alert_rule_test: [{ eval_time: `${atMinute}m`, alertname: alert, exp_alerts: expected }],
       },
     ],
-  });
+  };
+  return promtoolOn('test', content, { 'alerts.json': fileOfAlert(alert) });
 }

@@ -56,6 +56,12 @@ const places: Section = {
       { unit: 'bytes' },
     ),
     lines(
+      'Copies of videos in WORK_DIR',
+      'Bytes that each worker uses for copies of uploaded videos, and the most it can use now.',
+      [query('{{pod}} {{kind}}', sum('pod, kind', gauge('vision_inference_work_dir_bytes')))],
+      { unit: 'bytes' },
+    ),
+    lines(
       'Uploads under way',
       'Bodies that the gateway passes on now, by replica.',
       [query('{{pod}}', sum('pod', gauge('vision_gateway_uploads')))],
@@ -180,9 +186,12 @@ const work: Section = {
       { unit: 'cps' },
     ),
     lines(
-      'Decoders lost',
-      'Processes that a picture broke or that were ended for its cost.',
-      [query('{{pod}}', sum('pod', rate('vision_inference_picture_decoders_lost_total')))],
+      'Decoders lost or not started',
+      'Decoders that an image broke or that were ended for its cost, and those that the system did not start.',
+      [
+        query('{{pod}} lost', sum('pod', rate('vision_inference_picture_decoders_lost_total'))),
+        query('{{pod}} not started', sum('pod', rate('vision_inference_decoders_not_started_total'))),
+      ],
       { unit: 'cps' },
     ),
     lines(

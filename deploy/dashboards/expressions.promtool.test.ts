@@ -1,10 +1,6 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { promtoolOn } from '../alerts/promtool.ts';
-import { installMissing } from '../local/host-programs.ts';
 import { dashboards } from './all.ts';
-
-// apt may have to fetch it.
-beforeAll(() => installMissing(['promtool']), 300_000);
 
 test.each(dashboards)('every expression of "$title" can be parsed', ({ sections }) => {
   const panels = sections.flatMap((section) => section.panels);

@@ -94,7 +94,7 @@ const flow: Section = {
     ),
     stack(
       'Live frames left out',
-      '"fresher" is a model that is too slow, "no_number" a database that does not confirm numbers, "not_held" a lost lease.',
+      '"fresher" is a model that is too slow, "no_number" a database that does not confirm numbers, "not_held" a lost lease, "unsent" a Kafka that took no frames for long.',
       [query('{{reason}}', sum('reason', rate('vision_frames_dropped_total')))],
       { unit: 'cps', width: 12 },
     ),

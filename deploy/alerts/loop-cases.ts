@@ -1,0 +1,59 @@
+import type { AlertCase } from './cases.ts';
+import { together, values } from './series.ts';
+
+const poisoned = (pod: string, tasks: string) =>
+  values(`vision_loop_poisoned_tasks{service="results",loop="compaction",pod="${pod}"}`, tasks);
+
+const loopOf = (loop: string, pod: string, { ages, pauses }: { ages: string; pauses: string }) => {
+  const labels = `{service="results",loop="${loop}",pod="${pod}"}`;
+  return together(
+    values(`vision_loop_last_success_seconds${labels}`, ages),
+    values(`vision_loop_pause_seconds${labels}`, pauses),
+  );
+};
+
+const blocked = (counts: string) => values('vision_consumer_blocked_total{group="results-frames"}', counts);
+
+/** Background loops and consumers. */
+export const loopCases: Record<string, AlertCase> = {
+  VisionConsumerBlocked: {
+    atMinute: 12,
+    fires: {
+      when: blocked('0+6x12'),
+      labels: { group: 'results-frames' },
+      summary: 'A store does not take an event of results-frames, which holds up its partition',
+    },
+    stays: { 'a statement that took too long once': blocked('0x5 1x7') },
+  },
+  VisionTasksPoisoned: {
+    atMinute: 15,
+    fires: {
+      when: together(poisoned('a', '2x15'), poisoned('b', '1x15')),
+      labels: { service: 'results', loop: 'compaction' },
+      summary: 'A step of the loop compaction of results fails for 2 tasks',
+    },
+    stays: {
+      'no task fails': poisoned('a', '0x15'),
+      'a task that failed and passed': poisoned('a', '1x4 0x11'),
+    },
+  },
+  VisionLoopFails: {
+    atMinute: 30,
+    fires: {
+      when: together(
+        loopOf('retention', 'a', { ages: '86000+60x30', pauses: '86400x9 60x21' }),
+        loopOf('retention', 'b', { ages: '100+60x30', pauses: '86400x30' }),
+      ),
+      labels: { service: 'results', loop: 'retention' },
+      summary: 'The background loop retention of results does not succeed',
+    },
+    stays: {
+      'a loop between its rounds': loopOf('retention', 'a', { ages: '80000+60x30', pauses: '86400x30' }),
+      'a loop that failed for some minutes': loopOf('audit', 'a', {
+        ages: '0x5 60+60x12 0x13',
+        pauses: '30x5 60x13 30x13',
+      }),
+      'a round that takes long': loopOf('sweep', 'a', { ages: '0+60x30', pauses: '600x30' }),
+    },
+  },
+};

@@ -84,12 +84,13 @@ test('brokers listen where the chart looks for them, with certificates of client
 
 test('topics are as the chart declares them', () => {
   const wanted = wantedTopics(topicsSetting.parse(variable('tasks', 'TOPICS'))).map(
-    ({ name, partitions, replicationFactor, retentionMs, minInsyncReplicas }) => ({
+    ({ name, partitions, replicationFactor, retentionMs, minInsyncReplicas, minMessageBytes }) => ({
       name,
       partitions,
       replicationFactor,
       retentionMs,
       minInsyncReplicas,
+      minMessageBytes,
     }),
   );
   const declared = [...byName('KafkaTopic')].map(([name, { partitions, replicas, config }]) => ({
@@ -98,6 +99,7 @@ test('topics are as the chart declares them', () => {
     replicationFactor: replicas,
     retentionMs: (config as Record<string, unknown>)['retention.ms'],
     minInsyncReplicas: (config as Record<string, unknown>)['min.insync.replicas'],
+    minMessageBytes: (config as Record<string, unknown>)['max.message.bytes'],
   }));
   expect(declared.sort(byTheirName)).toEqual(wanted.sort(byTheirName));
 });

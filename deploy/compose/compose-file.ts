@@ -62,9 +62,12 @@ const container = z.strictObject({
   mem_limit: bytes.optional(),
   pids_limit: z.coerce.number().int().optional(),
   stop_grace_period: duration.optional(),
+  sysctls: z.record(z.string(), z.string()).default({}),
 });
 
-const network = z.strictObject({ internal: z.boolean().default(false) });
+const addresses = z.strictObject({ config: z.tuple([z.strictObject({ subnet: z.string() })]) });
+
+const network = z.strictObject({ internal: z.boolean().default(false), ipam: addresses.optional() });
 
 const composeFile = z.strictObject({
   name: z.string(),

@@ -8,6 +8,7 @@ import { readMigrateConfig } from '@vision/shared/db/database-config';
 import { callers } from '@vision/shared/contracts/allowed-calls';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { configSchema as gateway } from '../../services/gateway/src/config.ts';
+import { clientNetwork, parseTrusted } from '../../services/gateway/src/domain/client-network.ts';
 import { configSchema as images } from '../../services/images/src/config.ts';
 import { configSchema as inference } from '../../services/inference/src/config.ts';
 import { configSchema as quota } from '../../services/quota/src/config.ts';
@@ -149,6 +150,15 @@ test('our containers can write nothing but /tmp, hold no rights, and have limits
 test('only the gateway and Grafana are published, to this machine only', () => {
   const published = containers.flatMap(([name, { ports }]) => ports.map(({ host, port }) => `${name} ${host}:${port}`));
   expect(published).toEqual(['gateway 127.0.0.1:8080', 'gateway 127.0.0.1:8081', 'grafana 127.0.0.1:3000']);
+});
+
+test('a client with a private address behind a proxy on this machine counts by that address', () => {
+  const { TRUSTED_PROXIES: trusted = '' } = environmentOf('gateway');
+  const subnet = compose.networks['front']?.ipam?.config[0].subnet ?? '';
+  // The first address is the engine's own, where connections from this machine come from.
+  const peer = subnet.replace(/0\/\d+$/, '1');
+  const forwardedFor = '203.0.113.9, 192.168.1.50';
+  expect(clientNetwork({ peer, forwardedFor }, parseTrusted(trusted.split(',')))).toBe('192.168.1.50');
 });
 
 test('stores are reached by no network that leads elsewhere, and have a health check', () => {

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, say } from '../local/settings.ts';
+import { currentCommit } from '../../scripts/release/repository.ts';
 import { baseImage } from './base.ts';
-import { output, registrySecrets, runLogged } from './engine.ts';
+import { registrySecrets, runLogged } from './engine.ts';
 import type { Engine } from './engine.ts';
 
 /** In the order of the Dockerfile: what is built for one is there for the next. */
@@ -25,7 +25,7 @@ export const imagesOf = (names: readonly string[]) => Object.fromEntries(names.m
 /** This checkout as it is. */
 export function ownSource(): Source {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  return { folder: root, tag: process.env['IMAGE_TAG'] || 'local', version, revision: revision() };
+  return { folder: root, tag: process.env['IMAGE_TAG'] || 'local', version, revision: currentCommit(root) };
 }
 
 /** Builds the images of these services one after the other; returns the base that they have in common. */
@@ -47,11 +47,4 @@ export async function buildImages(engine: Engine, names: readonly string[], sour
 function labels(service: string, { version, revision }: Source): string[] {
   const values = { title: `vision ${service}`, version, revision };
   return Object.entries(values).flatMap(([name, value]) => ['--label', `org.opencontainers.image.${name}=${value}`]);
-}
-
-/** The commit, marked when the files differ from it; "unknown" outside of a repository. */
-function revision(): string {
-  const asked = spawnSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
-  if (asked.status !== 0) return 'unknown';
-  return `${output(['git', 'rev-parse', 'HEAD'])}${asked.stdout.trim() === '' ? '' : '-modified'}`;
 }

@@ -1,10 +1,13 @@
-/** `node deploy/images/main.ts build|check [service …]`: the images of the services; `make images` builds them all. */
+/**
+ * `node deploy/images/main.ts build|check [service …]`: the images of the services; `make images` builds them all,
+ * and `REPORT=1` writes their sizes into docs/containers.md.
+ */
 import { baseImage } from './base.ts';
 import { buildImages, imageOf, imagesOf, ownSource, services } from './build.ts';
 import { findEngine } from './engine.ts';
 import type { Engine } from './engine.ts';
 import { auditPackages, writeSbom } from './sbom.ts';
-import { checkSizes } from './sizes.ts';
+import { checkSizes, recordSizes } from './sizes.ts';
 
 const [command = '', ...asked] = process.argv.slice(2);
 const names = asked.length > 0 ? asked : services;
@@ -18,7 +21,8 @@ function describe(engine: Engine): void {
 const commands: Record<string, () => Promise<void>> = {
   build: async () => {
     const engine = findEngine();
-    checkSizes(engine, await buildImages(engine, names, ownSource()), imagesOf(names));
+    const sizes = checkSizes(engine, await buildImages(engine, names, ownSource()), imagesOf(names));
+    if (process.env['REPORT'] && asked.length === 0) recordSizes(sizes);
     describe(engine);
   },
   check: async () => {

@@ -54,6 +54,10 @@ spec:
       {{- include "vision.pullSecrets" .root | indent 6 }}
       securityContext:
         {{- include "vision.podSecurityContext" .root | nindent 8 }}
+        {{- with .c.sysctls }}
+        sysctls:
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
       terminationGracePeriodSeconds: {{ include "vision.grace" . }}
       {{- with .c.priorityClassName }}
       priorityClassName: {{ . }}

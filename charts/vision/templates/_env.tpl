@@ -225,6 +225,13 @@ Files of certificates, as JSON by the setting that names them: {path, volume, se
 {{- range $name := .facts.wired -}}
 {{- if hasKey $wiring $name -}}{{- $_ := set $given $name (index $wiring $name) -}}{{- end -}}
 {{- end -}}
+{{- if hasKey .facts.settings "WORK_DIR_MAX_BYTES" -}}
+{{- /* The file system of the node shows no sizeLimit. A sixteenth is left for other files: a pod that fills its /tmp is evicted. */ -}}
+{{- if hasPrefix "/tmp" (include "vision.setting" (dict "root" .root "name" .name "setting" "WORK_DIR")) -}}
+{{- $bytes := div (mul (include "vision.mebibytes" .c.tmpSize | int64) 1048576 15) 16 -}}
+{{- $_ := set $given "WORK_DIR_MAX_BYTES" (dict "value" ($bytes | toString)) -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $value := .root.Values.settings -}}
 {{- if hasKey $.facts.settings $name -}}{{- $_ := set $given $name (dict "value" $value) -}}{{- end -}}
 {{- end -}}

@@ -10,17 +10,15 @@ from files/facts.json.
       {{- include "vision.selector" . | nindent 6 }}
 {{- end -}}
 
-{{/* A rule to a store; without `to` any address on its ports. (store) */}}
+{{/* A rule to a store; one without `to`, which would allow any address, is refused before. (store) */}}
 {{- define "vision.storeRule" -}}
-{{- if .store.ports }}
+{{- if and .store.ports .store.to }}
 - ports:
     {{- range .store.ports }}
     - { protocol: TCP, port: {{ . }} }
     {{- end }}
-  {{- with .store.to }}
   to:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- toYaml .store.to | nindent 4 }}
 {{- end }}
 {{- end -}}
 
@@ -39,7 +37,7 @@ from files/facts.json.
 
 {{/* Addresses that are not public: RFC 6890 and what came after it; the same as the service refuses in streams. */}}
 {{- define "vision.notPublic" -}}
-[0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.88.99.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4]
+[0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 168.63.129.16/32, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.88.99.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4]
 {{- end -}}
 
 {{- define "vision.notPublicV6" -}}

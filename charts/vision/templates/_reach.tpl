@@ -23,14 +23,20 @@
 {{- end -}}
 {{- range $asked -}}
 {{- if .address -}}
-{{- include "vision.validateReachOf" (dict "asked" . "ports" (index $v.networkPolicy.stores .store).ports) -}}
+{{- include "vision.validateReachOf" (dict "asked" . "store" (index $v.networkPolicy.stores .store)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $store := $v.networkPolicy.stores -}}
+{{- if and $store.ports (not $store.to) (or (ne $name "tracing") $v.tracing.endpoint) -}}
+{{- fail (printf "networkPolicy.stores.%s.to is empty, which would let pods reach any address on its ports: name where it is, such as [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: stores}}}] or [{ipBlock: {cidr: 10.20.0.0/24}}]." $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
 {{/*
 One address. Inside the cluster its port is that of a Service, and a policy is about the ports of pods, so only that
-there is any rule is asked. (asked: value, address, store; ports)
+there is any rule is asked. An address outside is no pod's: only a block of addresses can allow it.
+(asked: value, address, store; store)
 */}}
 {{- define "vision.validateReachOf" -}}
 {{- $parts := regexReplaceAll "^(([a-z]+)://)?([^/@]*@)?(\\[[^]]*\\]|[^:/?]+)(:([0-9]+))?.*$" .asked.address "${2} ${4} ${6}" | splitList " " -}}
@@ -39,8 +45,16 @@ there is any rule is asked. (asked: value, address, store; ports)
 {{- $port := index $parts 2 | default (get $usual (first $parts)) | int -}}
 {{- $isOutside := and (regexMatch "^\\[|\\..*\\." $host) (not (regexMatch "\\.svc(\\.|$)" $host)) -}}
 {{- $open := list -}}
-{{- range .ports -}}{{- $open = append $open (int .) -}}{{- end -}}
+{{- range .store.ports -}}{{- $open = append $open (int .) -}}{{- end -}}
 {{- if or (not $open) (and $isOutside (not (has $port $open))) -}}
 {{- fail (printf "The network policies let no pod reach port %d of %s (%s): add it to networkPolicy.stores.%s.ports." $port $host .asked.value .asked.store) -}}
 {{- end -}}
+{{- if and $isOutside .store.to (not (include "vision.namesAddresses" .store)) -}}
+{{- fail (printf "%s (%s) is outside of the cluster, and networkPolicy.stores.%s.to names pods only: set it to the addresses, such as [{ipBlock: {cidr: 10.20.0.0/24}}]." $host .asked.value .asked.store) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Not empty when one of the peers of a store is a block of addresses. */}}
+{{- define "vision.namesAddresses" -}}
+{{- range .to -}}{{- if .ipBlock -}}yes{{- end -}}{{- end -}}
 {{- end -}}

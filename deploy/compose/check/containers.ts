@@ -28,6 +28,7 @@ export function runFlags(container: Container, volumePrefix: string, seccompFile
     ...security.map(securityFlag),
     ...(container.mem_limit ? [`--memory=${container.mem_limit}`] : []),
     ...(container.pids_limit ? [`--pids-limit=${container.pids_limit}`] : []),
+    ...Object.entries(container.sysctls).map(([name, value]) => `--sysctl=${name}=${value}`),
     ...(container.entrypoint ? [`--entrypoint=${JSON.stringify(container.entrypoint)}`] : []),
     ...Object.entries(environment).map(([name, value]) => `--env=${name}=${value}`),
   ];

@@ -1,24 +1,21 @@
 #!/bin/sh
-# Runs the tests of decoding in a container of Debian 13 as a restricted pod would have it: no capability, the default
-# seccomp profile, a read-only root, another user, no network. There namespaces are forbidden and Landlock is the wall.
-# Needs root and Debian's packages; makes its base once, in .local/cache.
+# Runs the tests of decoding and of readers in a container of Debian 13 as a restricted pod would have it: no capability,
+# the default seccomp profile, a read-only root, another user, no network. There namespaces are forbidden and Landlock is
+# the wall. Needs root and Debian's packages; makes its base once, in the cache folder.
 set -eu
 cd "$(dirname "$0")/.."
-root=$PWD/.local/cache/debian-13-ffmpeg
-patterns='services/inference/test/(sandbox|picture-decoder|decode-image|decoder|file-frames).test'
+root=${VISION_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/vision}/debian-13-ffmpeg
+decoding='sandbox|picture-decoder|decode-image|decoder|file-frames'
+patterns="services/inference/test/($decoding|reader-isolation|hostile-floods|live-http).test"
 
-missing=
-for program in podman runc; do command -v "$program" >/dev/null || missing="$missing $program"; done
-if [ -n "$missing" ]; then
-  echo "apt        installing$missing"
-  { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing; } >/dev/null
-fi
+node_modules/.bin/node --conditions=@vision/source deploy/local/install.ts podman runc debootstrap
 if [ ! -x "$root/usr/bin/ffmpeg" ]; then
   base=$(sh scripts/debian-base.sh)
   echo "debian 13  adding ffmpeg (only once)"
-  rm -rf "$root" && cp -a "$base" "$root"
-  chroot "$root" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ffmpeg' \
-    >"$root.log" 2>&1 || { tail -n 5 "$root.log"; rm -rf "$root"; exit 1; }
+  rm -rf "$root.new" && cp -a "$base" "$root.new"
+  chroot "$root.new" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ffmpeg' \
+    >"$root.log" 2>&1 || { tail -n 5 "$root.log"; rm -rf "$root.new"; exit 1; }
+  mv -T "$root.new" "$root"
 fi
 exec podman --runtime runc run --rm --network none --user 10001:10001 --cap-drop ALL \
   --security-opt no-new-privileges --read-only --tmpfs /tmp:mode=1777,size=2g \

@@ -24,6 +24,8 @@ import type { Settings } from './settings.ts';
 export interface PostgresServer {
   name: string;
   port: number;
+  /** Of its process, beside ours. */
+  env?: NodeJS.ProcessEnv;
 }
 
 const ownServer = (settings: Settings): PostgresServer => ({ name: 'postgres', port: portOf(settings, 'postgres') });
@@ -36,7 +38,7 @@ export function localDatabaseUrl(settings: Settings, secrets: Secrets, { port } 
 export async function ensurePostgres(
   settings: Settings,
   secrets: Secrets,
-  { name, port } = ownServer(settings),
+  { name, port, env } = ownServer(settings),
 ): Promise<void> {
   const program = postgresProgram();
   const user = serverUser();
@@ -62,6 +64,7 @@ export async function ensurePostgres(
     ],
     port,
     user,
+    env: { ...process.env, ...env },
     ready: () => answersQuery(localDatabaseUrl(settings, secrets, { name, port })),
   });
 }

@@ -81,6 +81,21 @@ const showStandby: Fault = {
   },
 };
 
+/** Leases and due times are instants of this clock, which nobody promised to be right. */
+const stepDatabaseClock = (hours: number): Fault => ({
+  name: `postgres: clock ${hours > 0 ? 'an hour ahead' : 'an hour back'}`,
+  holds: [storeOf('postgres')],
+  strike: async ({ world, random }) => {
+    const { clock } = world.database;
+    if (!clock.canStep) return false;
+    clock.step(hours);
+    await delay(2_000 + aMoment(random));
+    clock.step(0);
+    await delay(1_000);
+    return true;
+  },
+});
+
 /** Keys of tasks move to other partitions while their frames are on the way. */
 const morePartitions: Fault = {
   name: 'kafka: a topic gets more partitions',
@@ -140,6 +155,8 @@ export const storeFaults: Fault[] = [
   ...stores.map(freezeStore),
   moveDatabase,
   showStandby,
+  stepDatabaseClock(1),
+  stepDatabaseClock(-1),
   morePartitions,
   inference('refused', { kind: 'refuse' }),
   inference('black hole', { kind: 'black_hole' }),

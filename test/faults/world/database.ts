@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
 import { Client } from 'pg';
@@ -8,6 +11,8 @@ import type { PostgresServer } from '../../../deploy/local/postgres.ts';
 import type { Secrets } from '../../../deploy/local/secrets.ts';
 import { portOf } from '../../../deploy/local/settings.ts';
 import type { Settings } from '../../../deploy/local/settings.ts';
+import { createProcessClock } from './clock.ts';
+import type { ProcessClock } from './clock.ts';
 import { portBlocks } from './ports.ts';
 
 /** The PostgreSQL server that all services use, and the standby that may take its place. */
@@ -29,19 +34,24 @@ export interface Database {
   moveToStandby: () => Promise<void>;
   /** Leads new connections to the standby, which answers reads and takes no writes. */
   showStandby: (isShown: boolean) => void;
+  /** By which both servers go. */
+  clock: ProcessClock;
   close: () => Promise<void>;
 }
 
 export interface DatabaseOptions {
   settings: Settings;
+  fakeTime: string | undefined;
   secrets: Secrets;
   random: () => number;
 }
 
-export async function createDatabase({ settings, secrets, random }: DatabaseOptions): Promise<Database> {
+export async function createDatabase({ settings, secrets, random, fakeTime }: DatabaseOptions): Promise<Database> {
+  const folder = clockFolder();
+  const clock = createProcessClock(join(folder, 'clock'), fakeTime);
   const servers: [PostgresServer, PostgresServer] = [
-    { name: 'postgres', port: portOf(settings, 'postgres') },
-    { name: 'postgres-2', port: settings.portBase + portBlocks.secondPostgres },
+    { name: 'postgres', port: portOf(settings, 'postgres'), env: clock.env },
+    { name: 'postgres-2', port: settings.portBase + portBlocks.secondPostgres, env: clock.env },
   ];
   let [primary, standby] = servers;
   let isStandbyShown = false;
@@ -84,8 +94,19 @@ export async function createDatabase({ settings, secrets, random }: DatabaseOpti
     showStandby: (isShown) => {
       isStandbyShown = isShown;
     },
-    close: () => replication.close(),
+    clock,
+    close: async () => {
+      await replication.close();
+      rmSync(folder, { recursive: true });
+    },
   };
+}
+
+/** Where the server's user can read, which is not ours. */
+function clockFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vision-clock-'));
+  chmodSync(folder, 0o755);
+  return folder;
 }
 
 async function ask(url: string, sql: string): Promise<number> {

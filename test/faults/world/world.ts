@@ -101,7 +101,9 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
   const copy = await testSettings(folder, {});
   const secrets = loadSecrets(copy);
   const disks = makeDisks(copy);
-  const database = await createDatabase({ settings: copy, secrets, random });
+  const fakeTime = findFakeTime();
+  const database = await createDatabase({ settings: copy, secrets, random, fakeTime });
+  await database.ensure();
   const s3 = await startLyingS3(portOf(copy, 's3'));
   const links = await startLinks(copy, { database, s3Port: s3.port, brokers }, random);
   const settings: Settings = {
@@ -132,7 +134,7 @@ export async function startWorld(base: Settings, options: WorldOptions): Promise
     asksReadiness: options.asksReadiness,
     backendOf: (real) => startBackends(scripted.url, real),
     random,
-    fakeTime: findFakeTime(),
+    fakeTime,
   });
   const brokerAddresses = infrastructure.brokers.split(',');
   const player = startPlayer(scripted, brokerAddresses);

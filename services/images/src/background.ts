@@ -5,7 +5,7 @@ import type { Logger } from '@vision/shared/logger';
 import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
-import { ANYTHING_DEAD } from './db/idempotency-keys.ts';
+import { ANYTHING_DEAD, bringBackLeases } from './db/idempotency-keys.ts';
 import { auditsOf } from './use-cases/audits.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { recoverDeadCalls } from './use-cases/recover-dead-calls.ts';
@@ -34,6 +34,7 @@ export function createBackground(deps: Deps, config: Config, { producer, relay, 
     leaseMs: config.LEASE_MS,
     dead: ANYTHING_DEAD,
     looks: [relay.look],
+    afterGap: () => bringBackLeases(deps.db, config.LEASE_MS),
   });
   const pollers = [
     leaseWatch,

@@ -108,6 +108,18 @@ test.each(expiring)('a process killed at %s: the next run removes what is left',
   expect(await world.database.db('idempotency_keys')).toEqual([]);
 });
 
+test('a call that a dead process held by a clock that was ahead is undone when it is right again', async () => {
+  const key = randomUUID();
+  const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT: 'images.units_reserved' });
+  await expect(doomed.post(parts(), { key })).rejects.toThrow();
+  await doomed.ended;
+  const { db } = world.database;
+  await db.raw(`update idempotency_keys set lease_until = lease_until + interval '1 hour'`);
+  await db.raw(`update lease_watch set seen_at = seen_at + interval '1 hour'`);
+  await startNext({ LEASE_MS: '1000' });
+  await until(async () => (await db('idempotency_keys').where({ key })).length === 0);
+});
+
 /** One record, its pictures and no others, the units of what succeeded and of nothing else. */
 async function expectWhole(body: Detections, { settledByEvent }: { settledByEvent: boolean }): Promise<void> {
   const { database, s3, quota } = world;

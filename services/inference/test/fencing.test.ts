@@ -158,7 +158,7 @@ test('frames that wait for the broker when the lease cannot be renewed are dropp
   const running = await world.jobDeps();
   open.push(running);
   const { deps } = running;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const silent = await world.start({ JOBS_PER_WORKER: '1' });
   open.push(silent);
   const job = streamJob(camera.url);

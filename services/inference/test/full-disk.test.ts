@@ -67,7 +67,7 @@ const newJob = async () => ({
 /** A job that waits for a worker. */
 async function acceptedJob(): Promise<string> {
   const { deps } = accepting;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 50, livePlaces: 10, seenMs: 20_000 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 50, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const job = await newJob();
   expect(await submitJob(deps, job)).toMatchObject({ kind: 'created' });
   return job.job_id;

@@ -6,6 +6,7 @@ import { until } from '@vision/shared/testing/until';
 import { fenceKey, renewJobs } from '../src/db/held-jobs.ts';
 import type { Fence } from '../src/db/held-jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
+import { reportWorker } from '../src/db/workers.ts';
 
 const LEASE = { leaseMs: 10_000, timeoutMs: 5_000 };
 const progress = { framesPublished: 7, lastSeq: 6, lastTimeMs: 1_200, ofAttempt: { count: 7 } };
@@ -94,4 +95,16 @@ test('a renewal that waited for the commit of another one returns the jobs that 
   });
   await slow.commit();
   expect((await second).get(fenceKey(job))?.status).toBe('running');
+});
+
+test('a lease that was taken while the clock was ahead ends like any other, and such a worker is gone', async () => {
+  const { db } = database;
+  const ahead = await insertJob(3_600);
+  const worker = { id: randomUUID(), capacity: 1, livePlaces: 1, seenMs: 20_000, leaseMs: LEASE.leaseMs };
+  await reportWorker(db, { ...worker, id: randomUUID() });
+  await db('workers').update({ seen_at: db.raw(`now() + interval '1 hour'`) });
+  expect((await reportWorker(db, worker)).isAlone).toBe(false);
+  expect((await reportWorker(db, worker)).isAlone).toBe(true);
+  const seen = await renewJobs(db, [{ ...ahead, progress: undefined }], LEASE);
+  expect(seen.get(fenceKey(ahead))?.leaseLeftMs).toBeLessThanOrEqual(LEASE.leaseMs);
 });

@@ -59,7 +59,7 @@ async function registryWith(calibration: unknown): Promise<string> {
 }
 
 async function submit({ deps }: typeof raw, lowerBound: number): Promise<string> {
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const jobId = randomUUID();
   const input = { job_id: jobId, scene_code: 'person_vehicle', lower_bound: lowerBound, source: clip };
   expect(await submitJob(deps, input)).toMatchObject({ kind: 'created' });

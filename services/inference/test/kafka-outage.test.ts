@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function takeJob(url: string) {
   const { deps } = running;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const source = { kind: 'stream' as const, url, pinned_address: '127.0.0.1' };
   const jobId = randomUUID();
   await submitJob(deps, { job_id: jobId, scene_code: 'person_vehicle', lower_bound: 0.3, source });

@@ -109,7 +109,7 @@ test('a stream whose worker is gone is taken up even where there is no room for 
   const [first, second] = [stream(), stream()];
   await until(async () => (await service.submit(first)).status === 201);
   const other = randomUUID();
-  await reportWorker(world.db, { id: other, capacity: 1, livePlaces: 1, seenMs: 20_000 });
+  await reportWorker(world.db, { id: other, capacity: 1, livePlaces: 1, seenMs: 20_000, leaseMs: 15_000 });
   expect((await service.submit(second)).status).toBe(201);
   await removeWorker(world.db, other);
   await until(async () => (await service.read(second.job_id)).status === 'running');

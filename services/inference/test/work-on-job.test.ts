@@ -36,7 +36,7 @@ const typesOf = (jobId: string) => world.messages(jobId).map(({ type }) => type)
 /** A job of this stream, taken by a worker. */
 async function takeJob(url: string): Promise<JobRecord> {
   const { deps } = running;
-  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000 });
+  await reportWorker(deps.db, { id: randomUUID(), capacity: 10, livePlaces: 10, seenMs: 20_000, leaseMs: 15_000 });
   const source = { kind: 'stream' as const, url, pinned_address: '127.0.0.1' };
   const jobId = randomUUID();
   const input = { job_id: jobId, scene_code: 'person_vehicle', lower_bound: 0.3, source };

@@ -3,6 +3,8 @@ import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/shared/db/lease-watch';
+import type { LeaseWatch } from '@vision/shared/db/lease-watch';
+import type { Look } from '@vision/shared/db/looks';
 import { createConsumer } from '@vision/shared/messaging/consumer';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -10,13 +12,14 @@ import type { Relay } from '@vision/shared/messaging/relay';
 import { createCensus } from '@vision/shared/telemetry/census';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { bringBackInstants } from './db/bring-back-instants.ts';
 import { ANYTHING_DEAD } from './db/dead-drafts.ts';
 import { ANY_DUE } from './db/jobs.ts';
 import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { auditsOf } from './use-cases/audits.ts';
 import { endWhenReadable } from './use-cases/end-when-readable.ts';
-import { createReconciler } from './use-cases/reconcile.ts';
+import { createReconciler, longestPauseMs } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 import { sweepVideosInTurn } from './use-cases/sweep-videos.ts';
@@ -68,8 +71,7 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
-  const looks = [relay.look, { isSome: ANY_DUE, wake: reconciler.wake }];
-  const leaseWatch = createLeaseWatch({ db, logger, leaseMs: config.LEASE_MS, dead: ANYTHING_DEAD, looks });
+  const leaseWatch = leaseWatchOf(deps, config, [relay.look, { isSome: ANY_DUE, wake: reconciler.wake }]);
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
@@ -102,6 +104,11 @@ export function createBackground(
       await producer.stop();
     },
   };
+}
+
+function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Config, looks: Look[]): LeaseWatch {
+  const afterGap = () => bringBackInstants(db, { leaseMs, longestMs: longestPauseMs(settings) });
+  return createLeaseWatch({ db, logger, leaseMs, dead: ANYTHING_DEAD, looks, afterGap });
 }
 
 const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>

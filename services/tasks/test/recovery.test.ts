@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
+import { insertDead } from './support/dead-create.ts';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
 
@@ -28,36 +29,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A create request whose process died while it was rolled back. */
-async function insertDead(subject: string, kind: 'stream' | 'upload', index: number): Promise<void> {
-  const now = new Date();
-  const taskId = randomUUID();
-  await world.database.db('tasks').insert({
-    task_id: taskId,
-    subject,
-    kind,
-    request_id: randomUUID(),
-    request_key: randomUUID(),
-    scene_code: 'ship',
-    status: 'undoing',
-    version: 1,
-    attempt: 1,
-    lower_bound: 0,
-    default_min_score: 0,
-    reservation_id: `${taskId}/1`,
-    object_key: kind === 'upload' ? `videos/${taskId}` : null,
-    admitted_at: now,
-    lease_until: new Date(index),
-    created_at: now,
-    updated_at: now,
-    result_expires_at: new Date(now.getTime() + 86_400_000),
-  });
-}
-
 test('uploads that wait for the object store hold up no other create request that is rolled back', async () => {
   const [uploading, streaming] = [randomUUID(), randomUUID()];
-  for (let index = 0; index < UPLOADS; index += 1) await insertDead(uploading, 'upload', index);
-  await insertDead(streaming, 'stream', UPLOADS);
+  for (let index = 0; index < UPLOADS; index += 1) await insertDead(world, uploading, 'upload', index);
+  await insertDead(world, streaming, 'stream', UPLOADS);
   const { port } = store.address() as AddressInfo;
   tasks = await startTasks(world, { S3_ENDPOINT: `http://127.0.0.1:${port}` });
   await until(async () => held.size === UPLOADS && (await storedTasks(world, { subject: streaming })).length === 0);

@@ -46,6 +46,11 @@ export interface LeaseWatchOptions {
   dead: string;
   /** What is looked for in the same statement. */
   looks: Look[];
+  /**
+   * Brings back what lies further ahead than any lease can: the clock was ahead when it was written. Called after each
+   * gap, because a clock that was stepped back leaves one.
+   */
+  afterGap?: () => Promise<void>;
 }
 
 export interface LeaseWatch extends Poller {
@@ -58,10 +63,12 @@ export interface LeaseWatch extends Poller {
  * other work that nobody told of.
  * Without these signs nothing is taken over by anybody.
  */
-export function createLeaseWatch({ db, logger, leaseMs, dead, looks }: LeaseWatchOptions): LeaseWatch {
+export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
+  const { db, logger, leaseMs, dead, looks, afterGap } = options;
   // Two signs within the longest gap that does not count: one that is late is no outage.
   const intervalMs = Math.min(leaseMs / 6, LONGEST_PAUSE_MS);
   let sawDead = false;
+  let isAfterGap = false;
   const poller = createPoller({
     name: 'lease-watch',
     intervalMs,
@@ -70,8 +77,12 @@ export function createLeaseWatch({ db, logger, leaseMs, dead, looks }: LeaseWatc
     run: async () => {
       const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, looks });
       if (isGap) logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
+      isAfterGap ||= isGap;
       sawDead = isDead;
       wakeFound(looks, found);
+      // A failure is tried again with the next sign.
+      if (isAfterGap) await afterGap?.();
+      isAfterGap = false;
       return 0;
     },
   });

@@ -63,6 +63,12 @@ export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promi
 /** Whether there is a call to take over, in SQL that an index answers. */
 export const ANYTHING_DEAD = `exists (select from ${TABLE} where state <> 'done' and lease_until <= now())`;
 
+/** Shortens leases that were taken while the clock of the database was ahead: nobody could take them over. */
+export async function bringBackLeases(db: Knex, leaseMs: number): Promise<void> {
+  const lease = db.raw('now() + make_interval(secs => ?)', [leaseMs / 1000]);
+  await db(TABLE).whereNot({ state: 'done' }).where('lease_until', '>', lease).update({ lease_until: lease });
+}
+
 /** Takes over calls whose worker died: all due ones, or the one named. */
 export async function claimDead(
   db: Knex,

@@ -18,15 +18,17 @@ export interface WorkerReport {
   /** Left out: as many as live streams leave. */
   filePlaces?: number | undefined;
   seenMs: number;
+  leaseMs: number;
 }
 
 /**
  * Reports that this worker lives and how many jobs it takes, removes workers that are long gone, and looks around, all
- * in one statement.
+ * in one statement. What lies further ahead than any lease was written while the clock of the database was ahead: such
+ * a lease is shortened, such a worker is gone.
  */
 export async function reportWorker(
   db: Knex,
-  { id, capacity, livePlaces, filePlaces, seenMs }: WorkerReport,
+  { id, capacity, livePlaces, filePlaces, seenMs, leaseMs }: WorkerReport,
 ): Promise<Surroundings> {
   const { rows } = await db.raw<{ rows: [Surroundings] }>(
     `with reported as (
@@ -36,11 +38,15 @@ export async function reportWorker(
                                              file_places = excluded.file_places,
                                              seen_at = excluded.seen_at),
      removed as (
-       delete from workers where worker_id <> :id and seen_at < now() - interval '1 hour')
+       delete from workers
+        where worker_id <> :id and seen_at not between now() - interval '1 hour' and now() + interval '1 minute'),
+     shortened as (
+       update jobs set lease_until = now() + make_interval(secs => :leaseS)
+        where status in ('queued', 'running', 'stopping') and lease_until > now() + make_interval(secs => 2 * :leaseS))
      select not exists (select from workers
                          where worker_id <> :id and seen_at > now() - make_interval(secs => :seenS)) as "isAlone",
             ${ANY_DUE} as "isAnyDue"`,
-    { id, capacity, livePlaces, filePlaces: filePlaces ?? null, seenS: seenMs / 1000 },
+    { id, capacity, livePlaces, filePlaces: filePlaces ?? null, seenS: seenMs / 1000, leaseS: leaseMs / 1000 },
   );
   return rows[0];
 }

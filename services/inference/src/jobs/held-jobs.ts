@@ -132,7 +132,7 @@ async function renew({ db, progress, settings }: WorkDeps, held: readonly HeldJo
     if (states[index]?.progress) one.progressDue = begun + PROGRESS_MS;
     const row = rows.get(fenceKey(one.job));
     if (row === undefined) one.hold.lose();
-    else one.hold.renewed(begun + row.leaseLeftMs - leaseMarginMs);
+    else one.hold.renewed(begun + Math.min(row.leaseLeftMs, leaseMs) - leaseMarginMs);
     if (row?.status === 'stopping') one.hold.requestStop();
   }
 }

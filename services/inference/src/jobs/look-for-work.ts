@@ -37,8 +37,8 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
 
   const report = async () => {
     const { jobs: capacity, live: livePlaces, files: filePlaces } = placesOf(deps);
-    const places = { capacity, livePlaces, filePlaces };
-    const found = await reportWorker(db, { id: workerId, ...places, seenMs: settings.workerSeenMs });
+    const { workerSeenMs: seenMs, leaseMs } = settings;
+    const found = await reportWorker(db, { id: workerId, capacity, livePlaces, filePlaces, seenMs, leaseMs });
     isAlone = found.isAlone;
     isReported = true;
     nextReport = performance.now() + POLLS_PER_REPORT * settings.pollMs;

@@ -98,13 +98,13 @@ export async function noteJob(db: Knex, task: Task, found: Job): Promise<Task> {
     job_missing_since: null,
     job_attempt: found.attempt ?? null,
     // Another attempt may go on after an end that was told.
-    job_ended_at: endOf(found.status) ? db.raw('coalesce(job_ended_at, now())') : null,
+    job_ended_at: endOf(found.status) ? db.raw('least(job_ended_at, now())') : null,
   });
 }
 
 /** The backend does not have the job now. @throws TaskMovedError as `noteJob`. */
 export async function noteMissing(db: Knex, task: Task): Promise<Task> {
-  return note(db, task, { job_missing_since: db.raw('coalesce(job_missing_since, now())') });
+  return note(db, task, { job_missing_since: db.raw('least(job_missing_since, now())') });
 }
 
 async function note(db: Knex, task: Task, facts: Partial<Record<keyof TaskRow, unknown>>): Promise<Task> {

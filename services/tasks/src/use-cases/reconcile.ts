@@ -12,7 +12,7 @@ import { advanceFound } from './advance-found.ts';
 import { advanceMissing, loseTrack } from './advance-missing.ts';
 import { describeBackend } from './backend-state.ts';
 import type { BackendState } from './backend-state.ts';
-import type { ReconcileDeps } from './deps.ts';
+import type { ReconcileDeps, Settings } from './deps.ts';
 
 /** Ids of one question to the backend; its contract takes no more. */
 const BATCH = 100;
@@ -24,6 +24,8 @@ const CLAIM_MS = 3_000;
 /** After a verification as not created the job is looked for this often and this long. */
 const REFUNDED_CHECK_MS = 30_000;
 const REFUNDED_WATCH_MS = 86_400_000;
+/** Pauses are drawn out by up to a tenth, so that tasks drift apart. */
+const SPREAD = 1.1;
 /** Tasks that are advanced at the same time. */
 const CONCURRENCY = 8;
 
@@ -125,4 +127,9 @@ function pauseAfter({ settings }: ReconcileDeps, { status, updatedAt }: Task, to
   if (status === 'resolving') return settings.resolvingReconcileMs;
   if (status !== 'refunded') return settings.reconcileMs;
   return today.getTime() - updatedAt.getTime() > REFUNDED_WATCH_MS ? undefined : REFUNDED_CHECK_MS;
+}
+
+/** No task is asked about later than this, and no create is left alone for longer. */
+export function longestPauseMs({ quietReconcileMs, leaseMs }: Settings): number {
+  return SPREAD * Math.max(quietReconcileMs, REFUNDED_CHECK_MS, leaseMs);
 }

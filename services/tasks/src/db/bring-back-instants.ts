@@ -1,0 +1,29 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { hiddenStatuses } from '../domain/task.ts';
+import { inFuture } from './instants.ts';
+import { TASKS } from './task-row.ts';
+
+/**
+ * Leases and due times that lie further ahead than any pause or lease were written while the clock of the database was
+ * ahead. Without this, nothing would take such a task up until the clock has caught up.
+ */
+export async function bringBackInstants(
+  db: Knex,
+  { leaseMs, longestMs }: { leaseMs: number; longestMs: number },
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const tooFar = inFuture(tx, longestMs);
+    const lease = inFuture(tx, leaseMs);
+    await tx(TASKS).where('check_at', '>', tooFar).update({ check_at: tx.fn.now() });
+    await tx(TASKS)
+      .whereIn('status', [...hiddenStatuses])
+      .where('lease_until', '>', tooFar)
+      .update({ lease_until: lease });
+    await tx('idempotency_keys')
+      .where({ done: false })
+      .where('lease_until', '>', tooFar)
+      .update({ lease_until: lease });
+    await tx('place_claims').where('expires_at', '>', tooFar).update({ expires_at: lease });
+  });
+}

@@ -43,8 +43,8 @@ export const steps: Step[] = [
     name: 'integration',
     needs: 'infrastructure',
     programs: ['openssl'],
-    // These wait half of their time: for leases, answers and processes.
-    command: jest('integration', '--maxWorkers=4'),
+    // These wait more than half of their time: for leases, answers and processes.
+    command: jest('integration', '--maxWorkers=6'),
   },
   // One after the other: these share one system, and some turn its switches.
   { name: 'e2e', needs: 'system', command: jest('e2e', '--runInBand', LAST_AT_THE_END) },

@@ -50,7 +50,8 @@ async function createMany(tasks: TestTasks, count: number, subject: string): Pro
 
 async function startWith(env: Record<string, string>): Promise<TestTasks> {
   const tasks = await startTasks(world, env);
-  running.unshift(tasks);
+  // After what it calls: a question that nobody answers keeps its stop for as long as a call may take.
+  running.push(tasks);
   return tasks;
 }
 

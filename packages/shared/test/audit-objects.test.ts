@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { auditObjects } from '../src/audit/audit-objects.ts';
 import type { DatedObject, ObjectPage } from '../src/audit/audit-objects.ts';
-import { auditMigration, markOf } from '../src/audit/differences.ts';
+import { auditMigration, markOf, setMark } from '../src/audit/differences.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
 
@@ -13,8 +13,9 @@ afterAll(() => database.drop());
 
 const COUNT = 450;
 
-/** Objects that were stored a minute ago, all in one transaction; the store lacks those with these numbers. */
-function startAudit(kind: string, gone: number[]) {
+/** Objects that were stored a minute ago, all in one transaction; the store lacks those with these numbers. Those
+ * that are dated are found in the window of their instant only. */
+function startAudit(kind: string, gone: number[], { isDated = false } = {}) {
   const at = new Date(Date.now() - 60_000).toISOString();
   const rows: DatedObject[] = Array.from({ length: COUNT }, (_, index) => ({
     objectKey: String(index).padStart(4, '0'),
@@ -27,8 +28,11 @@ function startAudit(kind: string, gone: number[]) {
     db: database.db,
     kind,
     lagMs: 0,
-    findPage: ({ after, limit }: ObjectPage<DatedObject>) => {
-      const rest = rows.filter(({ objectKey }) => after === undefined || objectKey > after.objectKey);
+    findPage: ({ window, after, limit }: ObjectPage<DatedObject>) => {
+      const rest = rows.filter(
+        (row) =>
+          (!isDated || new Date(row.at) > window.from) && (after === undefined || row.objectKey > after.objectKey),
+      );
       pages.push(Math.min(limit, rest.length));
       return Promise.resolve(rest.slice(0, limit));
     },
@@ -70,6 +74,14 @@ test('a page that fails is asked about again, and no mark passes it', async () =
   load.isAway = false;
   await audit.find();
   expect(await noted('failing')).toEqual(['0250']);
+});
+
+test('a mark that was set while the clock was ahead hides nothing of now', async () => {
+  await setMark(database.db, 'ahead', new Date(Date.now() + 3_600_000));
+  const { audit } = startAudit('ahead', [7, 300], { isDated: true });
+  while (await audit.find());
+  expect(await noted('ahead')).toEqual(['0007', '0300']);
+  expect((await markOf(database.db, 'ahead'))?.getTime()).toBeLessThanOrEqual(Date.now());
 });
 
 test('confirms only what is missing still', async () => {

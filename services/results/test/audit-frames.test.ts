@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
-import { selectDifferences } from '@vision/shared/audit/differences';
+import { selectDifferences, setMark } from '@vision/shared/audit/differences';
 import { createDb } from '@vision/shared/db/knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
@@ -96,6 +96,17 @@ test('frames that were counted and not written are found by the counters alone',
   expect((await differing()).sort()).toEqual([torn, short].sort());
   // What is there decides: the counters of the attempt were wrong, its frames are not.
   expect((await audit.confirm([torn, short])).map(({ id }) => id)).toEqual([torn]);
+});
+
+test('tasks that end after the clock was ahead are audited', async () => {
+  const task = newTaskId();
+  await keep(task, 2);
+  await database.db('frames').where({ task_id: task, seq: 1 }).delete();
+  await end([task]);
+  for (const kind of ['stored_frames', 'counted_frames'])
+    await setMark(database.db, kind, new Date(Date.now() + 3_600_000));
+  await findAll(auditWith());
+  expect(await differing()).toEqual([task]);
 });
 
 test('a task whose frames cannot be counted in time holds back no other and stays a difference until it can', async () => {

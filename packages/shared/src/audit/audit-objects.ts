@@ -47,6 +47,8 @@ export function auditObjects<N extends NamedObject, T extends DatedObject & N>(
     kind,
     find: async () => {
       const window = await windowOf(db, kind, lagMs);
+      // A row of a clock that was ahead: those of now would lie behind it.
+      if (after && new Date(after.at) > window.to) after = undefined;
       const page = await findPage({ window, after, limit: PAGE });
       await noteDifferences(db, kind, (await withoutObject(page, has)).map(toFound));
       const last = page.length === PAGE ? page.at(-1) : undefined;

@@ -87,26 +87,33 @@ export interface Window {
 }
 
 /**
+ * SQL with the bindings `kind` and `lag`: where the next window begins. A mark in the future was set while the clock
+ * was ahead: changes of now would lie behind it, so it counts as none.
+ */
+export const WINDOW_START = `coalesce((select mark from audit_marks where kind = :kind and mark <= now()),
+                                      now() - interval '1 hour' - :lag::interval)`;
+
+/**
  * The changes that an audit has not looked at: from its mark, which is an hour back the first time, until `lagMs` ago.
  * No transaction of ours takes as long as that, so nothing commits behind the mark. Set the mark when they were looked
  * at (`setMark`).
  */
 export async function windowOf(db: Knex, kind: string, lagMs: number): Promise<Window> {
-  const { rows } = await db.raw<{ rows: Window[] }>(
-    `select coalesce((select mark from audit_marks where kind = :kind), now() - interval '1 hour' - :lag::interval) as from,
-            now() - :lag::interval as to`,
-    { kind, lag: `${lagMs} milliseconds` },
-  );
+  const { rows } = await db.raw<{ rows: Window[] }>(`select ${WINDOW_START} as from, now() - :lag::interval as to`, {
+    kind,
+    lag: `${lagMs} milliseconds`,
+  });
   const [window] = rows;
   if (!window) throw new Error('the database told no time');
   return window;
 }
 
-/** Everything up to here was looked at. */
+/** Everything up to here was looked at. A mark never goes back, unless it lies in the future. */
 export async function setMark(db: Knex, kind: string, mark: Date | string): Promise<void> {
   await db.raw(
     `insert into audit_marks as known (kind, mark) values (?, ?)
-     on conflict (kind) do update set mark = greatest(known.mark, excluded.mark)`,
+     on conflict (kind) do update
+       set mark = case when known.mark <= now() then greatest(known.mark, excluded.mark) else excluded.mark end`,
     [kind, mark],
   );
 }

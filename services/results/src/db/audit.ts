@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { WINDOW_START } from '@vision/shared/audit/differences';
 import type { AttemptFrames, EndedTask, FramesOfTask } from '../domain/ended-task.ts';
 
 /** A page of ended tasks in the order of the changes of their views. */
@@ -20,14 +21,13 @@ export async function endedTasks(
 ): Promise<EndedPage> {
   const { rows } = await db.raw<{ rows: [{ tasks: EndedPage['tasks'] | null; to: string }] }>(
     `select asked.to::text as to, page.tasks
-       from (select coalesce((select mark from audit_marks where kind = :mark),
-                             now() - interval '1 hour' - :lag::interval) as from, now() - :lag::interval as to) as asked
+       from (select ${WINDOW_START} as from, now() - :lag::interval as to) as asked
        cross join lateral (
          select json_agg(json_build_object('taskId', task_id, 'changedAt', changed_at::text) order by changed_at) as tasks
            from (select task_id, changed_at from task_views
                   where ended_at is not null and changed_at > asked.from and changed_at <= asked.to
                   order by changed_at fetch first (:limit) rows with ties) as ended) as page`,
-    { mark, lag: `${lagMs} milliseconds`, limit },
+    { kind: mark, lag: `${lagMs} milliseconds`, limit },
   );
   const [{ tasks, to }] = rows;
   const ended = tasks ?? [];

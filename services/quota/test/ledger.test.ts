@@ -6,6 +6,7 @@ import type { Reservation } from '../src/domain/reservation.ts';
 import { compareCounters } from '../src/db/verification.ts';
 import { createSignals } from '../src/signals.ts';
 import { runRetention } from '../src/use-cases/run-retention.ts';
+import { getUsageDays } from '../src/use-cases/get-usage-days.ts';
 import { getUsage } from '../src/use-cases/get-usage.ts';
 import { verify } from '../src/use-cases/verify.ts';
 import { atOffset, logger, newId, offsetTo, testLedger } from './support.ts';
@@ -186,6 +187,30 @@ test('a reservation repeated after midnight stays with its day', async () => {
   expect(
     (await atOffset(database.db, next, (tx) => getUsage({ db: tx }, one.subject, { video: 5, image: 1 }))).video.used,
   ).toBe(0);
+});
+
+test('the days of a subject tell what was charged on each, and nothing of others', async () => {
+  const subject = randomUUID();
+  const [images, undone] = [reservation({ subject, kind: 'image', units: 10, limit: 100 }), reservation({ subject })];
+  await reserveUnits(database.db, reservation());
+  await atOffset(database.db, offsetTo('2031-03-01T12:00:00+08:00'), async (tx) => {
+    await reserveUnits(tx, images);
+    await reserveUnits(tx, undone);
+    await closeReservation(tx, images, { state: 'settled', units: 7 });
+  });
+  await atOffset(database.db, offsetTo('2031-03-03T12:00:00+08:00'), async (tx) => {
+    await reserveUnits(tx, reservation({ subject }));
+    await closeReservation(tx, undone, { state: 'refunded', units: 0 });
+    const deps = { db: tx, settings: { retentionDays: 120, retentionBatch: 1, auditAgeMs: 60_000 } };
+    const days = await getUsageDays(deps, { subject, from: '2031-02-28', to: '2031-03-31' });
+    expect(days).toEqual([
+      { day: '2031-02-28', video: 0, image: 0 },
+      { day: '2031-03-01', video: 0, image: 7 },
+      { day: '2031-03-02', video: 0, image: 0 },
+      { day: '2031-03-03', video: 1, image: 0 },
+    ]);
+    expect(await getUsageDays(deps, { subject })).toHaveLength(30);
+  });
 });
 
 test('verification names a counter that was tampered with, and only that', async () => {

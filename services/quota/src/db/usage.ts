@@ -1,4 +1,26 @@
 import type { Knex } from 'knex';
+import type { UsageDay } from '@vision/shared/contracts/quota';
+import type { DayRange } from '../domain/day-range.ts';
+
+/** The day of the quota that it is now, `YYYY-MM-DD` in UTC+8. */
+export async function quotaToday(db: Knex): Promise<string> {
+  const { rows } = await db.raw<{ rows: { day: string }[] }>('select quota_today()::text as day');
+  return rows[0]?.day ?? '';
+}
+
+/** What a subject used on the days of a range; days without any use are left out. */
+export async function usedOnDays(db: Knex, subject: string, { from, to }: DayRange): Promise<UsageDay[]> {
+  const { rows } = await db.raw<{ rows: UsageDay[] }>(
+    `select day::text,
+            coalesce(max(used) filter (where kind = 'video'), 0)::int as video,
+            coalesce(max(used) filter (where kind = 'image'), 0)::int as image
+       from quota_days
+      where subject = :subject and kind in ('video', 'image') and day between :from and :to
+      group by day`,
+    { subject, from, to },
+  );
+  return rows;
+}
 
 export interface UsedToday {
   /** `YYYY-MM-DD` in UTC+8. */

@@ -8,6 +8,7 @@ import { auditsOf, hastenAudits } from '../use-cases/audits.ts';
 import { describeReservations } from '../use-cases/describe-reservations.ts';
 import { endReservationRoute } from './end-reservation.ts';
 import { getSubjectUsageRoute, getUsageRoute } from './get-usage.ts';
+import { getUsageDaysRoute } from './get-usage-days.ts';
 import { claimOpenReservationsRoute, findOpenReservationsRoute } from './open-reservations.ts';
 import { refundRoute } from './refund.ts';
 import { repairCounterRoute } from './repair-counter.ts';
@@ -22,6 +23,7 @@ export function routes(deps: Deps): Route[] {
     settleRoute(deps),
     refundRoute(deps),
     getUsageRoute(deps),
+    getUsageDaysRoute(deps),
     getSubjectUsageRoute(deps),
     verifyRoute(deps),
     repairCounterRoute(deps),

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { exampleUsageDays, usageDaysReply } from '@vision/shared/contracts/quota';
+import { refusalOf } from '@vision/shared/errors';
+import { route } from '@vision/shared/http/route';
+import { DEFAULT_DAYS, MAX_DAYS, dayRangeOf } from '../domain/day-range.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { getUsageDays } from '../use-cases/get-usage-days.ts';
+
+const query = z.strictObject({
+  from: z.iso.date().optional().describe(`First day, YYYY-MM-DD in UTC+8; default: ${DEFAULT_DAYS} days up to \`to\``),
+  to: z.iso.date().optional().describe('Last day, which belongs to the answer; default: today'),
+});
+
+export const getUsageDaysRoute = (deps: Pick<Deps, 'db' | 'settings'>) =>
+  route(
+    {
+      operation: 'getUsageDays',
+      method: 'get',
+      path: '/v1/vision/usage/days',
+      summary: 'What was used of the quota on each day',
+      description:
+        `At most ${MAX_DAYS} days at once. Units that were given back are not counted on the day they were taken ` +
+        'from. Days that have not begun and days that are kept no longer are left out.',
+      tag: 'Account',
+      audience: 'public',
+      query,
+      responses: {
+        200: { description: 'The days, first day first', schema: usageDaysReply, example: exampleUsageDays },
+      },
+      refusalExamples: () => [
+        refusalOf(() =>
+          dayRangeOf({ from: '2026-03-02', to: '2026-03-01' }, { today: '2026-03-15', first: '2026-01-01' }),
+        ),
+      ],
+    },
+    async ({ caller, query: asked }) => ({
+      status: 200,
+      body: { items: await getUsageDays(deps, { subject: caller.subject, ...asked }) },
+    }),
+  );

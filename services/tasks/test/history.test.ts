@@ -85,6 +85,22 @@ test('the history shows own tasks of every kind, newest first, page by page', as
   expect((await list(subject, '?status=failed')).body).toEqual({ items: [], next_cursor: '' });
 });
 
+test('the history of a span of time comes in the order that is asked for, page by page', async () => {
+  const subject = randomUUID();
+  const limits = { active_tasks: 100, video_tasks_per_day: 100 };
+  const made: { task_id: string; created_at?: unknown }[] = [];
+  for (let index = 0; index < 5; index += 1) made.push((await tasks.create({ subject, limits })).body);
+  const [, second, , , last] = made.map(({ created_at: at }) => encodeURIComponent(String(at)));
+  const span = `?created_after=${second}&created_before=${last}&order=oldest&limit=2`;
+  const first = (await list(subject, span)).body;
+  expect(first.items.map((item) => item.task_id)).toEqual(made.slice(1, 3).map((task) => task.task_id));
+  const rest = (await list(subject, `${span}&cursor=${first.next_cursor}`)).body;
+  expect([rest.items.map((item) => item.task_id), rest.next_cursor]).toEqual([[made[3]?.task_id], '']);
+  const shifted = encodeURIComponent('2199-01-01T08:00:00+08:00');
+  expect((await list(subject, `?created_after=${shifted}`)).body.items).toEqual([]);
+  expect((await list(subject, `?created_before=0000-01-01T00:00:00Z`)).body.items).toEqual([]);
+});
+
 test('a cursor is of use to its subject alone and cannot be forged', async () => {
   const subject = randomUUID();
   await tasks.create({ subject });
@@ -108,6 +124,10 @@ test.each([
   'limit=1.5',
   'status=draft',
   'kind=audio',
+  'order=random',
+  'created_after=yesterday',
+  'created_after=2026-02-30T00:00:00Z',
+  'created_before=2026-03-01',
   'more=1',
   'limit=1&limit=2',
 ])('the query %s is refused', async (query) => {

@@ -93,22 +93,30 @@ export async function findVisibleTask(
 export interface HistoryPage {
   subject: string;
   limit: number;
-  /** Only tasks older than this one. */
-  beforeTaskId?: string | undefined;
+  /** Only tasks that come behind this one. */
+  afterTaskId?: string | undefined;
+  order: 'newest' | 'oldest';
   status?: TaskStatus | undefined;
   sceneCode?: string | undefined;
   kind?: 'video' | 'image' | undefined;
+  /** Created then or later. */
+  createdAfter?: Date | undefined;
+  /** Created before then. */
+  createdBefore?: Date | undefined;
 }
 
-/** Newest first: a task id is a UUIDv7, so its order is the order of creation. */
+/** A task id is a UUIDv7, so its order is the order of creation. */
 export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<VisibleTask[]> {
   const query = db<TaskRow | ImageTaskRow>(TASKS)
     .where({ subject: page.subject })
     .whereNotIn('status', hiddenStatuses)
     .where('result_expires_at', '>', db.raw('vision_now()'))
-    .orderBy('task_id', 'desc')
+    .orderBy('task_id', page.order === 'oldest' ? 'asc' : 'desc')
     .limit(page.limit);
-  if (page.beforeTaskId !== undefined) void query.where('task_id', '<', page.beforeTaskId);
+  if (page.afterTaskId !== undefined)
+    void query.where('task_id', page.order === 'oldest' ? '>' : '<', page.afterTaskId);
+  if (page.createdAfter !== undefined) void query.where('created_at', '>=', page.createdAfter);
+  if (page.createdBefore !== undefined) void query.where('created_at', '<', page.createdBefore);
   if (page.status !== undefined) void query.where({ status: page.status });
   if (page.sceneCode !== undefined) void query.where({ scene_code: page.sceneCode });
   if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : videoKinds);

@@ -10,6 +10,10 @@ import { exampleTask, historyEntry, toView } from './task-view.ts';
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
 
+const instant = z.iso.datetime({ offset: true });
+/** As text PostgreSQL refuses some of them, as the year 0000. */
+const asDate = instant.pipe(z.coerce.date()).optional();
+
 const query = z.strictObject({
   cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
   limit: z
@@ -24,11 +28,16 @@ const query = z.strictObject({
     .regex(/^[\w-]{1,64}$/)
     .optional(),
   kind: z.enum(['video', 'image']).optional(),
+  created_after: asDate,
+  created_before: asDate,
+  order: z.enum(['newest', 'oldest']).default('newest').describe('Which come first; the same for all pages'),
 });
 
-/** For the document only: a number in a query arrives as text. */
+/** For the document only: numbers and instants in a query arrive as text. */
 const documented = query.extend({
   limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Tasks a page'),
+  created_after: instant.optional().describe('Only what was created at this instant or later'),
+  created_before: instant.optional().describe('Only what was created before this instant'),
 });
 
 const page = z
@@ -44,7 +53,7 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
       operation: 'listTasks',
       method: 'get',
       path: '/v1/vision/tasks',
-      summary: 'Task history, newest first, image calls included',
+      summary: 'Task history, image calls included',
       tag: 'Video tasks',
       audience: 'public',
       query,
@@ -66,6 +75,9 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
         status: asked.status,
         sceneCode: asked.scene_code,
         kind: asked.kind,
+        createdAfter: asked.created_after,
+        createdBefore: asked.created_before,
+        order: asked.order,
       });
       const items = tasks.map((task) => ({ ...toView(task), kind: task.kind === 'image' ? 'image' : 'video' }));
       return { status: 200, body: { items, next_cursor: nextCursor } };

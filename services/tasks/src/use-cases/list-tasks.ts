@@ -4,7 +4,7 @@ import { historyCursor, readHistoryCursor } from '../domain/history-cursor.ts';
 import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
-export interface ListInput extends Omit<HistoryPage, 'beforeTaskId'> {
+export interface ListInput extends Omit<HistoryPage, 'afterTaskId'> {
   cursor: string | undefined;
 }
 
@@ -13,8 +13,8 @@ export async function listTasks(
   { db, cursorBox }: Pick<Deps, 'db' | 'cursorBox'>,
   { cursor, ...page }: ListInput,
 ): Promise<{ tasks: VisibleTask[]; nextCursor: string }> {
-  const beforeTaskId = cursor ? readHistoryCursor(cursorBox, page.subject, cursor) : undefined;
-  const found = await listVisibleTasks(db, { ...page, limit: page.limit + 1, beforeTaskId });
+  const afterTaskId = cursor ? readHistoryCursor(cursorBox, page.subject, cursor) : undefined;
+  const found = await listVisibleTasks(db, { ...page, limit: page.limit + 1, afterTaskId });
   const tasks = found.slice(0, page.limit);
   const last = tasks.at(-1);
   return {

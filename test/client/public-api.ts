@@ -60,6 +60,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/image-detections/{task_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * The detections of an image call that was answered
+     * @description As the call was answered, until `result_expires_at`. Reading them costs nothing.
+     */
+    get: operations['getImageDetection'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks': {
     parameters: {
       query?: never;
@@ -67,7 +87,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Task history, newest first, image calls included */
+    /** Task history, image calls included */
     get: operations['listTasks'];
     put?: never;
     /**
@@ -147,6 +167,26 @@ export interface paths {
      * @description Days begin at 00:00 UTC+8.
      */
     get: operations['getUsage'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/usage/days': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * What was used of the quota on each day
+     * @description At most 92 days at once. Units that were given back are not counted on the day they were taken from. Days that have not begun and days that are kept no longer are left out.
+     */
+    get: operations['getUsageDays'];
     put?: never;
     post?: never;
     delete?: never;
@@ -376,6 +416,31 @@ export interface components {
       /** @description An enabled scene; `fire_smoke` when absent */
       scene_code?: string;
     };
+    /** @description The outcome of one image call, read again */
+    StoredImageDetection: {
+      /**
+       * Format: uuid
+       * @description The record of this call in the task history
+       */
+      task_id: string;
+      /** @description The Idempotency-Key as it was first sent */
+      request_id: string;
+      /**
+       * @description The call; whether an image succeeded is said in its entry
+       * @enum {string}
+       */
+      status: 'succeeded';
+      /** @description One entry per image, in upload order */
+      results: components['schemas']['ImageResult'][];
+      scene_code: string;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description The detections are deleted then
+       */
+      result_expires_at: string;
+    };
     TaskPage: {
       items: components['schemas']['TaskHistoryEntry'][];
       /** @description Empty on the last page */
@@ -483,6 +548,21 @@ export interface components {
        * @description 00:00 UTC+8 of the next day
        */
       resets_at: string;
+    };
+    UsageDays: {
+      items: components['schemas']['UsageDay'][];
+    };
+    /** @description What was used on one day */
+    UsageDay: {
+      /**
+       * Format: date
+       * @description YYYY-MM-DD in UTC+8
+       */
+      day: string;
+      /** @description Video tasks charged, those that are not decided yet included */
+      video: number;
+      /** @description Images charged, those that are not decided yet included */
+      image: number;
     };
     NewUploadTask: {
       /** @description An enabled scene */
@@ -948,6 +1028,160 @@ export interface operations {
       };
     };
   };
+  getImageDetection: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The call */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11",
+           *       "request_id": "8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31",
+           *       "status": "succeeded",
+           *       "results": [
+           *         {
+           *           "seq": 0,
+           *           "status": "succeeded",
+           *           "objects": [
+           *             {
+           *               "label": "person",
+           *               "score": 0.86,
+           *               "bbox": {
+           *                 "format": "cxcywh_normalized",
+           *                 "cx": 0.42,
+           *                 "cy": 0.55,
+           *                 "width": 0.08,
+           *                 "height": 0.31
+           *               }
+           *             }
+           *           ]
+           *         },
+           *         {
+           *           "seq": 1,
+           *           "status": "failed",
+           *           "error_code": "OP-TASK-REQUEST-INVALID"
+           *         }
+           *       ],
+           *       "scene_code": "person_vehicle",
+           *       "created_at": "2026-03-15T08:30:00.000Z",
+           *       "result_expires_at": "2026-06-13T08:30:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['StoredImageDetection'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listTasks: {
     parameters: {
       query?: {
@@ -959,6 +1193,12 @@ export interface operations {
         status?: components['schemas']['TaskStatus'];
         scene_code?: string;
         kind?: 'video' | 'image';
+        /** @description Only what was created at this instant or later */
+        created_after?: string;
+        /** @description Only what was created before this instant */
+        created_before?: string;
+        /** @description Which come first; the same for all pages */
+        order?: 'newest' | 'oldest';
       };
       header?: never;
       path?: never;
@@ -1466,7 +1706,7 @@ export interface operations {
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, min_score are accepted.
        *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
-       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: Image calls have no result frames; their results were in the answer.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */
       400: {
         headers: {
@@ -1747,6 +1987,131 @@ export interface operations {
         };
       };
       /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getUsageDays: {
+    parameters: {
+      query?: {
+        /** @description First day, YYYY-MM-DD in UTC+8; default: 30 days up to `to` */
+        from?: string;
+        /** @description Last day, which belongs to the answer; default: today */
+        to?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The days, first day first */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "day": "2026-03-14",
+           *           "video": 5,
+           *           "image": 12
+           *         },
+           *         {
+           *           "day": "2026-03-15",
+           *           "video": 2,
+           *           "image": 37
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['UsageDays'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: from must not be later than to.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       */
       400: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];

@@ -58,7 +58,17 @@ test('stops a task', async () => {
 
 test('detects objects in images', () => asShown());
 
+test('reads the detections of an image call again', async () => {
+  const detected = await send('detects objects in images');
+  await asShown({ TASK_ID: String(detected.body['task_id']) });
+});
+
 test('says what is left of the quota', () => asShown());
+
+test('says what was used on each day', async () => {
+  const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  await asShown({ FIRST_DAY: dayBefore(2), LAST_DAY: dayBefore(1) });
+});
 
 test('refuses an unknown query parameter', () => asShown());
 

@@ -40,6 +40,9 @@ const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more)
 const operations: Record<string, Operation> = {
   listScenes: { method: 'GET', path: '/api/op/v1/scenes', status: 200 },
   getUsage: { method: 'GET', path: '/v1/vision/usage', status: 200 },
+  getUsageDays: { method: 'GET', path: '/v1/vision/usage/days', status: 200 },
+  // The task is a video.
+  getImageDetection: { method: 'GET', path: `/v1/vision/image-detections/${TASK}`, status: 404 },
   listTasks: { method: 'GET', path: '/v1/vision/tasks', status: 200 },
   getTask: { method: 'GET', path: `/v1/vision/tasks/${TASK}`, status: 200 },
   getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },

@@ -51,8 +51,12 @@ test('a call that was admitted too late to find units left is still a replay of 
     return 'none';
   };
   const key = randomUUID();
+  // Neither takes the key before both have found it free.
+  const locked = await images.database.db.transaction();
+  await locked.raw('lock table idempotency_keys in share mode');
   const calls = [0, 1].map(() => images.detect(files(picture('last')), { key, caller }));
   await until(() => asked >= 2);
+  await locked.commit();
   firstAsked.resolve();
   await until(async () => (await keyRows(key))[0]?.state === 'done');
   secondAsked.resolve();
@@ -224,3 +228,25 @@ async function storedPictures(): Promise<number> {
   const [row] = await images.database.db('images').count<{ count: number }[]>('object_key as count');
   return Number(row?.count);
 }
+
+test('an image call can be read again by its subject, and by nobody else', async () => {
+  const { body: answered } = await images.detect(files(picture('read'), picture('again')));
+  const path = `/v1/vision/image-detections/${answered.task_id}`;
+  const before = images.quota.used();
+  const read = (await (await images.call('GET', path)).json()) as Record<string, unknown>;
+  const { scene_code, created_at, result_expires_at, ...same } = read;
+  expect(same).toEqual(answered);
+  expect([scene_code, Date.parse(String(result_expires_at)) > Date.parse(String(created_at))]).toEqual([
+    'fire_smoke',
+    true,
+  ]);
+  expect(images.quota.used()).toBe(before);
+  const stranger = await images.tokenOf({ subject: 'stranger' });
+  const refused = await fetch(images.url + path, { headers: { authorization: `Bearer ${stranger}` } });
+  expect([refused.status, await refused.json()]).toMatchObject([404, { details: { reason: 'task_not_found' } }]);
+  await images.database
+    .db('image_calls')
+    .where({ task_id: answered.task_id })
+    .update({ result_expires_at: new Date() });
+  expect((await images.call('GET', path)).status).toBe(404);
+});

@@ -53,6 +53,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   images: {
     gateway: [
       'createImageDetection',
+      'getImageDetection',
       'runImageRetention',
       'decideImageBucket',
       'runImageAudits',
@@ -88,6 +89,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   quota: {
     gateway: [
       'getUsage',
+      'getUsageDays',
       'getSubjectUsage',
       'verifyLedger',
       'repairCounter',

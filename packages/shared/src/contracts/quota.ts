@@ -91,6 +91,24 @@ export const exampleUsage: z.infer<typeof usageReply> = {
   image: { limit: 100, used: 37, remaining: 63, resets_at: '2026-03-16T00:00:00+08:00' },
 };
 
+const usageDay = z
+  .object({
+    day: z.iso.date().describe('YYYY-MM-DD in UTC+8'),
+    video: z.int().describe('Video tasks charged, those that are not decided yet included'),
+    image: z.int().describe('Images charged, those that are not decided yet included'),
+  })
+  .meta({ id: 'UsageDay', description: 'What was used on one day' });
+
+/** The answer of the public `/v1/vision/usage/days`. */
+export const usageDaysReply = z.object({ items: z.array(usageDay) }).meta({ id: 'UsageDays' });
+
+export const exampleUsageDays: z.infer<typeof usageDaysReply> = {
+  items: [
+    { day: '2026-03-14', video: 5, image: 12 },
+    { day: '2026-03-15', video: 2, image: 37 },
+  ],
+};
+
 const unitsADay = z.coerce.number<string>().int().min(0);
 
 /** Today's usage of the token's subject against these limits. */
@@ -202,6 +220,7 @@ export type QuotaKind = z.infer<typeof quotaKind>;
 export type ReserveRequest = z.infer<typeof reserveRequest>;
 export type ReserveReply = z.infer<typeof reserveReply>;
 export type CloseReply = z.infer<typeof closeReply>;
+export type UsageDay = z.infer<typeof usageDay>;
 export type UsageReply = z.infer<typeof usageReply>;
 export type VerificationReply = z.infer<typeof verificationReply>;
 export type CounterRepair = z.infer<typeof counterRepair>;

@@ -46,7 +46,7 @@ export const publicReasons = {
     too_many_fields: 'The form holds too many fields.',
     too_many_parts: 'The form holds too many parts.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
-    not_a_video_task: 'The task is an image call; its results were in the response to the call.',
+    not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
     path_malformed: 'The percent-encoding of the path is malformed.',
     request_malformed: 'The request is not valid HTTP, or its headers are too large.',
     host_missing: 'The header `Host` is missing.',

@@ -47,7 +47,14 @@ export const forwarded: Forwarded[] = [
     owner: 'images',
     slot: 'image_calls',
   },
+  {
+    operation: 'getImageDetection',
+    method: 'get',
+    path: '/v1/vision/image-detections/{task_id}',
+    owner: 'images',
+  },
   { operation: 'getUsage', method: 'get', path: '/v1/vision/usage', owner: 'quota' },
+  { operation: 'getUsageDays', method: 'get', path: '/v1/vision/usage/days', owner: 'quota' },
 ];
 
 export function forwardedRoutes(deps: ForwardDeps): Route[] {

@@ -4,9 +4,10 @@ import { MAX_IMAGES, refusedPicturesHeader } from '@vision/shared/contracts/imag
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import type { Reply } from '@vision/shared/http/route';
 import { imageFaults, refusedImages } from '../domain/image-call.ts';
-import type { ImageEntry } from '../domain/image-call.ts';
+import type { ImageCall, ImageEntry } from '../domain/image-call.ts';
 import { DEFAULT_SCENE, MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { FinishedCall } from '../use-cases/create-image-detection.ts';
+import type { StoredDetection } from '../use-cases/get-image-detection.ts';
 
 const seq = z.int().min(0).describe('Position of the image in the upload, from 0');
 
@@ -41,6 +42,16 @@ export const imageDetection = z
   })
   .meta({ id: 'ImageDetection', description: 'The outcome of one image call' });
 
+/** The same when it is read again. */
+export const storedDetection = imageDetection
+  .omit({ replayed: true })
+  .extend({
+    scene_code: z.string(),
+    created_at: z.iso.datetime(),
+    result_expires_at: z.iso.datetime().describe('The detections are deleted then'),
+  })
+  .meta({ id: 'StoredImageDetection', description: 'The outcome of one image call, read again' });
+
 export const exampleDetection: z.infer<typeof imageDetection> = {
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11',
   request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
@@ -61,6 +72,13 @@ export const exampleDetection: z.infer<typeof imageDetection> = {
   ],
 };
 
+export const exampleStoredDetection: z.infer<typeof storedDetection> = {
+  ...exampleDetection,
+  scene_code: 'person_vehicle',
+  created_at: '2026-03-15T08:30:00.000Z',
+  result_expires_at: '2026-06-13T08:30:00.000Z',
+};
+
 /** Documents the form of a call. */
 export const form = z
   .strictObject({
@@ -75,13 +93,7 @@ export const form = z
 
 /** 201 for a new call, 200 for a replay. */
 export function toReply({ call, entries, replayed, processorMs }: FinishedCall): Reply {
-  const body = {
-    task_id: call.taskId,
-    request_id: call.requestId,
-    status: 'succeeded',
-    results: entries.map(toResult),
-    ...(replayed ? { replayed } : {}),
-  };
+  const body = { ...toView(call, entries), ...(replayed ? { replayed } : {}) };
   const failed = entries.filter((entry) => entry.outcome.status === 'failed').length;
   const outcome = { images_succeeded: entries.length - failed, images_failed: failed, replayed };
   if (replayed) return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' }, outcome };
@@ -91,6 +103,22 @@ export function toReply({ call, entries, replayed, processorMs }: FinishedCall):
   };
   return { status: 201, body, headers, outcome };
 }
+
+export function toStoredDetection({ call, entries }: StoredDetection) {
+  return {
+    ...toView(call, entries),
+    scene_code: call.sceneCode,
+    created_at: call.createdAt.toISOString(),
+    result_expires_at: call.resultExpiresAt.toISOString(),
+  };
+}
+
+const toView = (call: ImageCall, entries: ImageEntry[]) => ({
+  task_id: call.taskId,
+  request_id: call.requestId,
+  status: 'succeeded' as const,
+  results: entries.map(toResult),
+});
 
 function toResult({ seq, outcome }: ImageEntry) {
   return outcome.status === 'succeeded'

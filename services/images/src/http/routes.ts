@@ -13,12 +13,14 @@ import { scanPictures } from '../use-cases/scan-pictures.ts';
 import { describeImageCall } from '../use-cases/describe-image-call.ts';
 import { createImageDetectionRoute } from './create-image-detection.ts';
 import { getImageCallRoute } from './get-image-call.ts';
+import { getImageDetectionRoute } from './get-image-detection.ts';
 import { runRetentionRoute } from './run-retention.ts';
 import { decideAboutPictures } from '../use-cases/sweep-orphan-pictures.ts';
 
 export function routes(deps: Deps): Route[] {
   return [
     createImageDetectionRoute(deps),
+    getImageDetectionRoute(deps),
     getImageCallRoute(deps),
     runRetentionRoute(deps),
     runAuditsRoute('runImageAudits', { db: deps.db, audits: auditsOf(deps) }),

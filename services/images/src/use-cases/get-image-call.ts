@@ -9,6 +9,6 @@ export async function getImageCall(
   input: { subject: string; taskId: string },
 ): Promise<ImageCall> {
   const call = await findImageCall(db, input);
-  if (!call) throw fail.notFound('There is no such task.');
+  if (!call) throw fail.notFound('There is no such task.', 'task_not_found');
   return call;
 }

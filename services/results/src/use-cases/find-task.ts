@@ -36,4 +36,7 @@ function unexpired(task: ReadableTask): ReadableTask {
 export const taskNotFound = () => fail.notFound('There is no such task.', 'task_not_found');
 
 export const notVideoTask = () =>
-  fail.requestInvalid('not_a_video_task', 'Image calls have no result frames; their results were in the answer.');
+  fail.requestInvalid(
+    'not_a_video_task',
+    'An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.',
+  );

@@ -1,0 +1,26 @@
+import { taskPath } from '@vision/shared/contracts/ids';
+import { fail } from '@vision/shared/errors';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { getImageDetection } from '../use-cases/get-image-detection.ts';
+import { exampleStoredDetection, storedDetection, toStoredDetection } from './image-detection-view.ts';
+
+export const getImageDetectionRoute = (deps: Pick<Deps, 'db'>) =>
+  route(
+    {
+      operation: 'getImageDetection',
+      method: 'get',
+      path: '/v1/vision/image-detections/{task_id}',
+      summary: 'The detections of an image call that was answered',
+      description: 'As the call was answered, until `result_expires_at`. Reading them costs nothing.',
+      tag: 'Images',
+      audience: 'public',
+      params: taskPath,
+      responses: { 200: { description: 'The call', schema: storedDetection, example: exampleStoredDetection } },
+      refusalExamples: () => [fail.notFound('There is no such task.', 'task_not_found')],
+    },
+    async ({ params, caller }) => {
+      const found = await getImageDetection(deps, { subject: caller.subject, taskId: params.task_id });
+      return { status: 200, body: toStoredDetection(found) };
+    },
+  );

@@ -22,32 +22,32 @@ const documents: Record<Audience, Presentation> = {
   public: {
     title: 'Vision Recognition Service',
     description: publicGuide,
-    servers: [{ url: '/', description: 'Where this document comes from' }, local(8080, 'Another address')],
+    servers: [{ url: '/', description: 'Server of this document' }, local(8080, 'Another address')],
     bearer:
       'An API key: `Authorization: Bearer vk_…`. The operator creates, rotates and revokes keys. Keys of one subject ' +
       'share tasks, quota and limits. A key in a query string is never read.',
     tags: [
-      { name: 'Scenes', description: 'What can be looked for, in which words, with which thresholds.' },
-      { name: 'Video tasks', description: 'Create, watch and stop the analysis of a stream or a video file.' },
-      { name: 'Results', description: 'Pull the frames of a video task, while it runs or afterwards.' },
-      { name: 'Images', description: 'Analyse up to ten pictures in one call.' },
-      { name: 'Account', description: 'What is used and left of the daily quotas.' },
+      { name: 'Scenes', description: 'Sets of objects that the service detects, with labels and thresholds.' },
+      { name: 'Video tasks', description: 'Create, monitor and stop video analysis tasks.' },
+      { name: 'Results', description: 'Read result frames of a video task.' },
+      { name: 'Images', description: 'Detect objects in 1 to 10 images per call.' },
+      { name: 'Account', description: 'Quota usage.' },
       { name: 'Documentation', description: 'This document.' },
     ],
   },
   admin: {
     title: 'Vision Recognition Service: admin API',
     description:
-      'For operators, on a port of its own that no ingress exposes. `visionctl` wraps every call. Who acts is named in ' +
-      'the header `X-Operator` and kept in the audit log.',
+      'For operators, on a port of its own that no ingress exposes. `visionctl` wraps every call. The ' +
+      'header `X-Operator` names the operator and is kept in the audit log.',
     servers: [local(8081, 'The admin port of the gateway')],
     bearer: 'The static token of the gateway: `Authorization: Bearer <ADMIN_TOKEN>`.',
     tags: [
       { name: 'Keys', description: 'Create, list, rotate and revoke API keys.' },
-      { name: 'Subjects', description: 'What a subject may do, and what it used of the day.' },
+      { name: 'Subjects', description: 'Limits and quota usage of a subject.' },
       { name: 'Tasks', description: 'Tasks of all subjects: list, show, stop, verify; their jobs at the backend.' },
       { name: 'Upkeep', description: 'Maintenance, retention, audits and repairs of the ledger, the audit log.' },
-      { name: 'Dead letters', description: 'Records that no consumer could handle: look at them, publish them again.' },
+      { name: 'Dead letters', description: 'Records that no consumer could process: inspect and replay them.' },
     ],
   },
   internal: {

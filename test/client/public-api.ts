@@ -8,8 +8,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * The scenes, their words and thresholds, and how well they are recognised
-     * @description The enabled ones are valid as `scene_code`. The state of the inference backend never changes the list.
+     * Lists the scenes with their labels, thresholds and measured quality
+     * @description Enabled scenes are valid values of `scene_code`. The list does not depend on the state of the inference backend.
      */
     get: operations['listScenes'];
     put?: never;
@@ -28,8 +28,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * This document
-     * @description Needs no key. `/docs` shows it in a browser.
+     * Returns this document
+     * @description Requires no API key. `/docs` shows it in a browser.
      */
     get: operations['getOpenapiDocument'];
     put?: never;
@@ -50,8 +50,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Detect objects in 1 to 10 images
-     * @description Synchronous. Charged by the images that succeed. A client that got no answer repeats the call with the same Idempotency-Key.
+     * Detects objects in 1 to 10 images
+     * @description Returns the detections in the response. Each image that succeeds is charged one unit of the daily image quota. A client that receives no response repeats the call with the same Idempotency-Key.
      */
     post: operations['createImageDetection'];
     delete?: never;
@@ -68,8 +68,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * The detections of an image call that was answered
-     * @description As the call was answered, until `result_expires_at`. Reading them costs nothing.
+     * Returns the detections of an earlier image call
+     * @description Available until `result_expires_at`. Reading is not charged.
      */
     get: operations['getImageDetection'];
     put?: never;
@@ -87,12 +87,12 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Task history, image calls included */
+    /** Lists video tasks and image calls */
     get: operations['listTasks'];
     put?: never;
     /**
-     * Create a video task for a live stream
-     * @description Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing; why is not told, and the answer takes as long as for one that stays silent. A stream_url that cannot be used as it stands is refused at once. Looks at streams are limited at once and per minute (`probe_rate`).
+     * Creates a video task for a live stream
+     * @description Charges one unit of the daily video quota. An invalid `stream_url` is rejected immediately. If the stream cannot be reached, no task is created and no unit is charged. The reason is not disclosed, and the response time does not depend on it. Stream probes are limited per minute and by concurrency (`probe_rate`).
      */
     post: operations['createStreamTask'];
     delete?: never;
@@ -108,7 +108,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Query a task */
+    /** Returns a task */
     get: operations['getTask'];
     put?: never;
     post?: never;
@@ -125,7 +125,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Pull result frames of a video task */
+    /** Returns result frames of a video task, while it runs or after it has ended */
     get: operations['getResults'];
     put?: never;
     post?: never;
@@ -145,8 +145,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Stop a task
-     * @description Waits some seconds for the end; a task still `stopping` after that is driven on by the service.
+     * Stops a video task
+     * @description Waits up to 10 s for the task to stop. If the response still says `stopping`, the service completes the stop in the background.
      */
     post: operations['stopTask'];
     delete?: never;
@@ -163,8 +163,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What is used and left of today's quota
-     * @description Days begin at 00:00 UTC+8.
+     * Returns today's quota usage
+     * @description A quota day begins at 00:00 UTC+8.
      */
     get: operations['getUsage'];
     put?: never;
@@ -183,8 +183,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * What was used of the quota on each day
-     * @description At most 92 days at once. Units that were given back are not counted on the day they were taken from. Days that have not begun and days that are kept no longer are left out.
+     * Returns the quota usage of each day
+     * @description Covers at most 92 days. Refunded units are subtracted from the day they were charged on. Future days and days beyond the retention period are omitted.
      */
     get: operations['getUsageDays'];
     put?: never;
@@ -205,8 +205,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Create a video task for an uploaded file
-     * @description Costs one unit of the daily video quota. A refused upload leaves nothing behind and costs nothing.
+     * Creates a video task for an uploaded file
+     * @description Charges one unit of the daily video quota. A rejected upload is deleted and not charged.
      */
     post: operations['createUploadTask'];
     delete?: never;
@@ -219,27 +219,27 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description Why a request was refused (RFC 9457). Without `code` on 403, 404, 405, 500 and conflicts of the admin API */
+    /** @description Error response (RFC 9457). `code` is absent on 403, 404, 405, 500 and conflicts of the admin API. */
     Problem: {
-      /** @description URN of the kind of problem: `urn:vision:problem:<details.reason>` */
+      /** @description Problem type: `urn:vision:problem:<details.reason>` */
       type: string;
-      /** @description The kind of problem in words; the same for all answers of one status */
+      /** @description Short summary; the same for all problems of one code or status */
       title: string;
-      /** @description The HTTP status */
+      /** @description HTTP status code */
       status: number;
-      /** @description A sentence a person can act on; its wording may change */
+      /** @description Explanation for people, with what to do; the wording may change */
       detail: string;
-      /** @description `urn:request:<X-Request-Id>` */
+      /** @description Identifier of the request: `urn:request:<X-Request-Id>` */
       instance: string;
       code?: components['schemas']['ErrorCode'];
       details: components['schemas']['ProblemDetails'];
-      /** @description As in the header X-Trace-Id; name it when you report a fault */
+      /** @description Identifier of the trace, as in the header X-Trace-Id; include it in support requests */
       trace_id: string;
-      /** @description Whether the unchanged request may succeed later */
+      /** @description True if the unchanged request may succeed later */
       retryable: boolean;
     };
     /**
-     * @description What programs decide by
+     * @description Machine-readable error code
      * @enum {string}
      */
     ErrorCode:
@@ -253,79 +253,79 @@ export interface components {
       | 'OP-QUOTA-RATE-LIMITED'
       | 'OP-SYS-UNAVAILABLE';
     ProblemDetails: {
-      /** @description What exactly went wrong, snake_case. Reasons keep their meaning; new ones may be added */
+      /** @description Machine-readable reason, snake_case. Reasons keep their meaning; new ones may be added. */
       reason: string;
-      /** @description The header, parameter or field that is at fault */
+      /** @description Header, parameter or field that caused the error */
       field?: string;
-      /** @description OP-TASK-SCENE-UNAVAILABLE: the scene that was asked for */
+      /** @description OP-TASK-SCENE-UNAVAILABLE: requested scene */
       scene_code?: string;
-      /** @description The state that a task has, where it stands in the way */
+      /** @description Status of the task that prevents the request */
       status?: string;
-      /** @description OP-QUOTA-DAILY-EXHAUSTED: units a day. OP-QUOTA-RATE-LIMITED: name or number of the limit */
+      /** @description OP-QUOTA-DAILY-EXHAUSTED: units per day. OP-QUOTA-RATE-LIMITED: name or value of the limit. */
       limit?: string | number;
-      /** @description OP-QUOTA-RATE-LIMITED: how many may run at once */
+      /** @description OP-QUOTA-RATE-LIMITED: maximum number at once */
       allowed?: number;
-      /** @description OP-QUOTA-RATE-LIMITED: how many tasks run */
+      /** @description OP-QUOTA-RATE-LIMITED: number of active tasks */
       active?: number;
-      /** @description OP-QUOTA-DAILY-EXHAUSTED: units taken today */
+      /** @description OP-QUOTA-DAILY-EXHAUSTED: units used today */
       used?: number;
-      /** @description OP-QUOTA-DAILY-EXHAUSTED: units this request needs */
+      /** @description OP-QUOTA-DAILY-EXHAUSTED: units required by this request */
       requested?: number;
       /**
        * Format: date-time
-       * @description OP-QUOTA-DAILY-EXHAUSTED: when the next day begins
+       * @description OP-QUOTA-DAILY-EXHAUSTED: start of the next quota day
        */
       resets_at?: string;
-      /** @description `verification_disproved`: what the backend shows of the job */
+      /** @description `verification_disproved`: what the backend reports about the job */
       evidence?: {
-        /** @description The state of the job; null when the backend has none now */
+        /** @description Status of the job; null if the backend does not have it */
         job_status: string | null;
         frames_published: number;
-        /** @description The backend has shown the job at an earlier time */
+        /** @description True if the backend reported the job earlier */
         seen_before: boolean;
       };
-      /** @description 405: methods of this path */
+      /** @description 405: methods that the path supports */
       allow?: string[];
     };
     SceneList: {
       scenes: components['schemas']['Scene'][];
     };
-    /** @description What the service looks for */
+    /** @description Set of objects that the service detects */
     Scene: {
       scene_code: string;
       name: string;
       description: string;
-      /** @description Only enabled scenes are accepted as `scene_code` */
+      /** @description True if the scene is accepted as `scene_code` */
       enabled: boolean;
-      /** @description The words of the scene: every label of its objects is one */
+      /** @description Labels that detections of this scene can carry */
       labels: string[];
-      /** @description Detections below it are never stored */
+      /** @description Lowest stored score. Detections with a lower score are not stored. */
       lower_bound: number;
-      /** @description Read-time threshold frozen into a task at its creation */
+      /** @description Default score threshold of a task, fixed when the task is created */
       default_min_score: number;
-      /** @description Absent when the operator states nothing */
+      /** @description Measured quality; absent if the operator provides none */
       quality?: {
-        /** @description How objects are found, in pictures and in video */
+        /** @description Detection method for images and video */
         method: string;
-        /** @description What the figures were measured on; says so when nobody measured */
+        /** @description Data that the figures were measured on, or a statement that none were measured */
         measured_on: string;
-        /** @description Empty when nobody measured */
+        /** @description Measured figures; may be empty */
         figures: components['schemas']['QualityFigure'][];
-        /** @description What is missed or mistaken for something else, one sentence each */
+        /** @description Known limits: objects that are missed or mistaken, one sentence each */
         limits: string[];
       };
     };
     QualityFigure: {
       /**
-       * @description `precision`: share of the reported objects that are right. `recall`: share of the real ones that are reported
+       * @description `precision`: share of reported objects that are correct. `recall`: share of real objects that are reported.
        * @enum {string}
        */
       measure: 'precision' | 'recall' | 'false_alarms_per_hour' | 'seconds_to_first_alarm';
-      /** @description The word of the scene that was measured */
+      /** @description Label that was measured */
       label: string;
       /** @enum {string} */
       input: 'picture' | 'video';
-      /** @description Threshold the figure holds for */
+      /** @description Score threshold that the figure applies to */
       min_score: number;
       value: number;
     };
@@ -340,64 +340,64 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
-    /** @description The outcome of one image call */
+    /** @description Outcome of an image call */
     ImageDetection: {
       /**
        * Format: uuid
-       * @description The record of this call in the task history
+       * @description Identifier of the call in the task history
        */
       task_id: string;
-      /** @description The Idempotency-Key as it was first sent */
+      /** @description Idempotency-Key of the call, as it was first sent */
       request_id: string;
       /**
-       * @description The call; whether an image succeeded is said in its entry
+       * @description Status of the call; each image has its own in `results`
        * @enum {string}
        */
       status: 'succeeded';
       /** @description One entry per image, in upload order */
       results: components['schemas']['ImageResult'][];
       /**
-       * @description Only on a replay
+       * @description Present only on an idempotent replay
        * @enum {boolean}
        */
       replayed?: true;
     };
-    /** @description What became of one image */
+    /** @description Outcome of one image */
     ImageResult: components['schemas']['SucceededImage'] | components['schemas']['FailedImage'];
     SucceededImage: {
-      /** @description Position of the image in the upload, from 0 */
+      /** @description Zero-based index of the image in the upload */
       seq: number;
       /**
        * @description discriminator enum property added by openapi-typescript
        * @enum {string}
        */
       status: 'succeeded';
-      /** @description Detections, highest score first */
+      /** @description Detected objects, highest score first */
       objects: components['schemas']['DetectedObject'][];
     };
-    /** @description One object in a picture */
+    /** @description Object detected in an image */
     DetectedObject: {
-      /** @description A word of the scene */
+      /** @description Label of the object, one of the labels of the scene */
       label: string;
-      /** @description Confidence: where the detector is calibrated, the probability that the box is right */
+      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
       score: number;
       bbox: components['schemas']['BoundingBox'];
     };
-    /** @description A box by its centre and size, so that it fits a picture of any size */
+    /** @description Box as centre and size, relative to the image size */
     BoundingBox: {
       /** @enum {string} */
       format: 'cxcywh_normalized';
-      /** @description Centre, as a share of the width of the picture */
+      /** @description Horizontal centre of the box, 0 to 1 of the image width */
       cx: number;
-      /** @description Centre, as a share of the height of the picture */
+      /** @description Vertical centre of the box, 0 to 1 of the image height */
       cy: number;
-      /** @description As a share of the width of the picture */
+      /** @description Width of the box, 0 to 1 of the image width */
       width: number;
-      /** @description As a share of the height of the picture */
+      /** @description Height of the box, 0 to 1 of the image height */
       height: number;
     };
     FailedImage: {
-      /** @description Position of the image in the upload, from 0 */
+      /** @description Zero-based index of the image in the upload */
       seq: number;
       /**
        * @description discriminator enum property added by openapi-typescript
@@ -405,28 +405,28 @@ export interface components {
        */
       status: 'failed';
       /**
-       * @description Why; a failed image is not charged
+       * @description Reason of the failure; failed images are not charged
        * @enum {string}
        */
       error_code: 'OP-TASK-REQUEST-INVALID' | 'OP-TASK-UPSTREAM-DOWN' | 'OP-SYS-UNAVAILABLE';
     };
     NewImageDetection: {
-      /** @description JPEG, PNG or WEBP, at most 8 MiB each, each with a file name */
+      /** @description Image files: JPEG, PNG or WEBP, at most 8 MiB each, each with a file name */
       files: Blob[];
-      /** @description An enabled scene; `fire_smoke` when absent */
+      /** @description Code of an enabled scene; default: `fire_smoke` */
       scene_code?: string;
     };
-    /** @description The outcome of one image call, read again */
+    /** @description Stored outcome of an image call */
     StoredImageDetection: {
       /**
        * Format: uuid
-       * @description The record of this call in the task history
+       * @description Identifier of the call in the task history
        */
       task_id: string;
-      /** @description The Idempotency-Key as it was first sent */
+      /** @description Idempotency-Key of the call, as it was first sent */
       request_id: string;
       /**
-       * @description The call; whether an image succeeded is said in its entry
+       * @description Status of the call; each image has its own in `results`
        * @enum {string}
        */
       status: 'succeeded';
@@ -437,26 +437,26 @@ export interface components {
       created_at: string;
       /**
        * Format: date-time
-       * @description The detections are deleted then
+       * @description Time at which the detections are deleted
        */
       result_expires_at: string;
     };
     TaskPage: {
       items: components['schemas']['TaskHistoryEntry'][];
-      /** @description Empty on the last page */
+      /** @description Cursor of the next page; empty on the last page */
       next_cursor: string;
     };
-    /** @description One video task or one image call */
+    /** @description Video task or image call */
     TaskHistoryEntry: {
       /** Format: uuid */
       task_id: string;
-      /** @description Idempotency-Key of the creating request, as it was sent */
+      /** @description Idempotency-Key of the create request, as it was sent */
       request_id: string;
       scene_code: string;
       status: components['schemas']['TaskStatus'];
       /**
        * Format: date-time
-       * @description The results are deleted then
+       * @description Time at which the results are deleted
        */
       result_expires_at: string;
       /** Format: date-time */
@@ -467,21 +467,21 @@ export interface components {
       kind: 'video' | 'image';
     };
     /**
-     * @description submitting: accepted and charged. resolving: it is being found out whether the inference backend has it. running: frames are produced. stopping: a stop was sent. stopped, succeeded, failed: over. refunded: it was never begun, and the unit was given back
+     * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
      * @enum {string}
      */
     TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
-    /** @description One video task */
+    /** @description Video task */
     Task: {
       /** Format: uuid */
       task_id: string;
-      /** @description Idempotency-Key of the creating request, as it was sent */
+      /** @description Idempotency-Key of the create request, as it was sent */
       request_id: string;
       scene_code: string;
       status: components['schemas']['TaskStatus'];
       /**
        * Format: date-time
-       * @description The results are deleted then
+       * @description Time at which the results are deleted
        */
       result_expires_at: string;
       /** Format: date-time */
@@ -490,86 +490,86 @@ export interface components {
       updated_at: string;
     };
     NewStreamTask: {
-      /** @description An enabled scene */
+      /** @description Code of an enabled scene */
       scene_code: string;
-      /** @description http, https, rtsp or rtmp; may carry user information. The host is a public IP address or a name that is complete (`camera.example.org`, not `camera`): neither search lists nor hosts files are used. The port is one that streams usually come from */
+      /** @description Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that streams commonly use. */
       stream_url: string;
     };
     ResultPage: {
       items: components['schemas']['ResultFrame'][];
-      /** @description Empty when there is no further stored frame now */
+      /** @description Cursor of the next page; empty if no further frame is stored yet */
       next_cursor: string;
-      /** @description Goes on after this page, also for frames still to come; empty when the task is over and all was delivered */
+      /** @description Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered */
       resume_cursor: string;
     };
-    /** @description One analysed frame of a video task */
+    /** @description Result frame of a video task */
     ResultFrame: {
-      /** @description <task_id>-<number of the frame> */
+      /** @description Identifier of the frame: `<task_id>-<frame number>` */
       frame_id: string;
       /**
        * Format: int64
-       * @description Files: offset in the video (PTS). Live streams: Unix time. In milliseconds
+       * @description Time of the frame in milliseconds: offset in the video (PTS) for files, Unix time for live streams
        */
       frame_time_ms: number;
       image: components['schemas']['ImageSize'];
-      /** @description At or above the effective score, highest first */
+      /** @description Objects at or above the effective score threshold, highest score first */
       objects: components['schemas']['TrackedObject'][];
-      /** @description Objects before the filter; only with min_score */
+      /** @description Number of objects before score filtering; present only if `min_score` was sent */
       objects_total?: number;
     };
-    /** @description Size in pixels, after orientation */
+    /** @description Size in pixels, after the orientation of the video is applied */
     ImageSize: {
       width: number;
       height: number;
     };
-    /** @description One object in a video frame */
+    /** @description Object detected in a video frame */
     TrackedObject: {
-      /** @description A word of the scene */
+      /** @description Label of the object, one of the labels of the scene */
       label: string;
-      /** @description Confidence: where the detector is calibrated, the probability that the box is right */
+      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
       score: number;
       bbox: components['schemas']['BoundingBox'];
-      /** @description The same in all frames in which it is the same object */
+      /** @description Identifier of the object across the frames of the task */
       track_id: string;
     };
     Usage: {
       video: components['schemas']['DailyUsage'];
       image: components['schemas']['DailyUsage'];
     };
-    /** @description One of the day's quotas */
+    /** @description Usage of one of the day's quotas */
     DailyUsage: {
-      /** @description Units a day */
+      /** @description Units per day */
       limit: number;
-      /** @description Units taken today, those of work that is not decided yet included */
+      /** @description Units used today, including units reserved for work in progress */
       used: number;
       remaining: number;
       /**
        * Format: date-time
-       * @description 00:00 UTC+8 of the next day
+       * @description Start of the next quota day, 00:00 UTC+8
        */
       resets_at: string;
     };
     UsageDays: {
       items: components['schemas']['UsageDay'][];
     };
-    /** @description What was used on one day */
+    /** @description Usage of one day */
     UsageDay: {
       /**
        * Format: date
-       * @description YYYY-MM-DD in UTC+8
+       * @description Quota day, YYYY-MM-DD in UTC+8
        */
       day: string;
-      /** @description Video tasks charged, those that are not decided yet included */
+      /** @description Video tasks charged, including work in progress */
       video: number;
-      /** @description Images charged, those that are not decided yet included */
+      /** @description Images charged, including work in progress */
       image: number;
     };
     NewUploadTask: {
-      /** @description An enabled scene */
+      /** @description Code of an enabled scene */
       scene_code: string;
       /**
        * Format: binary
-       * @description MP4 or MOV by content, at most 512 × 2^20 bytes, with a file name
+       * @description Video file: MP4 or MOV content, at most 512 MiB, with a file name
        */
       file: Blob;
     };
@@ -608,23 +608,23 @@ export interface components {
   parameters: never;
   requestBodies: never;
   headers: {
-    /** @description Id of this request: the one that was sent with it, or a new one */
+    /** @description Identifier of the request, taken from the request or generated */
     'X-Request-Id': string;
-    /** @description Id of the trace of this request; name it when you report a fault */
+    /** @description Identifier of the trace of the request; include it in support requests */
     'X-Trace-Id': string;
-    /** @description The limits that count this request (draft-ietf-httpapi-ratelimit-headers): `q` in `w` seconds, or at once */
+    /** @description Limits that apply to the request (draft-ietf-httpapi-ratelimit-headers): `q` per `w` seconds, or `q` at once */
     'RateLimit-Policy': string;
-    /** @description What is left of them: `r` requests, more after `t` seconds */
+    /** @description Remaining allowance: `r` requests, reset after `t` seconds */
     RateLimit: string;
-    /** @description The answer holds a secret or speaks of this moment only */
+    /** @description The response contains a secret or is valid only now */
     'Cache-Control': 'no-store';
-    /** @description Methods of this path */
+    /** @description Methods that the path supports */
     Allow: string;
-    /** @description How to authenticate */
+    /** @description Authentication scheme */
     'WWW-Authenticate': 'Bearer';
-    /** @description Seconds after which a retry makes sense */
+    /** @description Seconds to wait before a retry */
     'Retry-After': number;
-    /** @description The request was known by its Idempotency-Key; nothing was charged again */
+    /** @description Present if the response is an idempotent replay; nothing was charged again */
     'Idempotency-Replayed': 'true';
   };
   pathItems: never;
@@ -830,7 +830,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID of your own for each request. Sent again with the same request, it returns what that request began; with another request it is refused */
+        /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -842,7 +842,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The original outcome of this Idempotency-Key */
+      /** @description Idempotent replay: original outcome of each image */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -888,7 +888,7 @@ export interface operations {
           'application/json': components['schemas']['ImageDetection'];
         };
       };
-      /** @description The outcome of every image */
+      /** @description Outcome of each image */
       201: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1039,7 +1039,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The call */
+      /** @description The image call */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1185,19 +1185,19 @@ export interface operations {
   listTasks: {
     parameters: {
       query?: {
-        /** @description next_cursor of the page before */
+        /** @description `next_cursor` of the previous page */
         cursor?: string;
-        /** @description Tasks a page */
+        /** @description Maximum number of tasks per page */
         limit?: number;
-        /** @description submitting: accepted and charged. resolving: it is being found out whether the inference backend has it. running: frames are produced. stopping: a stop was sent. stopped, succeeded, failed: over. refunded: it was never begun, and the unit was given back */
+        /** @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned. */
         status?: components['schemas']['TaskStatus'];
         scene_code?: string;
         kind?: 'video' | 'image';
-        /** @description Only what was created at this instant or later */
+        /** @description Earliest creation time, inclusive */
         created_after?: string;
-        /** @description Only what was created before this instant */
+        /** @description Latest creation time, exclusive */
         created_before?: string;
-        /** @description Which come first; the same for all pages */
+        /** @description Order of creation; must be the same for all pages of a list */
         order?: 'newest' | 'oldest';
       };
       header?: never;
@@ -1206,7 +1206,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description One page */
+      /** @description Page of tasks */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1322,7 +1322,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID of your own for each request. Sent again with the same request, it returns what that request began; with another request it is refused */
+        /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -1340,7 +1340,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Idempotent replay: the task as it is now */
+      /** @description Idempotent replay: current state of the original task */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1365,7 +1365,7 @@ export interface operations {
           'application/json': components['schemas']['Task'];
         };
       };
-      /** @description Created. `refunded` when the inference backend refused it: nothing was charged */
+      /** @description Task created. `status` is `refunded` if the inference backend rejected it; the unit was returned. */
       201: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1389,7 +1389,7 @@ export interface operations {
           'application/json': components['schemas']['Task'];
         };
       };
-      /** @description The backend may have it (`resolving`): poll the task, do not resend with a new key */
+      /** @description Outcome of the submission unknown (`resolving`): poll the task; do not resend with a new key. */
       202: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1644,11 +1644,11 @@ export interface operations {
   getResults: {
     parameters: {
       query?: {
-        /** @description next_cursor or resume_cursor of an earlier page of this task */
+        /** @description `next_cursor` or `resume_cursor` of an earlier page of this task */
         cursor?: string;
-        /** @description Frames a page */
+        /** @description Maximum number of frames per page */
         limit?: number;
-        /** @description Raised to the lower bound inference wrote with; the threshold of the task when absent */
+        /** @description Score threshold for this page, 0 to 1; default: the threshold of the task. Values below the lower bound of the scene are raised to it. */
         min_score?: number;
       };
       header?: never;
@@ -1659,7 +1659,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description One page of frames, in the order of the video */
+      /** @description Page of frames in video order */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1814,7 +1814,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The task */
+      /** @description The task after the stop */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2068,9 +2068,9 @@ export interface operations {
   getUsageDays: {
     parameters: {
       query?: {
-        /** @description First day, YYYY-MM-DD in UTC+8; default: 30 days up to `to` */
+        /** @description First day, YYYY-MM-DD in UTC+8; default: 30 days ending with `to` */
         from?: string;
-        /** @description Last day, which belongs to the answer; default: today */
+        /** @description Last day, inclusive; default: today */
         to?: string;
       };
       header?: never;
@@ -2079,7 +2079,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description The days, first day first */
+      /** @description Usage of each day, oldest first */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2194,7 +2194,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description A UUID of your own for each request. Sent again with the same request, it returns what that request began; with another request it is refused */
+        /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
       };
       path?: never;
@@ -2206,7 +2206,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Idempotent replay: the task as it is now */
+      /** @description Idempotent replay: current state of the original task */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2231,7 +2231,7 @@ export interface operations {
           'application/json': components['schemas']['Task'];
         };
       };
-      /** @description Created. `refunded` when the inference backend refused it: nothing was charged */
+      /** @description Task created. `status` is `refunded` if the inference backend rejected it; the unit was returned. */
       201: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2255,7 +2255,7 @@ export interface operations {
           'application/json': components['schemas']['Task'];
         };
       };
-      /** @description The backend may have it (`resolving`): poll the task, do not resend with a new key */
+      /** @description Outcome of the submission unknown (`resolving`): poll the task; do not resend with a new key. */
       202: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];

@@ -6,31 +6,31 @@ const unit = z.number().min(0).max(1);
 export const boundingBox = z
   .object({
     format: z.literal('cxcywh_normalized'),
-    cx: unit.describe('Centre, as a share of the width of the picture'),
-    cy: unit.describe('Centre, as a share of the height of the picture'),
-    width: unit.describe('As a share of the width of the picture'),
-    height: unit.describe('As a share of the height of the picture'),
+    cx: unit.describe('Horizontal centre of the box, 0 to 1 of the image width'),
+    cy: unit.describe('Vertical centre of the box, 0 to 1 of the image height'),
+    width: unit.describe('Width of the box, 0 to 1 of the image width'),
+    height: unit.describe('Height of the box, 0 to 1 of the image height'),
   })
-  .meta({ id: 'BoundingBox', description: 'A box by its centre and size, so that it fits a picture of any size' });
+  .meta({ id: 'BoundingBox', description: 'Box as centre and size, relative to the image size' });
 
 /** One detection in a picture (spec 2.3 without a track). */
 export const detectedObject = z
   .object({
-    label: z.string().describe('A word of the scene'),
-    score: unit.describe('Confidence: where the detector is calibrated, the probability that the box is right'),
+    label: z.string().describe('Label of the object, one of the labels of the scene'),
+    score: unit.describe('Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct'),
     bbox: boundingBox,
   })
-  .meta({ id: 'DetectedObject', description: 'One object in a picture' });
+  .meta({ id: 'DetectedObject', description: 'Object detected in an image' });
 
 /** One detection in a video frame: always carries its track. */
 export const trackedObject = detectedObject
-  .extend({ track_id: z.string().describe('The same in all frames in which it is the same object') })
-  .meta({ id: 'TrackedObject', description: 'One object in a video frame' });
+  .extend({ track_id: z.string().describe('Identifier of the object across the frames of the task') })
+  .meta({ id: 'TrackedObject', description: 'Object detected in a video frame' });
 
 /** Frame or picture size in pixels, after orientation. */
 export const imageSize = z
   .object({ width: z.int().min(1), height: z.int().min(1) })
-  .meta({ id: 'ImageSize', description: 'Size in pixels, after orientation' });
+  .meta({ id: 'ImageSize', description: 'Size in pixels, after the orientation of the video is applied' });
 
 export type BoundingBox = z.infer<typeof boundingBox>;
 export type DetectedObject = z.infer<typeof detectedObject>;

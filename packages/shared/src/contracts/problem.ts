@@ -13,52 +13,52 @@ export const errorCodes = [
   'OP-SYS-UNAVAILABLE',
 ] as const;
 
-const errorCode = z.enum(errorCodes).meta({ id: 'ErrorCode', description: 'What programs decide by' });
+const errorCode = z.enum(errorCodes).meta({ id: 'ErrorCode', description: 'Machine-readable error code' });
 
 /**
  * Body of every error answer: RFC 9457 with this service's extensions. Read like this, codes and details may be new.
  */
 export const problem = z.object({
-  type: z.string().describe('URN of the kind of problem: `urn:vision:problem:<details.reason>`'),
-  title: z.string().describe('The kind of problem in words; the same for all answers of one status'),
-  status: z.int().describe('The HTTP status'),
-  detail: z.string().describe('A sentence a person can act on; its wording may change'),
-  instance: z.string().describe('`urn:request:<X-Request-Id>`'),
+  type: z.string().describe('Problem type: `urn:vision:problem:<details.reason>`'),
+  title: z.string().describe('Short summary; the same for all problems of one code or status'),
+  status: z.int().describe('HTTP status code'),
+  detail: z.string().describe('Explanation for people, with what to do; the wording may change'),
+  instance: z.string().describe('Identifier of the request: `urn:request:<X-Request-Id>`'),
   code: z.string().optional(),
   details: z.record(z.string(), z.unknown()),
-  trace_id: z.string().describe('As in the header X-Trace-Id; name it when you report a fault'),
-  retryable: z.boolean().describe('Whether the unchanged request may succeed later'),
+  trace_id: z.string().describe('Identifier of the trace, as in the header X-Trace-Id; include it in support requests'),
+  retryable: z.boolean().describe('True if the unchanged request may succeed later'),
 });
 
 const problemDetails = z
   .object({
     reason: z
       .string()
-      .describe('What exactly went wrong, snake_case. Reasons keep their meaning; new ones may be added'),
-    field: z.string().optional().describe('The header, parameter or field that is at fault'),
-    scene_code: z.string().optional().describe('OP-TASK-SCENE-UNAVAILABLE: the scene that was asked for'),
-    status: z.string().optional().describe('The state that a task has, where it stands in the way'),
+      .describe('Machine-readable reason, snake_case. Reasons keep their meaning; new ones may be added.'),
+    field: z.string().optional().describe('Header, parameter or field that caused the error'),
+    scene_code: z.string().optional().describe('OP-TASK-SCENE-UNAVAILABLE: requested scene'),
+    status: z.string().optional().describe('Status of the task that prevents the request'),
     limit: z
       .union([z.string(), z.number()])
       .optional()
-      .describe('OP-QUOTA-DAILY-EXHAUSTED: units a day. OP-QUOTA-RATE-LIMITED: name or number of the limit'),
-    allowed: z.number().optional().describe('OP-QUOTA-RATE-LIMITED: how many may run at once'),
-    active: z.number().optional().describe('OP-QUOTA-RATE-LIMITED: how many tasks run'),
-    used: z.number().optional().describe('OP-QUOTA-DAILY-EXHAUSTED: units taken today'),
-    requested: z.number().optional().describe('OP-QUOTA-DAILY-EXHAUSTED: units this request needs'),
+      .describe('OP-QUOTA-DAILY-EXHAUSTED: units per day. OP-QUOTA-RATE-LIMITED: name or value of the limit.'),
+    allowed: z.number().optional().describe('OP-QUOTA-RATE-LIMITED: maximum number at once'),
+    active: z.number().optional().describe('OP-QUOTA-RATE-LIMITED: number of active tasks'),
+    used: z.number().optional().describe('OP-QUOTA-DAILY-EXHAUSTED: units used today'),
+    requested: z.number().optional().describe('OP-QUOTA-DAILY-EXHAUSTED: units required by this request'),
     resets_at: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe('OP-QUOTA-DAILY-EXHAUSTED: when the next day begins'),
+      .describe('OP-QUOTA-DAILY-EXHAUSTED: start of the next quota day'),
     evidence: z
       .object({
-        job_status: z.string().nullable().describe('The state of the job; null when the backend has none now'),
+        job_status: z.string().nullable().describe('Status of the job; null if the backend does not have it'),
         frames_published: z.number(),
-        seen_before: z.boolean().describe('The backend has shown the job at an earlier time'),
+        seen_before: z.boolean().describe('True if the backend reported the job earlier'),
       })
       .optional()
-      .describe('`verification_disproved`: what the backend shows of the job'),
-    allow: z.array(z.string()).optional().describe('405: methods of this path'),
+      .describe('`verification_disproved`: what the backend reports about the job'),
+    allow: z.array(z.string()).optional().describe('405: methods that the path supports'),
   })
   .meta({ id: 'ProblemDetails' });
 
@@ -70,8 +70,7 @@ export const documentedProblem = problem
   })
   .meta({
     id: 'Problem',
-    description:
-      'Why a request was refused (RFC 9457). Without `code` on 403, 404, 405, 500 and conflicts of the admin API',
+    description: 'Error response (RFC 9457). `code` is absent on 403, 404, 405, 500 and conflicts of the admin API.',
   });
 
 export type Problem = z.infer<typeof problem>;

@@ -76,12 +76,12 @@ export const refundReservation = defineQuestion({
 
 const usage = z
   .object({
-    limit: z.int().describe('Units a day'),
-    used: z.int().describe('Units taken today, those of work that is not decided yet included'),
+    limit: z.int().describe('Units per day'),
+    used: z.int().describe('Units used today, including units reserved for work in progress'),
     remaining: z.int(),
-    resets_at: z.iso.datetime({ offset: true }).describe('00:00 UTC+8 of the next day'),
+    resets_at: z.iso.datetime({ offset: true }).describe('Start of the next quota day, 00:00 UTC+8'),
   })
-  .meta({ id: 'DailyUsage', description: "One of the day's quotas" });
+  .meta({ id: 'DailyUsage', description: "Usage of one of the day's quotas" });
 
 /** Also the answer of the public `/v1/vision/usage`. */
 export const usageReply = z.object({ video: usage, image: usage }).meta({ id: 'Usage' });
@@ -93,11 +93,11 @@ export const exampleUsage: z.infer<typeof usageReply> = {
 
 const usageDay = z
   .object({
-    day: z.iso.date().describe('YYYY-MM-DD in UTC+8'),
-    video: z.int().describe('Video tasks charged, those that are not decided yet included'),
-    image: z.int().describe('Images charged, those that are not decided yet included'),
+    day: z.iso.date().describe('Quota day, YYYY-MM-DD in UTC+8'),
+    video: z.int().describe('Video tasks charged, including work in progress'),
+    image: z.int().describe('Images charged, including work in progress'),
   })
-  .meta({ id: 'UsageDay', description: 'What was used on one day' });
+  .meta({ id: 'UsageDay', description: 'Usage of one day' });
 
 /** The answer of the public `/v1/vision/usage/days`. */
 export const usageDaysReply = z.object({ items: z.array(usageDay) }).meta({ id: 'UsageDays' });

@@ -80,11 +80,11 @@ const qualityFigure = z
     measure: z
       .enum(['precision', 'recall', 'false_alarms_per_hour', 'seconds_to_first_alarm'])
       .describe(
-        '`precision`: share of the reported objects that are right. `recall`: share of the real ones that are reported',
+        '`precision`: share of reported objects that are correct. `recall`: share of real objects that are reported.',
       ),
-    label: z.string().min(1).describe('The word of the scene that was measured'),
+    label: z.string().min(1).describe('Label that was measured'),
     input: z.enum(['picture', 'video']),
-    min_score: share.describe('Threshold the figure holds for'),
+    min_score: share.describe('Score threshold that the figure applies to'),
     value: z.number().min(0),
   })
   .meta({ id: 'QualityFigure' });
@@ -92,12 +92,15 @@ const qualityFigure = z
 /** How well a scene is recognised: what callers need to know before they rely on it. */
 const sceneQuality = z
   .object({
-    method: z.string().min(1).describe('How objects are found, in pictures and in video'),
-    measured_on: z.string().min(1).describe('What the figures were measured on; says so when nobody measured'),
-    figures: z.array(qualityFigure).describe('Empty when nobody measured'),
-    limits: z.array(z.string().min(1)).describe('What is missed or mistaken for something else, one sentence each'),
+    method: z.string().min(1).describe('Detection method for images and video'),
+    measured_on: z
+      .string()
+      .min(1)
+      .describe('Data that the figures were measured on, or a statement that none were measured'),
+    figures: z.array(qualityFigure).describe('Measured figures; may be empty'),
+    limits: z.array(z.string().min(1)).describe('Known limits: objects that are missed or mistaken, one sentence each'),
   })
-  .meta({ id: 'SceneQuality', description: 'How well the scene is recognised, and on what that was measured' });
+  .meta({ id: 'SceneQuality', description: 'Measured detection quality of the scene' });
 
 /** What callers see of a scene (scene list). */
 export const sceneView = z
@@ -105,13 +108,13 @@ export const sceneView = z
     scene_code: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/),
     name: z.string().min(1),
     description: z.string().min(1),
-    enabled: z.boolean().describe('Only enabled scenes are accepted as `scene_code`'),
-    labels: z.array(z.string().min(1)).min(1).describe('The words of the scene: every label of its objects is one'),
-    lower_bound: share.describe('Detections below it are never stored'),
-    default_min_score: share.describe('Read-time threshold frozen into a task at its creation'),
-    quality: sceneQuality.optional().describe('Absent when the operator states nothing'),
+    enabled: z.boolean().describe('True if the scene is accepted as `scene_code`'),
+    labels: z.array(z.string().min(1)).min(1).describe('Labels that detections of this scene can carry'),
+    lower_bound: share.describe('Lowest stored score. Detections with a lower score are not stored.'),
+    default_min_score: share.describe('Default score threshold of a task, fixed when the task is created'),
+    quality: sceneQuality.optional().describe('Measured quality; absent if the operator provides none'),
   })
-  .meta({ id: 'Scene', description: 'What the service looks for' });
+  .meta({ id: 'Scene', description: 'Set of objects that the service detects' });
 export const sceneList = z.object({ scenes: z.array(sceneView) }).meta({ id: 'SceneList' });
 
 /** When frames of a video repeat the objects of an earlier one instead of being detected. */

@@ -8,9 +8,9 @@ export const taskStatus = z
   .meta({
     id: 'TaskStatus',
     description:
-      'submitting: accepted and charged. resolving: it is being found out whether the inference backend has it. ' +
-      'running: frames are produced. stopping: a stop was sent. stopped, succeeded, failed: over. ' +
-      'refunded: it was never begun, and the unit was given back',
+      '`submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission ' +
+      'is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. ' +
+      '`stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.',
   });
 
 /**

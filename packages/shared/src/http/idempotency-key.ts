@@ -8,8 +8,8 @@ import type { AppError } from '../errors.ts';
 export const idempotencyHeaders = z.object({
   'Idempotency-Key': uuidForm.meta({
     description:
-      'A UUID of your own for each request. Sent again with the same request, it returns what that request began; ' +
-      'with another request it is refused',
+      'A UUID that you generate for each new request. Repeating the same request with the same key returns the ' +
+      'original result; a different request with the same key is rejected.',
     example: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
   }),
 });

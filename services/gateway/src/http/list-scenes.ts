@@ -29,9 +29,9 @@ export const listScenesRoute = ({ scenes }: { scenes: Scenes }) =>
       operation: 'listScenes',
       method: 'get',
       path: '/api/op/v1/scenes',
-      summary: 'The scenes, their words and thresholds, and how well they are recognised',
+      summary: 'Lists the scenes with their labels, thresholds and measured quality',
       description:
-        'The enabled ones are valid as `scene_code`. The state of the inference backend never changes the list.',
+        'Enabled scenes are valid values of `scene_code`. The list does not depend on the state of the inference backend.',
       tag: 'Scenes',
       audience: 'public',
       responses: { 200: { description: 'All scenes', schema: sceneList, example: exampleScenes } },

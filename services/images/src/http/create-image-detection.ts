@@ -19,9 +19,10 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
       operation: 'createImageDetection',
       method: 'post',
       path: '/v1/vision/image-detections',
-      summary: 'Detect objects in 1 to 10 images',
+      summary: 'Detects objects in 1 to 10 images',
       description:
-        'Synchronous. Charged by the images that succeed. A client that got no answer repeats the call with the same Idempotency-Key.',
+        'Returns the detections in the response. Each image that succeeds is charged one unit of the daily image quota. A ' +
+        'client that receives no response repeats the call with the same Idempotency-Key.',
       tag: 'Images',
       audience: 'public',
       headers: idempotencyHeaders,
@@ -31,9 +32,9 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
         encoding: { files: { contentType: 'image/jpeg, image/png, image/webp' } },
       },
       responses: {
-        201: { description: 'The outcome of every image', schema: imageDetection, example: exampleDetection },
+        201: { description: 'Outcome of each image', schema: imageDetection, example: exampleDetection },
         200: {
-          description: 'The original outcome of this Idempotency-Key',
+          description: 'Idempotent replay: original outcome of each image',
           schema: imageDetection,
           example: { ...exampleDetection, replayed: true },
           headers: ['Idempotency-Replayed'],

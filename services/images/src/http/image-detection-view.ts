@@ -9,13 +9,13 @@ import { DEFAULT_SCENE, MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { FinishedCall } from '../use-cases/create-image-detection.ts';
 import type { StoredDetection } from '../use-cases/get-image-detection.ts';
 
-const seq = z.int().min(0).describe('Position of the image in the upload, from 0');
+const seq = z.int().min(0).describe('Zero-based index of the image in the upload');
 
 const succeeded = z
   .object({
     seq,
     status: z.literal('succeeded'),
-    objects: z.array(detectedObject).describe('Detections, highest score first'),
+    objects: z.array(detectedObject).describe('Detected objects, highest score first'),
   })
   .meta({ id: 'SucceededImage' });
 
@@ -23,24 +23,24 @@ const failed = z
   .object({
     seq,
     status: z.literal('failed'),
-    error_code: z.enum(imageFaults).describe('Why; a failed image is not charged'),
+    error_code: z.enum(imageFaults).describe('Reason of the failure; failed images are not charged'),
   })
   .meta({ id: 'FailedImage' });
 
 const imageResult = z
   .discriminatedUnion('status', [succeeded, failed])
-  .meta({ id: 'ImageResult', description: 'What became of one image' });
+  .meta({ id: 'ImageResult', description: 'Outcome of one image' });
 
 /** The outcome of a call as callers see it (spec 2.5). */
 export const imageDetection = z
   .object({
-    task_id: z.uuid().describe('The record of this call in the task history'),
-    request_id: z.string().describe('The Idempotency-Key as it was first sent'),
-    status: z.literal('succeeded').describe('The call; whether an image succeeded is said in its entry'),
+    task_id: z.uuid().describe('Identifier of the call in the task history'),
+    request_id: z.string().describe('Idempotency-Key of the call, as it was first sent'),
+    status: z.literal('succeeded').describe('Status of the call; each image has its own in `results`'),
     results: z.array(imageResult).describe('One entry per image, in upload order'),
-    replayed: z.literal(true).optional().describe('Only on a replay'),
+    replayed: z.literal(true).optional().describe('Present only on an idempotent replay'),
   })
-  .meta({ id: 'ImageDetection', description: 'The outcome of one image call' });
+  .meta({ id: 'ImageDetection', description: 'Outcome of an image call' });
 
 /** The same when it is read again. */
 export const storedDetection = imageDetection
@@ -48,9 +48,9 @@ export const storedDetection = imageDetection
   .extend({
     scene_code: z.string(),
     created_at: z.iso.datetime(),
-    result_expires_at: z.iso.datetime().describe('The detections are deleted then'),
+    result_expires_at: z.iso.datetime().describe('Time at which the detections are deleted'),
   })
-  .meta({ id: 'StoredImageDetection', description: 'The outcome of one image call, read again' });
+  .meta({ id: 'StoredImageDetection', description: 'Stored outcome of an image call' });
 
 export const exampleDetection: z.infer<typeof imageDetection> = {
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11',
@@ -86,8 +86,8 @@ export const form = z
       .array(z.string().meta({ format: 'binary' }))
       .min(1)
       .max(MAX_IMAGES)
-      .describe(`JPEG, PNG or WEBP, at most ${MAX_IMAGE_BYTES / 2 ** 20} MiB each, each with a file name`),
-    scene_code: z.string().optional().describe(`An enabled scene; \`${DEFAULT_SCENE}\` when absent`),
+      .describe(`Image files: JPEG, PNG or WEBP, at most ${MAX_IMAGE_BYTES / 2 ** 20} MiB each, each with a file name`),
+    scene_code: z.string().optional().describe(`Code of an enabled scene; default: \`${DEFAULT_SCENE}\``),
   })
   .meta({ id: 'NewImageDetection' });
 

@@ -7,8 +7,11 @@ import type { Deps } from '../use-cases/deps.ts';
 import { getUsageDays } from '../use-cases/get-usage-days.ts';
 
 const query = z.strictObject({
-  from: z.iso.date().optional().describe(`First day, YYYY-MM-DD in UTC+8; default: ${DEFAULT_DAYS} days up to \`to\``),
-  to: z.iso.date().optional().describe('Last day, which belongs to the answer; default: today'),
+  from: z.iso
+    .date()
+    .optional()
+    .describe(`First day, YYYY-MM-DD in UTC+8; default: ${DEFAULT_DAYS} days ending with \`to\``),
+  to: z.iso.date().optional().describe('Last day, inclusive; default: today'),
 });
 
 export const getUsageDaysRoute = (deps: Pick<Deps, 'db' | 'settings'>) =>
@@ -17,15 +20,15 @@ export const getUsageDaysRoute = (deps: Pick<Deps, 'db' | 'settings'>) =>
       operation: 'getUsageDays',
       method: 'get',
       path: '/v1/vision/usage/days',
-      summary: 'What was used of the quota on each day',
+      summary: 'Returns the quota usage of each day',
       description:
-        `At most ${MAX_DAYS} days at once. Units that were given back are not counted on the day they were taken ` +
-        'from. Days that have not begun and days that are kept no longer are left out.',
+        `Covers at most ${MAX_DAYS} days. Refunded units are subtracted from the day they were charged on. Future days ` +
+        'and days beyond the retention period are omitted.',
       tag: 'Account',
       audience: 'public',
       query,
       responses: {
-        200: { description: 'The days, first day first', schema: usageDaysReply, example: exampleUsageDays },
+        200: { description: 'Usage of each day, oldest first', schema: usageDaysReply, example: exampleUsageDays },
       },
       refusalExamples: () => [
         refusalOf(() =>

@@ -11,25 +11,29 @@ import { getResults } from '../use-cases/get-results.ts';
 
 const resultFrame = z
   .object({
-    frame_id: z.string().describe('<task_id>-<number of the frame>'),
+    frame_id: z.string().describe('Identifier of the frame: `<task_id>-<frame number>`'),
     frame_time_ms: z
       .int()
       .meta({ format: 'int64' })
-      .describe('Files: offset in the video (PTS). Live streams: Unix time. In milliseconds'),
+      .describe('Time of the frame in milliseconds: offset in the video (PTS) for files, Unix time for live streams'),
     image: imageSize,
-    objects: z.array(trackedObject).describe('At or above the effective score, highest first'),
-    objects_total: z.int().optional().describe('Objects before the filter; only with min_score'),
+    objects: z.array(trackedObject).describe('Objects at or above the effective score threshold, highest score first'),
+    objects_total: z
+      .int()
+      .optional()
+      .describe('Number of objects before score filtering; present only if `min_score` was sent'),
   })
-  .meta({ id: 'ResultFrame', description: 'One analysed frame of a video task' });
+  .meta({ id: 'ResultFrame', description: 'Result frame of a video task' });
 
 const resultPage = z
   .object({
     items: z.array(resultFrame),
-    next_cursor: z.string().describe('Empty when there is no further stored frame now'),
+    next_cursor: z.string().describe('Cursor of the next page; empty if no further frame is stored yet'),
     resume_cursor: z
       .string()
       .describe(
-        'Goes on after this page, also for frames still to come; empty when the task is over and all was delivered',
+        'Cursor that continues after this page, including frames not stored yet; empty when the task has ended and ' +
+          'all frames were delivered',
       ),
   })
   .meta({ id: 'ResultPage' });
@@ -56,14 +60,16 @@ const examplePage: z.infer<typeof resultPage> = {
 
 /** For the document only: the rules of `domain/result-query.ts` decide. */
 const documented = z.object({
-  cursor: z.string().optional().describe('next_cursor or resume_cursor of an earlier page of this task'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Frames a page'),
+  cursor: z.string().optional().describe('`next_cursor` or `resume_cursor` of an earlier page of this task'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of frames per page'),
   min_score: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('Raised to the lower bound inference wrote with; the threshold of the task when absent'),
+    .describe(
+      'Score threshold for this page, 0 to 1; default: the threshold of the task. Values below the lower bound of the scene are raised to it.',
+    ),
 });
 
 export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>) =>
@@ -72,13 +78,13 @@ export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' |
       operation: 'getResults',
       method: 'get',
       path: '/v1/vision/tasks/{task_id}/results',
-      summary: 'Pull result frames of a video task',
+      summary: 'Returns result frames of a video task, while it runs or after it has ended',
       tag: 'Results',
       audience: 'public',
       params: taskPath,
       queryDoc: documented,
       responses: {
-        200: { description: 'One page of frames, in the order of the video', schema: resultPage, example: examplePage },
+        200: { description: 'Page of frames in video order', schema: resultPage, example: examplePage },
       },
       refusalExamples: () => [
         refusalOf(() => parseResultQuery({ limit: '0' })),

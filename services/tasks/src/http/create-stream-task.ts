@@ -15,13 +15,13 @@ import { createdReply, createRefusals, createResponses } from './task-view.ts';
 
 const body = z
   .strictObject({
-    scene_code: z.string().min(1).max(200).describe('An enabled scene'),
+    scene_code: z.string().min(1).max(200).describe('Code of an enabled scene'),
     stream_url: z
       .string()
       .describe(
-        'http, https, rtsp or rtmp; may carry user information. The host is a public IP address or a name that is ' +
-          'complete (`camera.example.org`, not `camera`): neither search lists nor hosts files are used. The port is ' +
-          'one that streams usually come from',
+        'Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public ' +
+          'IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that ' +
+          'streams commonly use.',
       ),
   })
   .meta({ id: 'NewStreamTask' });
@@ -32,11 +32,11 @@ export const createStreamTaskRoute = (deps: Deps) =>
       operation: 'createStreamTask',
       method: 'post',
       path: '/v1/vision/tasks',
-      summary: 'Create a video task for a live stream',
+      summary: 'Creates a video task for a live stream',
       description:
-        'Costs one unit of the daily video quota. A stream that cannot be reached creates and costs nothing; why is ' +
-        'not told, and the answer takes as long as for one that stays silent. A stream_url that cannot be used as it ' +
-        'stands is refused at once. Looks at streams are limited at once and per minute (`probe_rate`).',
+        'Charges one unit of the daily video quota. An invalid `stream_url` is rejected immediately. If the stream ' +
+        'cannot be reached, no task is created and no unit is charged. The reason is not disclosed, and the response ' +
+        'time does not depend on it. Stream probes are limited per minute and by concurrency (`probe_rate`).',
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,

@@ -12,11 +12,11 @@ import { MAX_VIDEO_BYTES } from './video-meter.ts';
 
 const form = z
   .strictObject({
-    scene_code: z.string().describe('An enabled scene'),
+    scene_code: z.string().describe('Code of an enabled scene'),
     file: z
       .string()
       .meta({ format: 'binary' })
-      .describe(`MP4 or MOV by content, at most ${MAX_VIDEO_BYTES / 2 ** 20} × 2^20 bytes, with a file name`),
+      .describe(`Video file: MP4 or MOV content, at most ${MAX_VIDEO_BYTES / 2 ** 20} MiB, with a file name`),
   })
   .meta({ id: 'NewUploadTask' });
 
@@ -26,8 +26,8 @@ export const createUploadTaskRoute = (deps: Deps) =>
       operation: 'createUploadTask',
       method: 'post',
       path: '/v1/vision/video-tasks',
-      summary: 'Create a video task for an uploaded file',
-      description: 'Costs one unit of the daily video quota. A refused upload leaves nothing behind and costs nothing.',
+      summary: 'Creates a video task for an uploaded file',
+      description: 'Charges one unit of the daily video quota. A rejected upload is deleted and not charged.',
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,

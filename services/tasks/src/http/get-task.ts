@@ -9,7 +9,7 @@ export const getTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
       operation: 'getTask',
       method: 'get',
       path: '/v1/vision/tasks/{task_id}',
-      summary: 'Query a task',
+      summary: 'Returns a task',
       tag: 'Video tasks',
       audience: 'public',
       params: taskParams,

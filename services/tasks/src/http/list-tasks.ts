@@ -15,7 +15,7 @@ const instant = z.iso.datetime({ offset: true });
 const asDate = instant.pipe(z.coerce.date()).optional();
 
 const query = z.strictObject({
-  cursor: z.string().max(500).optional().describe('next_cursor of the page before'),
+  cursor: z.string().max(500).optional().describe('`next_cursor` of the previous page'),
   limit: z
     .string()
     .regex(/^\d{1,3}$/)
@@ -30,20 +30,23 @@ const query = z.strictObject({
   kind: z.enum(['video', 'image']).optional(),
   created_after: asDate,
   created_before: asDate,
-  order: z.enum(['newest', 'oldest']).default('newest').describe('Which come first; the same for all pages'),
+  order: z
+    .enum(['newest', 'oldest'])
+    .default('newest')
+    .describe('Order of creation; must be the same for all pages of a list'),
 });
 
 /** For the document only: numbers and instants in a query arrive as text. */
 const documented = query.extend({
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Tasks a page'),
-  created_after: instant.optional().describe('Only what was created at this instant or later'),
-  created_before: instant.optional().describe('Only what was created before this instant'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of tasks per page'),
+  created_after: instant.optional().describe('Earliest creation time, inclusive'),
+  created_before: instant.optional().describe('Latest creation time, exclusive'),
 });
 
 const page = z
   .object({
     items: z.array(historyEntry),
-    next_cursor: z.string().describe('Empty on the last page'),
+    next_cursor: z.string().describe('Cursor of the next page; empty on the last page'),
   })
   .meta({ id: 'TaskPage' });
 
@@ -53,14 +56,14 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
       operation: 'listTasks',
       method: 'get',
       path: '/v1/vision/tasks',
-      summary: 'Task history, image calls included',
+      summary: 'Lists video tasks and image calls',
       tag: 'Video tasks',
       audience: 'public',
       query,
       queryDoc: documented,
       responses: {
         200: {
-          description: 'One page',
+          description: 'Page of tasks',
           schema: page,
           example: { items: [{ ...exampleTask('running'), kind: 'video' }], next_cursor: '' },
         },

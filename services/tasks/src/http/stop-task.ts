@@ -10,12 +10,14 @@ export const stopTaskRoute = (deps: Deps) =>
       operation: 'stopTask',
       method: 'post',
       path: '/v1/vision/tasks/{task_id}/stop',
-      summary: 'Stop a task',
-      description: 'Waits some seconds for the end; a task still `stopping` after that is driven on by the service.',
+      summary: 'Stops a video task',
+      description:
+        'Waits up to 10 s for the task to stop. If the response still says `stopping`, the service completes the stop ' +
+        'in the background.',
       tag: 'Video tasks',
       audience: 'public',
       params: taskParams,
-      responses: { 200: { description: 'The task', schema: taskView, example: exampleTask('stopped') } },
+      responses: { 200: { description: 'The task after the stop', schema: taskView, example: exampleTask('stopped') } },
       refusalExamples: () => [...taskRefusals(), fail.notStoppable('succeeded')],
     },
     async ({ params, caller }) => ({

@@ -14,18 +14,18 @@ import type { Created } from '../use-cases/create-draft.ts';
 export const taskView = z
   .object({
     task_id: z.uuid(),
-    request_id: z.string().describe('Idempotency-Key of the creating request, as it was sent'),
+    request_id: z.string().describe('Idempotency-Key of the create request, as it was sent'),
     scene_code: z.string(),
     status: taskStatus,
-    result_expires_at: z.iso.datetime().describe('The results are deleted then'),
+    result_expires_at: z.iso.datetime().describe('Time at which the results are deleted'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
-  .meta({ id: 'Task', description: 'One video task' });
+  .meta({ id: 'Task', description: 'Video task' });
 
 export const historyEntry = taskView
   .extend({ kind: z.enum(['video', 'image']) })
-  .meta({ id: 'TaskHistoryEntry', description: 'One video task or one image call' });
+  .meta({ id: 'TaskHistoryEntry', description: 'Video task or image call' });
 
 export type TaskView = z.infer<typeof taskView>;
 
@@ -62,18 +62,18 @@ export function createdReply({ task, replayed, processorMs = 0 }: Created): Repl
 
 export const createResponses = {
   200: {
-    description: 'Idempotent replay: the task as it is now',
+    description: 'Idempotent replay: current state of the original task',
     schema: taskView,
     example: exampleTask('running'),
     headers: ['Idempotency-Replayed'],
   },
   201: {
-    description: 'Created. `refunded` when the inference backend refused it: nothing was charged',
+    description: 'Task created. `status` is `refunded` if the inference backend rejected it; the unit was returned.',
     schema: taskView,
     example: exampleTask('running'),
   },
   202: {
-    description: 'The backend may have it (`resolving`): poll the task, do not resend with a new key',
+    description: 'Outcome of the submission unknown (`resolving`): poll the task; do not resend with a new key.',
     schema: taskView,
     example: exampleTask('resolving'),
   },

@@ -703,8 +703,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -719,8 +719,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -736,7 +736,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -750,7 +750,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -799,7 +799,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -811,7 +811,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `openapi_document_missing`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `openapi_document_missing`: The OpenAPI document could not be read. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -956,8 +956,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -973,10 +973,10 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls or video uploads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -992,7 +992,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1007,10 +1007,10 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is not accepted at the moment; nothing was charged.
-       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance; new work is not accepted.
-       *     - OP-SYS-UNAVAILABLE, `first_call_still_running`: A part of the service is not reachable; retry with the same Idempotency-Key.
-       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key.
+       * @description - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is rejected because recent calls to the inference backend failed. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance and accepts no new work. Nothing was charged.
+       *     - OP-SYS-UNAVAILABLE, `first_call_still_running`: An image call with this Idempotency-Key is still in progress. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
       503: {
         headers: {
@@ -1101,8 +1101,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1134,8 +1134,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1151,7 +1151,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1165,7 +1165,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1254,8 +1254,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1270,8 +1270,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1287,7 +1287,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1301,7 +1301,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1437,8 +1437,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1453,11 +1453,11 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `probe_rate`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `probe_rate`: Too many streams of the subject are probed at once or per minute. Retry after the time in Retry-After.
        *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
-       *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many video tasks of the subject have not ended. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1473,7 +1473,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1488,11 +1488,11 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is temporarily unavailable; nothing was charged.
-       *     - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is not accepted at the moment; nothing was charged.
-       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance; new work is not accepted.
-       *     - OP-SYS-UNAVAILABLE, `first_request_still_running`: A part of the service is not reachable; retry with the same Idempotency-Key.
-       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key.
+       * @description - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is unreachable or answers with an error. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is rejected because recent calls to the inference backend failed. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance and accepts no new work. Nothing was charged.
+       *     - OP-SYS-UNAVAILABLE, `first_request_still_running`: A request with this Idempotency-Key is still in progress. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
       503: {
         headers: {
@@ -1560,8 +1560,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1593,8 +1593,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1610,7 +1610,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1624,7 +1624,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1722,8 +1722,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1755,8 +1755,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1772,7 +1772,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1786,7 +1786,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1853,8 +1853,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -1900,8 +1900,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -1917,7 +1917,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -1931,7 +1931,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2001,8 +2001,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -2017,8 +2017,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -2034,7 +2034,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2048,7 +2048,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2126,8 +2126,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -2142,8 +2142,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -2159,7 +2159,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2173,7 +2173,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key. */
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2303,8 +2303,8 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-AUTH-REQUIRED, `api_key_missing`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
-       *     - OP-AUTH-REQUIRED, `api_key_invalid`: Send a valid API key in the header "Authorization: Bearer <API_KEY>".
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
        */
       401: {
         headers: {
@@ -2319,12 +2319,12 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Too many requests at once; retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls or video uploads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
-       *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: Too many requests at once; retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: Too many requests at once; retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many video tasks of the subject have not ended. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
         headers: {
@@ -2340,7 +2340,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description - `internal`: Something went wrong on our side. */
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
       500: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -2355,11 +2355,11 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is temporarily unavailable; nothing was charged.
-       *     - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is not accepted at the moment; nothing was charged.
-       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance; new work is not accepted.
-       *     - OP-SYS-UNAVAILABLE, `first_request_still_running`: A part of the service is not reachable; retry with the same Idempotency-Key.
-       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: A part of the service is not reachable; retry with the same Idempotency-Key.
+       * @description - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is unreachable or answers with an error. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is rejected because recent calls to the inference backend failed. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance and accepts no new work. Nothing was charged.
+       *     - OP-SYS-UNAVAILABLE, `first_request_still_running`: A request with this Idempotency-Key is still in progress. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
       503: {
         headers: {

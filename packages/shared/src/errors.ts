@@ -1,4 +1,5 @@
 import type { errorCodes } from './contracts/problem.ts';
+import { publicReasons } from './contracts/reasons.ts';
 import type { Reason, ReasonOf } from './contracts/reasons.ts';
 
 /**
@@ -55,6 +56,12 @@ export class AppError extends Error {
 
 type Details = Record<string, unknown>;
 
+/** The sentence of a reason in the guide, or `otherwise` for reasons that no public operation answers. */
+function sentenceOf(code: ErrorCode, reason: Reason, otherwise: string): string {
+  const sentences: Record<string, string> = publicReasons[code];
+  return sentences[reason]?.replaceAll('`', '') ?? otherwise;
+}
+
 interface DayState {
   limit: number;
   used: number;
@@ -66,10 +73,13 @@ interface DayState {
 /** The catalogue: every refusal of the service is made here, so code, kind and wording stand on one screen. */
 export const fail = {
   authRequired: (reason: ReasonOf<'OP-AUTH-REQUIRED'> = 'api_key_invalid') =>
-    new AppError('unauthenticated', 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".', {
-      code: 'OP-AUTH-REQUIRED',
-      reason,
-    }),
+    new AppError(
+      'unauthenticated',
+      reason in publicReasons['OP-AUTH-REQUIRED']
+        ? `${sentenceOf('OP-AUTH-REQUIRED', reason, '')} Send a valid key in the header "Authorization: Bearer <API_KEY>".`
+        : 'The token is missing or invalid. Send a valid one in the header "Authorization: Bearer <TOKEN>".',
+      { code: 'OP-AUTH-REQUIRED', reason },
+    ),
   /** A fault in the request: always 400, whatever part it sits in. `field` names the part. */
   requestInvalid: (reason: ReasonOf<'OP-TASK-REQUEST-INVALID'>, message: string, details: Details = {}) =>
     new AppError('invalid', message, { code: 'OP-TASK-REQUEST-INVALID', reason, details }),
@@ -93,21 +103,21 @@ export const fail = {
       details: { status },
     }),
   upstreamDown: (reason: ReasonOf<'OP-TASK-UPSTREAM-DOWN'>, cause?: unknown) =>
-    new AppError('unavailable', 'The inference backend is temporarily unavailable; nothing was charged.', {
-      code: 'OP-TASK-UPSTREAM-DOWN',
-      reason,
-      retryAfterS: 5,
-      cause,
-    }),
+    new AppError(
+      'unavailable',
+      `${sentenceOf('OP-TASK-UPSTREAM-DOWN', reason, 'The inference backend is temporarily unavailable.')} ` +
+        'Nothing was charged.',
+      { code: 'OP-TASK-UPSTREAM-DOWN', reason, retryAfterS: 5, cause },
+    ),
   breakerOpen: (retryAfterS: number) =>
-    new AppError('unavailable', 'New work is not accepted at the moment; nothing was charged.', {
+    new AppError('unavailable', `${publicReasons['OP-TASK-BREAKER-OPEN'].breaker_open} Nothing was charged.`, {
       code: 'OP-TASK-BREAKER-OPEN',
       reason: 'breaker_open',
       retryAfterS,
     }),
   /** The operator's switch. Nobody knows how long it lasts, so `Retry-After` is always the same. */
   maintenance: () =>
-    new AppError('unavailable', 'The service is under maintenance; new work is not accepted.', {
+    new AppError('unavailable', 'The service is under maintenance and accepts no new work. Nothing was charged.', {
       code: 'OP-TASK-BREAKER-OPEN',
       reason: 'maintenance',
       retryAfterS: 60,
@@ -127,20 +137,19 @@ export const fail = {
       ),
     }),
   rateLimited: (reason: ReasonOf<'OP-QUOTA-RATE-LIMITED'>, retryAfterS: number, details: Details = {}) =>
-    new AppError('exhausted', 'Too many requests at once; retry after the time in Retry-After.', {
-      code: 'OP-QUOTA-RATE-LIMITED',
-      reason,
-      retryAfterS,
-      details,
-    }),
+    new AppError(
+      'exhausted',
+      `${sentenceOf('OP-QUOTA-RATE-LIMITED', reason, 'Too many requests.')} Retry after the time in Retry-After.`,
+      { code: 'OP-QUOTA-RATE-LIMITED', reason, retryAfterS, details },
+    ),
   /** A dependency of ours is away or not set up. */
   sysUnavailable: (reason: ReasonOf<'OP-SYS-UNAVAILABLE'>, cause?: unknown, retryAfterS = 5) =>
-    new AppError('unavailable', 'A part of the service is not reachable; retry with the same Idempotency-Key.', {
-      code: 'OP-SYS-UNAVAILABLE',
-      reason,
-      retryAfterS,
-      cause,
-    }),
+    new AppError(
+      'unavailable',
+      `${sentenceOf('OP-SYS-UNAVAILABLE', reason, 'A part of the service is unavailable.')} ` +
+        'Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.',
+      { code: 'OP-SYS-UNAVAILABLE', reason, retryAfterS, cause },
+    ),
   notFound: (message = 'There is nothing at this address.', reason: ReasonOf<'none'> = 'not_found') =>
     new AppError('not_found', message, { reason }),
   methodNotAllowed: (allow: string[]) =>
@@ -169,7 +178,10 @@ export const fail = {
       details: { status },
     }),
   /** A fault of ours. The details are in the log only. */
-  internal: () => new AppError('internal', 'Something went wrong on our side.', { reason: 'internal' }),
+  internal: () =>
+    new AppError('internal', 'The service has a defect; include trace_id in a support request.', {
+      reason: 'internal',
+    }),
 };
 
 /** The refusal that a call ends in: documents and tests show what the code says, not what somebody remembers of it. */

@@ -14,3 +14,36 @@ export function firstIdAt(instant: Date): string {
 
 /** Path parameters of everything about one task. */
 export const taskPath = z.object({ task_id: uuidForm });
+
+/** A name that a caller gave to a resource of his own. */
+const ownName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
+
+/**
+ * The form of each path parameter of the public API, by its name. A value of another form names nothing: it is 404 and
+ * reaches no service. No form accepts `.` or `..`, which an address resolves to another path.
+ */
+const pathParameters = new Map<string, z.ZodType<string>>([
+  ['task_id', uuidForm],
+  ['track_id', z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,64}$/)],
+  ['frame_id', z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-\d{1,10}$/)],
+  ['alarm_id', uuidForm],
+  ['delivery_id', uuidForm],
+  ['rule_id', ownName],
+  ['endpoint_id', ownName],
+  ['token', z.string().regex(/^[\w-]{1,2048}$/)],
+]);
+
+/**
+ * The parameters of a path such as `/v1/vision/tasks/{task_id}/tracks/{track_id}`, each with the form of its name.
+ * @throws Error for a name that has no form.
+ */
+export function paramsOf(path: string): z.ZodType<Record<string, string>> {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return z.object(Object.fromEntries(names.map((name) => [name, formOf(name, path)])));
+}
+
+function formOf(name: string, path: string): z.ZodType<string> {
+  const form = pathParameters.get(name);
+  if (!form) throw new Error(`${path}: path parameter ${name} has no form in contracts/ids.ts`);
+  return form;
+}

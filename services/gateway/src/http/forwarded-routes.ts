@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { z } from 'zod';
-import { taskPath } from '@vision/shared/contracts/ids';
+import { paramsOf } from '@vision/shared/contracts/ids';
 import { refusedPicturesHeader, refusedPicturesOf } from '@vision/shared/contracts/images';
 import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
 import { outcomeHeader, readOutcome } from '@vision/shared/contracts/outcome';
@@ -62,8 +61,6 @@ export function forwardedRoutes(deps: ForwardDeps): Route[] {
 }
 
 function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slot: kind }: Forwarded): Route {
-  // An id that is no UUID names nothing, so it is 404 here already.
-  const params: z.ZodType<Record<string, string>> = path.includes('{') ? taskPath : z.object({});
   return route(
     {
       operation,
@@ -72,7 +69,8 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
       summary: `Passed on to ${owner}`,
       audience: 'public',
       isForwarded: true,
-      params,
+      // An id that has not the form of its name names nothing, so it is 404 here already.
+      params: paramsOf(path),
       responses: {},
     },
     async ({ params, caller, req, res }) => {

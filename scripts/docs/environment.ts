@@ -3,31 +3,60 @@ import { importFrom, serviceNames } from './services.ts';
 
 /** docs/env.md: every variable of every service, from the schemas that read them. */
 export async function environmentList(root: string): Promise<string> {
-  const sections: string[] = [];
-  for (const service of serviceNames) {
-    const module = (await importFrom(root, service, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
-    if (module) sections.push(`## ${service}\n\n${listOf(module.configSchema, root)}`);
+  const services: Service[] = [];
+  for (const name of serviceNames) {
+    const module = (await importFrom(root, name, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
+    if (module) services.push({ name, entries: entriesOf(module.configSchema, root) });
   }
+  const shared = new Map<string, string[]>();
+  for (const { name, entries } of services)
+    for (const entry of entries) shared.set(entry, [...(shared.get(entry) ?? []), name]);
+  const isShared = (entry: string) => (shared.get(entry) ?? []).length > 1;
+  const own = services.map(
+    ({ name, entries }) => `## ${name}\n\n${entries.filter((entry) => !isShared(entry)).join('\n')}`,
+  );
   return `# Environment
 
-Written by \`npm run docs\` from the configuration schemas. Every variable may also be given as a file: \`NAME_FILE\` names
-a file that holds the value, as mounted secrets do. An empty value counts as absent. All services also read the
-standard \`OTEL_*\` variables: \`OTEL_EXPORTER_OTLP_ENDPOINT\` sends traces, metrics and logs by OTLP; it can be given
-for one of them (\`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\`, \`…_METRICS_…\`, \`…_LOGS_…\`), and \`OTEL_TRACES_EXPORTER\`,
-\`OTEL_METRICS_EXPORTER\` or \`OTEL_LOGS_EXPORTER\` set to \`none\` keeps one back.
+Written by \`npm run docs\` from the configuration schemas. Each entry: name (default): meaning.
 
-Each entry: name (default): meaning.
+- Every variable can be given as a file: \`NAME_FILE\` names a file that holds the value, as mounted secrets do.
+- An empty value counts as absent.
+- All services also read the standard \`OTEL_*\` variables. \`OTEL_EXPORTER_OTLP_ENDPOINT\` exports traces, metrics and
+  logs by OTLP; \`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\`, \`…_METRICS_…\` and \`…_LOGS_…\` do so for one of them. To
+  disable one, set \`OTEL_TRACES_EXPORTER\`, \`OTEL_METRICS_EXPORTER\` or \`OTEL_LOGS_EXPORTER\` to \`none\`.
 
-${sections.join('\n\n')}
+## Settings of several services
+
+${groupsOf(shared, services.length).join('\n\n')}
+
+${own.join('\n\n')}
 `;
 }
 
-function listOf(schema: z.ZodObject, root: string): string {
-  const entries = Object.entries(schema.shape).map(([name, field]) => {
+interface Service {
+  name: string;
+  entries: string[];
+}
+
+/** Entries that the same services share, most services first. */
+function groupsOf(shared: Map<string, string[]>, all: number): string[] {
+  const groups = new Map<string, string[]>();
+  for (const [entry, names] of shared) {
+    if (names.length < 2) continue;
+    const title = names.length === all ? 'All services' : names.join(', ');
+    groups.set(title, [...(groups.get(title) ?? []), entry]);
+  }
+  const count = (title: string) => (title === 'All services' ? all : title.split(', ').length);
+  return [...groups]
+    .sort(([left], [right]) => count(right) - count(left))
+    .map(([title, entries]) => `${title}:\n\n${entries.join('\n')}`);
+}
+
+function entriesOf(schema: z.ZodObject, root: string): string[] {
+  return Object.entries(schema.shape).map(([name, field]) => {
     const type = field as z.ZodType;
     return `- \`${name}\` (${defaultOf(type, root)}): ${(descriptionOf(type) ?? '').replaceAll('<', '\\<')}`;
   });
-  return entries.join('\n');
 }
 
 function defaultOf(type: z.ZodType, root: string): string {

@@ -87,7 +87,7 @@ export const tokens = (least: number) =>
 
 /** Settings that every service has. */
 export const serviceConfig = {
-  HOST: z.string().default('0.0.0.0').describe('Address the listeners bind to'),
+  HOST: z.string().default('0.0.0.0').describe('Address that the listeners bind to'),
   PORT: port(8080).describe('Port of the HTTP API'),
   HEALTH_PORT: port(9090).describe('Port of health checks and metrics; never exposed'),
   LOG_LEVEL: z
@@ -95,13 +95,13 @@ export const serviceConfig = {
     .default('info')
     .describe('Log level'),
   KEEP_ALIVE_MS: millis(75_000).describe(
-    'Time that an idle connection is kept for its next request; longer than the idle time of whoever is in front',
+    'Idle time after which a keep-alive connection is closed; must be longer than the idle timeout of the proxy in front',
   ),
   DRAIN_DELAY_MS: millis(0).describe(
-    'On a stop, time in which requests are still served while readiness already says no; for load balancers',
+    'Time after a stop signal during which requests are still accepted while the readiness check fails, for load balancers',
   ),
   SHUTDOWN_GRACE_MS: millis(25_000).describe(
-    'On a stop, longest time for requests under way after that; docs/operations.md adds the other phases',
+    'Maximum time for requests in progress after that delay; docs/operations.md lists the other phases of a stop',
   ),
 };
 
@@ -111,24 +111,24 @@ export const databaseClockConfig = {
     .string()
     .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
     .default('0 seconds')
-    .describe('Added to the database clock that decides days and expiry; for tests'),
+    .describe('Offset added to the database clock for days and expiry; for tests'),
 };
 
 /** Setting of the services that keep what a create has made. */
 export const retentionConfig = {
-  RETENTION_DAYS: count(90).describe('Days that tasks, pictures, results and keys are kept'),
+  RETENTION_DAYS: count(90).describe('Days that tasks, results, uploaded files and idempotency keys are retained'),
 };
 
 /** Settings of every service that compares its state with that of others. */
 export const auditConfig = {
-  AUDIT_INTERVAL_MS: millis(60_000).describe('Pause between two rounds of the audits'),
-  AUDIT_AGE_MS: millis(60_000).describe('Age at which a difference that an audit found counts'),
+  AUDIT_INTERVAL_MS: millis(60_000).describe('Interval between two runs of an audit'),
+  AUDIT_AGE_MS: millis(60_000).describe('Minimum age of a difference before it is reported'),
 };
 
 /** Setting of every service that removes stored objects that belong to nothing. */
 export const sweepGraceConfig = {
   SWEEP_GRACE_MS: millis(7 * 86_400_000).describe(
-    'Stored objects that belong to nothing are marked, and removed when they still belong to nothing after this time',
+    'Time between marking a stored object that no row refers to and deleting it',
   ),
 };
 
@@ -136,7 +136,7 @@ export const sweepGraceConfig = {
 export const sweepConfig = {
   ...sweepGraceConfig,
   FULL_SWEEP_INTERVAL_MS: millis(7 * 86_400_000).describe(
-    'Pause between two looks through all stored objects for those that belong to nothing; between them only new ones are listed',
+    'Interval between two sweeps over all stored objects; sweeps in between list new objects only',
   ),
 };
 
@@ -149,6 +149,6 @@ export function readStopSettings(env: Record<string, string | undefined> = proce
 /** Setting of every service that publishes events from an outbox. */
 export const outboxConfig = {
   OUTBOX_KEEP_HOURS: count(168).describe(
-    'Hours that published events are kept, to be published again after a loss of Kafka; about 2 kB for each event',
+    'Hours that published events are retained for republishing after a loss of Kafka; about 2 kB per event',
   ),
 };

@@ -32,20 +32,18 @@ import type { SubmitOutcome } from './inference/submit.ts';
 export const inferenceClientConfig = {
   INFERENCE_URL: httpUrl()
     .optional()
-    .describe('Address of the inference backend; without it creates answer OP-SYS-UNAVAILABLE'),
+    .describe('Address of the inference backend; if absent, create requests are answered with OP-SYS-UNAVAILABLE'),
   INFERENCE_TOKEN: tokens(1)
     .transform(([first]) => first)
     .optional()
     .describe(
-      'Static bearer token for a backend that asks for one; of several, comma separated, the first is sent. Without it ' +
-        'calls carry a service token',
+      'Static bearer token for a backend that requires one; of several, comma separated, the first is sent. If absent, calls carry a service token.',
     ),
-  BREAKER_RESET_MS: millis(5_000).describe('Time from the opening of a circuit breaker until one call may try again'),
+  BREAKER_RESET_MS: millis(5_000).describe('Time that the circuit breaker stays open before it allows a trial call'),
   SUBMIT_TIMEOUT_MS: millis(5_000).describe(
-    'Longest wait of one create for the backend: for the answer to the submitted job, and before it for the capacity, ' +
-      'which takes a third of this at most and 2 s at most',
+    'Maximum time of one create request for the backend: the capacity query (at most a third of it and 2 s) and the submission',
   ),
-  DETECT_TIMEOUT_MS: millis(20_000).describe('Longest wait for the detections of one image'),
+  DETECT_TIMEOUT_MS: millis(20_000).describe('Timeout of the detection of one image'),
 };
 
 export interface DetectInput {

@@ -7,14 +7,11 @@ import { certificateFile, tlsFromFiles } from './pem-file.ts';
 export const redisConfig = {
   REDIS_URL: z
     .url({ protocol: /^rediss?$/ })
-    .describe('Redis for rate limits and in-flight slots; rediss:// for TLS, its user is the ACL user'),
-  REDIS_PASSWORD: z
-    .string()
-    .optional()
-    .describe('Password of Redis as it is, in place of the one in REDIS_URL; nothing in it is encoded'),
+    .describe('Redis for rate limits and request slots; rediss:// for TLS; the user is the ACL user'),
+  REDIS_PASSWORD: z.string().optional().describe('Redis password, not URL-encoded; replaces the one in REDIS_URL'),
   REDIS_CA_FILE: certificateFile
     .optional()
-    .describe('PEM file of the authorities to trust for Redis (rediss://), instead of those of Node.js'),
+    .describe('PEM file with the certificate authorities for Redis (rediss://), instead of those of Node.js'),
 };
 
 /** How to reach Redis. */

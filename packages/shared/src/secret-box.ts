@@ -27,7 +27,7 @@ export const secretKeys = z.string().transform((text, context) => {
 /** Setting of the services that keep stream addresses. */
 export const streamKeyConfig = {
   STREAM_URL_KEY: secretKeys.describe(
-    'Keys for stream addresses at rest: 32 bytes base64, optionally <version>:<key>, comma separated',
+    'Encryption keys of stored stream addresses: 32 bytes in base64, optionally <version>:<key>, comma separated',
   ),
 };
 

@@ -38,14 +38,15 @@ const publicKeys = z.string().transform((text, context) => {
 /** Setting of everything that checks tokens between services. */
 export const servicePublicKeysConfig = {
   SERVICE_PUBLIC_KEYS: publicKeys.describe(
-    'Public keys of the services that call others, <service>:<Ed25519 key in base64url>, comma separated; ' +
-      'a service may have several, and each of them counts',
+    'Ed25519 public keys of the calling services, <service>:<key in base64url>, comma separated; a service may have several valid keys',
   ),
 };
 
 /** Settings of the services that call others. */
 export const serviceKeyConfig = {
-  SERVICE_KEY: signingKey.describe('Ed25519 private key of this service, 32 bytes in base64url; signs its tokens'),
+  SERVICE_KEY: signingKey.describe(
+    'Ed25519 private key of this service, 32 bytes in base64url; signs its service tokens',
+  ),
   ...servicePublicKeysConfig,
 };
 

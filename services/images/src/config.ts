@@ -41,31 +41,33 @@ export const configSchema = z.object({
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
   DETECT_TIMEOUT_MS: inferenceClientConfig.DETECT_TIMEOUT_MS,
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
-  QUOTA_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of the quota service'),
-  SCENES_FILE: z.string().min(1).describe('Registry of scenes'),
-  S3_IDLE_MS: millis(10_000).describe('Longest silence of the object store; the images of a call are then given up'),
-  SPOOL_DIR: z.string().default(tmpdir()).describe('Folder for uploads while they are read; local and fast'),
-  MAX_CALLS: count(128).describe('Image calls that one process works on at once'),
-  CALL_TIMEOUT_MS: millis(80_000).describe(
-    'Longest work on an image call after its upload; images not done by then fail. Below UPSTREAM_IDLE_MS of the gateway',
+  QUOTA_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to the quota service'),
+  SCENES_FILE: z.string().min(1).describe('Scene registry file'),
+  S3_IDLE_MS: millis(10_000).describe(
+    'Maximum time without data from the object store; the images of the call then fail',
   ),
-  IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected at the same time'),
+  SPOOL_DIR: z.string().default(tmpdir()).describe('Directory for image files during an upload; local and fast'),
+  MAX_CALLS: count(128).describe('Concurrent image calls per process'),
+  CALL_TIMEOUT_MS: millis(80_000).describe(
+    'Maximum duration of an image call after its upload; images not finished by then fail. Below UPSTREAM_IDLE_MS of the gateway',
+  ),
+  IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected concurrently'),
   IMAGES_AT_ONCE: count(8).describe(
-    'Images that one process relays and detects at the same time; one subject gets half of these places',
+    'Images that one process stores and detects concurrently; one subject gets at most half of them',
   ),
   HEAD_STARTS: count(8).describe(
-    'Calls whose images may be detected before their key is claimed and their units are reserved, at once; one subject gets half',
+    'Concurrent calls with speculative detection, before their key is claimed and their units are reserved; one subject gets at most half',
   ),
-  BODY_IDLE_MS: millis(30_000).describe('Longest silence of a client that is uploading'),
-  BODY_TOTAL_MS: millis(600_000).describe('Longest time for one upload'),
-  LEASE_MS: millis(12_000).describe('Time after which the call of a dead process is taken over; below KEY_WAIT_MS'),
-  KEY_WAIT_MS: millis(15_000).describe('Longest wait for another call with the same Idempotency-Key'),
-  RECOVERY_INTERVAL_MS: millis(1_000).describe(
-    'Pause between two recoveries while a sign of life (LEASE_MS) sees calls of dead processes',
+  BODY_IDLE_MS: millis(30_000).describe('Maximum time without data from an uploading client'),
+  BODY_TOTAL_MS: millis(600_000).describe('Maximum duration of an upload'),
+  LEASE_MS: millis(12_000).describe(
+    'Lease of an image call; after it, another process takes the call over. Below KEY_WAIT_MS',
   ),
-  SWEEP_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for pictures without a call'),
-  ORPHAN_AGE_MS: millis(DAY_MS).describe('Pictures without a call are removed when they are older than this'),
-  RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Pause between two removals of what has expired'),
+  KEY_WAIT_MS: millis(15_000).describe('Maximum wait for another call with the same Idempotency-Key'),
+  RECOVERY_INTERVAL_MS: millis(1_000).describe('Interval between recovery runs while expired image calls exist'),
+  SWEEP_INTERVAL_MS: millis(3_600_000).describe('Interval between two sweeps for stored images without a call'),
+  ORPHAN_AGE_MS: millis(DAY_MS).describe('Minimum age of a stored image without a call before it can be deleted'),
+  RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Interval between two deletions of expired data'),
 });
 
 export type Config = z.output<typeof configSchema>;

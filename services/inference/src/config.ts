@@ -45,42 +45,42 @@ const videoConfig = {
   ...streamRulesConfig,
   ...streamCertificatesConfig,
   ...auditConfig,
-  JOBS_PER_WORKER: count(16).describe('Video jobs that one worker runs at once'),
+  JOBS_PER_WORKER: count(16).describe('Concurrent video jobs per worker'),
   LIVE_JOBS_PER_WORKER: z.coerce
     .number()
     .int()
     .min(0)
     .default(0)
     .describe(
-      'Live streams among them; 0 is as many as this worker can compute at SAMPLE_FPS, by what they cost as measured',
+      'Concurrent live streams among them; 0: as many as this worker can process at SAMPLE_FPS, by measured cost',
     ),
-  JOB_LEASE_MS: millis(10_000).describe('Time after which the job of a silent worker is taken over'),
+  JOB_LEASE_MS: millis(10_000).describe('Lease of a job; after it, another worker takes the job over'),
   JOB_LEASE_MARGIN_MS: millis(2_000).describe(
-    'Time before the end of a lease that could not be renewed when its worker puts the job down',
+    'Time before the end of a lease that could not be renewed at which the worker yields the job',
   ),
-  JOB_SEQ_STEP: count(2_000).describe('Frame numbers that the job of a live stream reserves in the database at a time'),
-  JOB_SEQ_WAIT_MS: millis(2_000).describe('Longest wait of a live stream for more of them; then frames are dropped'),
-  JOB_POLL_MS: millis(500).describe('Pause between two looks for work; leases are renewed and stops noticed with it'),
-  JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are remembered'),
+  JOB_SEQ_STEP: count(2_000).describe('Frame numbers that a live stream reserves in the database at a time'),
+  JOB_SEQ_WAIT_MS: millis(2_000).describe(
+    'Maximum wait of a live stream for more frame numbers; then frames are dropped',
+  ),
+  JOB_POLL_MS: millis(500).describe('Interval between two queries for work, which also renew leases and notice stops'),
+  JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are retained'),
   UNSENT_FRAMES_JOB_MAX_BYTES: count(16 * 1024 * 1024).describe(
-    'Memory for the frames of one live stream while Kafka takes none; beyond it, its oldest frames are dropped',
+    'Memory for unsent frames of one live stream while Kafka is unavailable; beyond it, the oldest frames are dropped',
   ),
   UNSENT_FRAMES_MAX_BYTES: count(128 * 1024 * 1024).describe(
-    'Memory for the frames of all jobs of a worker while Kafka takes none',
+    'Memory for unsent frames of all jobs of a worker while Kafka is unavailable',
   ),
-  SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled for each second of video'),
-  DECODE_MAX_SIDE: count(1280).describe(
-    'Longest side of a decoded frame of a live stream in pixels, if its detector wants larger ones',
-  ),
-  SOURCE_OPEN_MS: millis(10_000).describe('Longest wait for a connection to a live source'),
-  SOURCE_NO_FRAME_MS: millis(20_000).describe('Silence of a live source after which it is connected to anew'),
-  SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live source is lost'),
-  SOURCE_BACKOFF_MIN_MS: millis(1_000).describe('First pause before a new connection'),
-  SOURCE_BACKOFF_MAX_MS: millis(30_000).describe('Longest pause before a new connection'),
-  FILE_NO_FRAME_MS: millis(120_000).describe('Longest time ffmpeg may work on one sample of a file'),
-  FILE_LOOK_MS: millis(2_500).describe('Longest look at an uploaded file before a job is accepted'),
-  FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Largest video file in bytes'),
-  FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between asking ffmpeg to end and ending it'),
+  SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled per second of video'),
+  DECODE_MAX_SIDE: count(1280).describe('Maximum longest side of a decoded frame of a live stream, in pixels'),
+  SOURCE_OPEN_MS: millis(10_000).describe('Timeout of a connection to a live stream'),
+  SOURCE_NO_FRAME_MS: millis(20_000).describe('Time without a frame after which a live stream is reconnected'),
+  SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live stream has failed'),
+  SOURCE_BACKOFF_MIN_MS: millis(1_000).describe('Pause before the first reconnection'),
+  SOURCE_BACKOFF_MAX_MS: millis(30_000).describe('Maximum pause before a reconnection'),
+  FILE_NO_FRAME_MS: millis(120_000).describe('Time limit of ffmpeg for one sample of a file'),
+  FILE_LOOK_MS: millis(2_500).describe('Time limit for the inspection of an uploaded file before its job is accepted'),
+  FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Maximum size of a video file in bytes'),
+  FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between the signal to ffmpeg to end and its kill'),
   WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
   WORK_DIR_MAX_BYTES: z.coerce
     .number()
@@ -88,10 +88,10 @@ const videoConfig = {
     .min(0)
     .default(0)
     .describe(
-      'Most bytes of all copies in WORK_DIR; 0: as many as its file system has. Needed where the file system does not show the limit of the volume, as with emptyDir and sizeLimit',
+      'Maximum size of all copies in WORK_DIR; 0: the capacity of its file system. Required where the file system does not show the limit of the volume, such as emptyDir with sizeLimit',
     ),
   SHORTAGE_RETRY_MS: millis(2_000).describe(
-    'First pause of an attempt at a file that lacks space in WORK_DIR or a process. The next two pauses are three times as long each; then the attempt ends',
+    'First pause of a file job that lacks space in WORK_DIR or a process; the next two pauses are three times as long each, then the attempt ends',
   ),
 };
 
@@ -105,8 +105,8 @@ export const configSchema = z.object({
   SERVICE_PUBLIC_KEYS: servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.optional(),
   INFERENCE_TOKEN: tokens(16)
     .optional()
-    .describe('Static bearer tokens that are accepted besides those of our services, comma separated'),
-  DEVELOPMENT_WITHOUT_TOKEN: flag(false).describe('Answer callers without a token; for development only'),
+    .describe('Static bearer tokens that are accepted in addition to service tokens, comma separated'),
+  DEVELOPMENT_WITHOUT_TOKEN: flag(false).describe('Accept callers without a token; for development only'),
   DETECT_THREADS: z.coerce
     .number()
     .int()
@@ -114,19 +114,19 @@ export const configSchema = z.object({
     .max(256)
     .default(0)
     .describe(
-      'Threads that detect, one picture each at a time; 0 is one for each core, within the processor limit of the container',
+      'Detection threads, one image each at a time; 0: one per core within the processor limit of the container',
     ),
-  DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one picture'),
-  DETECT_QUEUE: count(32).describe('Pictures that may wait beyond those being worked on; further ones are turned away'),
+  DETECT_INTRA_OP_THREADS: count(1).describe('Threads that ONNX Runtime uses for one image'),
+  DETECT_QUEUE: count(32).describe('Images that may wait for a detection thread; further ones are rejected'),
   DETECT_ANSWER_MS: millis(15_000).describe(
-    'Longest time until a picture is answered, waiting included; then it is turned away. Below DETECT_TIMEOUT_MS of callers',
+    'Maximum time until an image is answered, including the wait; then it is rejected. Below DETECT_TIMEOUT_MS of callers',
   ),
   SANDBOX: z
     .enum(['auto', 'require', 'off'])
     .default('auto')
-    .describe('Decode behind a wall (bubblewrap or Landlock): where one works, always, or never'),
-  PICTURE_CPU_MS: millis(2_000).describe('Processor time that decoding one picture may take'),
-  PICTURE_WAIT_MS: millis(20_000).describe('Longest time for decoding one picture; its process is then killed'),
+    .describe('Sandbox for decoders (bubblewrap or Landlock): `auto` where one works, always, or never'),
+  PICTURE_CPU_MS: millis(2_000).describe('Processor time limit for decoding one image'),
+  PICTURE_WAIT_MS: millis(20_000).describe('Time limit for decoding one image; then its process is killed'),
   ...videoConfig,
 });
 

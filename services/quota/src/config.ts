@@ -20,8 +20,10 @@ export const configSchema = z.object({
     .int()
     .min(91)
     .default(120)
-    .describe('Closed reservations older than this are folded into their counter; longer than any result lives'),
-  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for old reservations'),
+    .describe(
+      'Days that closed reservations are retained before they are folded into their counter; longer than any result is retained',
+    ),
+  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two runs that fold old reservations'),
   RETENTION_BATCH: count(5_000).describe('Reservations folded in one transaction'),
 });
 

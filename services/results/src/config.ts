@@ -34,40 +34,37 @@ export const configSchema = z.object({
   ...outboxConfig,
   ...serviceKeyConfig,
   CURSOR_KEYS: cursorKeys.describe(
-    'Secrets of the cursors of results, at least 32 characters each, comma separated; the first seals, all open',
+    'Secrets of result cursors, at least 32 characters each, comma separated; the first encrypts, all decrypt',
   ),
   ...auditConfig,
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
-  SERVICE_TIMEOUT_MS: millis(3_000).describe('Longest wait for an answer of another service'),
-  FRAMES_PER_TRANSACTION: count(500).describe('Frames stored in one transaction at most'),
+  SERVICE_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to another service'),
+  FRAMES_PER_TRANSACTION: count(500).describe('Maximum number of frames stored in one transaction'),
   ...objectStoreConfig,
   S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
-  S3_IDLE_MS: millis(5_000).describe('Longest wait for the object store'),
+  S3_IDLE_MS: millis(5_000).describe('Timeout of an object store request'),
   WRITE_SEGMENTS: z
     .enum(['auto', 'true', 'false'])
     .default('auto')
     .describe(
-      'Whether frames are stored as segments, older ones in the object store, which needs S3_ENDPOINT. auto: unless ' +
-        'the database was made by 0.2, which reads rows only; from the first start with true on there too. Both are ' +
-        'read whatever it says',
+      'Store frames as segments, with older ones in the object store (requires S3_ENDPOINT). `auto`: yes, unless release 0.2 created the database, which reads rows only; yes there too after the first start with `true`. Both formats are always readable.',
     ),
   SEGMENT_YOUNG_MS: millis(600_000).describe(
-    'How long frames stay in the database at least before they go to the object store',
+    'Minimum time that frames stay in the database before they are moved to the object store',
   ),
-  SEGMENT_INTERVAL_MS: millis(10_000).describe('Pause between two looks for frames that may go there'),
+  SEGMENT_INTERVAL_MS: millis(10_000).describe('Interval between two queries for frames to move'),
   ...retentionConfig,
   ...sweepGraceConfig,
-  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Pause between two looks for partitions to make and to drop'),
+  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two checks for partitions to create and to drop'),
   FRAME_PATIENCE_MS: millis(40_000).describe(
-    'How long an end mark waits for frames that it speaks of; then they are missing, and an alarm says so. Shorter ' +
-      'than RESULTS_GRACE_MS of tasks, so that this alarm is the only one for a hole',
+    'Maximum wait for frames that an end-of-stream marker counts; afterwards they are reported as missing. Shorter than RESULTS_GRACE_MS of tasks',
   ),
   END_CHECK_MS: millis(5_000).describe(
-    'Pause between two looks for end marks whose frames are overdue, and for events that nobody announced',
+    'Interval between two queries for end-of-stream markers with overdue frames, and for events without a notification',
   ),
   END_PATIENCE_MS: millis(900_000).describe(
-    'Time after the end of a task when a missing end mark is waited for no more',
+    'Time after the end of a task after which its end-of-stream marker is no longer awaited',
   ),
 });
 

@@ -13,24 +13,23 @@ export const databaseConfig = {
   DATABASE_URL: z
     .string()
     .refine(isAddress, NOT_A_URL)
-    .describe('PostgreSQL address of the own database; sslmode=verify-full or DATABASE_TLS for TLS'),
+    .describe('Address of the PostgreSQL database of this service; use sslmode=verify-full or DATABASE_TLS for TLS'),
   DATABASE_SESSION_URL: z
     .string()
     .refine(isAddress, NOT_A_URL)
     .optional()
     .describe(
-      'The same database past a pooler that DATABASE_URL leads to and that hands out connections for one transaction; ' +
-        'for what needs a session: the relay of the outbox and migrations',
+      'Address of the same database that bypasses a transaction pooler in DATABASE_URL; used by migrations and the outbox relay, which need a session',
     ),
   DATABASE_PASSWORD: z
     .string()
     .optional()
-    .describe('Password of the database as it is, in place of the one in DATABASE_URL; nothing in it is encoded'),
-  DATABASE_TLS: flag(false).describe('Speak TLS with PostgreSQL and check its name, whatever DATABASE_URL says'),
+    .describe('Database password, not URL-encoded; replaces the one in DATABASE_URL'),
+  DATABASE_TLS: flag(false).describe('Use TLS for PostgreSQL and verify its host name, whatever DATABASE_URL says'),
   DATABASE_CA_FILE: certificateFile
     .optional()
-    .describe('PEM file of the authorities to trust for PostgreSQL, instead of those of Node.js; TLS is spoken then'),
-  DATABASE_POOL: count(10).describe('Connections kept to PostgreSQL'),
+    .describe('PEM file with the certificate authorities for PostgreSQL, instead of those of Node.js; implies TLS'),
+  DATABASE_POOL: count(10).describe('Size of the connection pool'),
 };
 
 export type DatabaseConfig = z.output<z.ZodObject<typeof databaseConfig>>;

@@ -12,8 +12,7 @@ export const standbyConfig = {
     .enum(['warn', 'require', 'managed'])
     .default('warn')
     .describe(
-      'What a start makes of a database whose commits wait for no synchronous standby: a warning, or no readiness. ' +
-        'managed: the provider replicates below PostgreSQL, so it is not asked',
+      'Effect of a missing synchronous standby at start: `warn` logs a warning, `require` fails the readiness check, `managed` skips the check because the provider replicates below PostgreSQL',
     ),
 };
 

@@ -10,25 +10,24 @@ export const kafkaConfig = {
     .refine((brokers) => brokers.length > 0, 'at least one broker')
     .refine((brokers) => brokers.every((broker) => /^[^\s/]+:\d{1,5}$/.test(broker)), 'host:port, comma separated')
     .describe('Kafka brokers, host:port, comma separated'),
-  TOPIC_PREFIX: z.string().default('').describe('Put before every topic and consumer group name'),
+  TOPIC_PREFIX: z.string().default('').describe('Prefix of every topic and consumer group'),
   TOPICS: topicsSetting
     .optional()
     .describe(
-      'Topics as they have to be, JSON: partitions, replicationFactor, minInsyncReplicas and retentionMs of default, ' +
-        'tasks, images, results, frames and deadLetters; "visionctl topics apply" makes them so',
+      'Expected topic settings as JSON: partitions, replicationFactor, minInsyncReplicas and retentionMs of default, tasks, images, results, frames and deadLetters; `visionctl topics apply` applies them',
     ),
-  KAFKA_TLS: flag(false).describe('Speak TLS with the brokers and check their names'),
+  KAFKA_TLS: flag(false).describe('Use TLS for the brokers and verify their host names'),
   KAFKA_CA_FILE: certificateFile
     .optional()
-    .describe('PEM file of the authorities to trust for the brokers, instead of those of Node.js'),
-  KAFKA_CERT_FILE: certificateFile.optional().describe('PEM file of the certificate to show to the brokers'),
-  KAFKA_KEY_FILE: privateKeyFile.optional().describe('PEM file of its private key'),
+    .describe('PEM file with the certificate authorities for the brokers, instead of those of Node.js'),
+  KAFKA_CERT_FILE: certificateFile.optional().describe('PEM file with the client certificate for the brokers'),
+  KAFKA_KEY_FILE: privateKeyFile.optional().describe('PEM file with the private key of the client certificate'),
   KAFKA_SASL_MECHANISM: z
     .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
     .optional()
-    .describe('How to log in to the brokers; without it there is no login'),
-  KAFKA_USERNAME: z.string().optional().describe('Name to log in with'),
-  KAFKA_PASSWORD: z.string().optional().describe('Password to log in with'),
+    .describe('SASL mechanism; no login if absent'),
+  KAFKA_USERNAME: z.string().optional().describe('SASL user name'),
+  KAFKA_PASSWORD: z.string().optional().describe('SASL password'),
 };
 
 export type KafkaConfig = z.output<z.ZodObject<typeof kafkaConfig>>;

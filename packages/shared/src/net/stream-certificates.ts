@@ -4,7 +4,10 @@ import { z } from 'zod';
 
 /** Setting of every service that opens https streams: who probes one has to trust it like who reads it. */
 export const streamCertificatesConfig = {
-  STREAM_CA_FILE: z.string().optional().describe('Certificates to trust for https streams beside those of Node.js'),
+  STREAM_CA_FILE: z
+    .string()
+    .optional()
+    .describe('PEM file with certificate authorities for https streams, in addition to those of Node.js'),
 };
 
 /**

@@ -7,14 +7,12 @@ import { DEFAULT_STREAM_PORTS, readPorts } from './stream-ports.ts';
 
 /** Settings of every service that connects to streams: who checks an address and who reads it have to agree. */
 export const streamRulesConfig = {
-  STREAM_ALLOWED_CIDRS: list('').describe(
-    'Networks that stream addresses may lead to although they are not public, on any port',
-  ),
+  STREAM_ALLOWED_CIDRS: list('').describe('Non-public networks that stream addresses may point to, on any port'),
   STREAM_ALLOWED_PORTS: list(DEFAULT_STREAM_PORTS).describe(
-    'Ports and ranges of ports that stream addresses may name; those of STREAM_ALLOWED_CIDRS are free',
+    'Ports and port ranges that stream addresses may use; addresses in STREAM_ALLOWED_CIDRS may use any port',
   ),
   STREAM_DNS_SERVERS: list('').describe(
-    'Name servers asked for hosts of streams, IP addresses with :port when it is not 53; those of the system when empty',
+    'Name servers for stream hosts, IP addresses with an optional :port; default: those of the system',
   ),
 };
 

@@ -6,21 +6,23 @@ import type { ObjectStoreOptions } from './exchange.ts';
 /** Settings of everything that stores objects. */
 export const objectStoreConfig = {
   S3_ENDPOINT: httpUrl().describe('Address of the S3 service'),
-  S3_REGION: z.string().default('us-east-1').describe('Region sent with S3 signatures'),
-  S3_BUCKET: z.string().default('vision').describe('Bucket for uploads and pictures'),
-  S3_ACCESS_KEY: z.string().optional().describe('S3 access key; without it the identity of the pod is used'),
+  S3_REGION: z.string().default('us-east-1').describe('Region used in S3 signatures'),
+  S3_BUCKET: z.string().default('vision').describe('Bucket for uploaded files, images and frames'),
+  S3_ACCESS_KEY: z.string().optional().describe('S3 access key; if absent, the identity of the pod is used'),
   S3_SECRET_KEY: z.string().optional().describe('S3 secret key'),
   S3_CA_FILE: certificateFile
     .optional()
-    .describe('PEM file of the authorities to trust for the S3 service, instead of those of Node.js'),
+    .describe('PEM file with the certificate authorities for the S3 service, instead of those of Node.js'),
   S3_STS_ENDPOINT: httpUrl()
     .optional()
-    .describe('Where the token of a pod is exchanged for S3 keys; https://sts.<S3_REGION>.amazonaws.com when absent'),
-  AWS_ROLE_ARN: z.string().optional().describe('Role of the pod, for S3; clusters set it beside the token'),
+    .describe(
+      'Security token service that exchanges the pod token for S3 keys; default: https://sts.<S3_REGION>.amazonaws.com',
+    ),
+  AWS_ROLE_ARN: z.string().optional().describe('Role of the pod for S3; set by the cluster together with the token'),
   AWS_WEB_IDENTITY_TOKEN_FILE: z
     .string()
     .optional()
-    .describe('File with the token that proves the identity of the pod, for S3; it is read again when it changes'),
+    .describe('File with the identity token of the pod for S3; read again when it changes'),
 };
 
 type ObjectStoreConfig = z.output<z.ZodObject<typeof objectStoreConfig>>;

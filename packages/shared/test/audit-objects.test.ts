@@ -31,7 +31,7 @@ function startAudit(kind: string, gone: number[], { isDated = false } = {}) {
     findPage: ({ window, after, limit }: ObjectPage<DatedObject>) => {
       const rest = rows.filter(
         (row) =>
-          (!isDated || new Date(row.at) > window.from) && (after === undefined || row.objectKey > after.objectKey),
+          (!isDated || new Date(row.at) >= window.from) && (after === undefined || row.objectKey > after.objectKey),
       );
       pages.push(Math.min(limit, rest.length));
       return Promise.resolve(rest.slice(0, limit));

@@ -101,9 +101,9 @@ test('frames that were counted and not written are found by the counters alone',
 test('tasks that end after the clock was ahead are audited', async () => {
   const task = newTaskId();
   await keep(task, 2);
-  await database.db('frames').where({ task_id: task, seq: 1 }).delete();
+  await database.db('segments').where({ task_id: task }).delete();
   await end([task]);
-  for (const kind of ['stored_frames', 'counted_frames'])
+  for (const kind of ['stored_frames', 'stored_frames_counters'])
     await setMark(database.db, kind, new Date(Date.now() + 3_600_000));
   await findAll(auditWith());
   expect(await differing()).toEqual([task]);

@@ -25,7 +25,7 @@ export interface ObjectAuditOptions<T extends DatedObject, N extends NamedObject
   kind: string;
   /** Rows younger than this are left to a later round. */
   lagMs: number;
-  /** Rows of the window in the order of `at` and then of their key. */
+  /** Rows of the window, both ends included (a page may end within an instant), by `at` and then by key. */
   findPage: (page: ObjectPage<T>) => Promise<T[]>;
   /** The rows that these differences name, unless they are gone. */
   findAgain: (ids: string[]) => Promise<N[]>;

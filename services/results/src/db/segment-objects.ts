@@ -99,7 +99,7 @@ export async function objectsMade(
 ): Promise<DatedSegment[]> {
   const query = db('segments')
     .whereNotNull('object_key')
-    .where('created_at', '>', from)
+    .where('created_at', '>=', from)
     .where('created_at', '<=', to)
     .orderBy(['created_at', 'object_key'])
     .limit(limit)

@@ -53,7 +53,7 @@ export async function videosSubmitted(
   const { rows } = await db.raw<{ rows: SubmittedVideo[] }>(
     `select t.task_id as "taskId", t.object_key as "objectKey", m.at::text as at
        from task_moves as m join tasks as t using (task_id)
-      where m.to_status = 'submitting' and m.at > :from and m.at <= :to
+      where m.to_status = 'submitting' and m.at >= :from and m.at <= :to
         and t.object_key is not null and t.status <> 'refunded'
         and (:after::timestamptz is null or (m.at, t.object_key) > (:after::timestamptz, :afterKey))
       order by m.at, t.object_key limit :limit`,

@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import { untraced } from '../telemetry/trace-context.ts';
 import { positionKey } from './positions.ts';
 
-/** Offsets are committed together at most this often: the rows in the database are what counts (ADR 39). */
+/** Offsets are committed together at most this often: the rows in the database are what counts (ADR 28). */
 const TOGETHER_MS = 1_000;
 
 export interface OffsetCommits {

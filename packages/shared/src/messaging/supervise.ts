@@ -116,7 +116,7 @@ function createConsumer(
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
     // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
-    // (`persist.ts`), so five of them have to fail in a row; who loses its partitions wrongly does no harm (ADR 39).
+    // (`persist.ts`), so five of them have to fail in a row; who loses its partitions wrongly does no harm (ADR 28).
     sessionTimeout: 15_000,
     heartbeatInterval: 3_000,
     rebalanceTimeout: 60_000,

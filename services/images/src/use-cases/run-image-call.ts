@@ -43,7 +43,7 @@ export interface WorkedCall {
 
 /**
  * The work on a new key: claim → reserve → relay and detect → store the result → settle. Detection has no effects, so
- * it may begin before the first two have passed; nothing is stored, charged or answered without them (ADR 60).
+ * it may begin before the first two have passed; nothing is stored, charged or answered without them (ADR 11).
  * Whatever fails before the result is stored is undone, so the key is free again; recovery does the same for a process
  * that died.
  * @returns undefined when another call holds the key.

@@ -24,7 +24,7 @@ interface TrackId {
  * it does not depend on the frame rate, and prediction uses the elapsed time.
  *
  * Source: Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection Box" (ECCV 2022), algorithm
- * 1; what differs and why is told by docs/adr/0063-how-objects-are-followed.md.
+ * 1; what differs and why is told by docs/adr/0063-object-tracking.md.
  *
  * @param prefix differs between the workers that may process one job, so that their ids cannot meet
  */

@@ -465,6 +465,8 @@ export interface components {
       updated_at: string;
       /** @enum {string} */
       kind: 'video' | 'image';
+      /** @description `client_ref` of the create request; absent without one */
+      client_ref?: string;
     };
     /**
      * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
@@ -828,7 +830,10 @@ export interface operations {
   };
   createImageDetection: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
+        client_ref?: string;
+      };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
@@ -940,7 +945,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `image_too_large`: An image is larger than 8388608 bytes.
        *     - OP-TASK-REQUEST-INVALID, `image_type_unsupported`: Send images as JPEG, PNG or WEBP, and declare them as such.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
        */
       400: {
         headers: {
@@ -1193,6 +1198,8 @@ export interface operations {
         status?: components['schemas']['TaskStatus'];
         scene_code?: string;
         kind?: 'video' | 'image';
+        /** @description Only tasks created with this `client_ref` */
+        client_ref?: string;
         /** @description Earliest creation time, inclusive */
         created_after?: string;
         /** @description Latest creation time, exclusive */
@@ -1227,7 +1234,8 @@ export interface operations {
            *           "result_expires_at": "2026-06-13T08:30:00.000Z",
            *           "created_at": "2026-03-15T08:30:00.000Z",
            *           "updated_at": "2026-03-15T08:30:01.250Z",
-           *           "kind": "video"
+           *           "kind": "video",
+           *           "client_ref": "gate-3"
            *         }
            *       ],
            *       "next_cursor": ""
@@ -1320,7 +1328,10 @@ export interface operations {
   };
   createStreamTask: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
+        client_ref?: string;
+      };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
@@ -2192,7 +2203,10 @@ export interface operations {
   };
   createUploadTask: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
+        client_ref?: string;
+      };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
         'Idempotency-Key': string;
@@ -2287,7 +2301,7 @@ export interface operations {
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_invalid`: Send one Idempotency-Key in UUID form (8-4-4-4-12).
        *     - OP-TASK-REQUEST-INVALID, `idempotency_key_reused`: This Idempotency-Key was used for another request; send a new key for a new request.
        *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
        */
       400: {
         headers: {

@@ -31,6 +31,20 @@ test('creates a video task for a stream', async () => {
   await caller.stop(String(body['task_id']));
 });
 
+test('creates a video task for a camera', async () => {
+  const { body } = await asShown();
+  await caller.stop(String(body['task_id']));
+});
+
+test('lists the tasks of a camera', async () => {
+  const { body } = await send('creates a video task for a camera');
+  const listed = await asShown();
+  expect(listed.body['items']).toContainEqual(
+    expect.objectContaining({ task_id: body['task_id'], client_ref: 'yard-gate-3' }),
+  );
+  await caller.stop(String(body['task_id']));
+});
+
 test('creates a video task for a file', async () => {
   await asShown();
 });

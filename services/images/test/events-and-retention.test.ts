@@ -75,6 +75,34 @@ test('a finished call is told once, in full, under its task id', async () => {
   await consumer.stop(5_000);
 });
 
+test('the name that a caller gave a call is told with it, and is part of what its key stands for', async () => {
+  const key = randomUUID();
+  const parts = files(picture('named'));
+  const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
+  expect(body).not.toHaveProperty('client_ref');
+  const told = await images.database.db('outbox').where({ key: body.task_id }).pluck<ImageCallSnapshot[]>('payload');
+  expect(told).toMatchObject([{ client_ref: 'order-7' }]);
+  const call = await images.get(`/internal/v1/image-calls/${body.task_id}`);
+  expect(await call.json()).toMatchObject({ client_ref: 'order-7' });
+  expect((await images.detect(parts, { key, query: '?client_ref=order-7' })).status).toBe(200);
+  for (const query of ['', '?client_ref=order-8']) {
+    const reused = await images.detect(parts, { key, query });
+    expect([reused.status, reused.body.details]).toMatchObject([400, { reason: 'idempotency_key_reused' }]);
+  }
+  for (const query of [
+    '?client_ref=',
+    '?client_ref=a%20b',
+    `?client_ref=${'a'.repeat(65)}`,
+    '?client_ref=a&client_ref=b',
+  ]) {
+    const refused = await images.detect(parts, { query });
+    expect([refused.status, refused.body.details]).toMatchObject([
+      400,
+      { reason: 'query_invalid', field: 'client_ref' },
+    ]);
+  }
+});
+
 test('an event that nobody announces is published soon', async () => {
   const { body } = await images.detect(files(picture('untold')));
   const published = () => images.database.db('outbox').where({ key: body.task_id }).whereNotNull('published_at');
@@ -152,6 +180,7 @@ function newKey(taskId: string) {
     requestId: 'r',
     fingerprint: 'f',
     sceneCode: 'ship',
+    clientRef: null,
     imagesTotal: 1,
     reservationId: reservationId(taskId, 1),
   };

@@ -24,7 +24,7 @@ const list = async (subject: string, query = '') => {
   return {
     status,
     body: body as unknown as {
-      items: { task_id: string; kind: string; status: string }[];
+      items: { task_id: string; kind: string; status: string; client_ref?: string }[];
       next_cursor: string;
       details?: unknown;
     },
@@ -197,3 +197,60 @@ test('after 90 days a task is hidden at once, and removed with its video and its
   }
   expect((await tasks.call('GET', `/v1/vision/tasks/${running.body.task_id}`, { subject })).status).toBe(200);
 });
+
+test('the name that a caller gave his camera is shown in the list, filters it, and is told with the task', async () => {
+  const subject = randomUUID();
+  const body = { scene_code: 'ship', stream_url: world.stream.url };
+  const create = (query: string, key = randomUUID()) =>
+    tasks.call('POST', `/v1/vision/tasks${query}`, { subject, key, body });
+  const key = randomUUID();
+  const named = await create('?client_ref=gate-3', key);
+  expect(named.status).toBe(201);
+  expect(named.body).not.toHaveProperty('client_ref');
+  const uploaded = await upload({ port: tasks.port, subject, key: randomUUID(), query: '?client_ref=gate-4' });
+  const image = await imageCall(subject, { client_ref: 'gate-3' });
+  await create('');
+  await until(async () => (await list(subject)).body.items.length === 4);
+  expect((await list(subject)).body.items.map((item) => item.client_ref).sort()).toEqual([
+    'gate-3',
+    'gate-3',
+    'gate-4',
+    undefined,
+  ]);
+  expect((await list(subject, '?client_ref=gate-3')).body.items.map((item) => item.task_id)).toEqual([
+    image,
+    named.body.task_id,
+  ]);
+  expect((await list(subject, '?client_ref=gate-4&kind=video')).body.items).toMatchObject([
+    { task_id: uploaded.body.task_id, client_ref: 'gate-4' },
+  ]);
+  expect((await list(randomUUID(), '?client_ref=gate-3')).body.items).toEqual([]);
+  const told = await world.database
+    .db('outbox')
+    .where({ key: named.body.task_id })
+    .pluck<{ client_ref?: string }[]>('payload');
+  expect(told.map((payload) => payload.client_ref)).toEqual(told.map(() => 'gate-3'));
+  expect(tasks.log()).not.toContain('gate-3');
+
+  // It is part of what the key stands for.
+  expect((await create('?client_ref=gate-3', key)).status).toBe(200);
+  for (const other of ['', '?client_ref=gate-4']) {
+    expect((await create(other, key)).body.details).toMatchObject({ reason: 'idempotency_key_reused' });
+  }
+});
+
+test.each(['', 'a'.repeat(65), 'a%20b', 'a%7Cb', '%00', '%C3%A4', 'a&client_ref=b', 'a%0A'])(
+  'a client_ref that has not its form creates nothing and lists nothing: %s',
+  async (value) => {
+    const subject = randomUUID();
+    const refused = { reason: 'query_invalid', field: 'client_ref' };
+    const body = { scene_code: 'ship', stream_url: world.stream.url };
+    const query = `?client_ref=${value}`;
+    const created = await tasks.call('POST', `/v1/vision/tasks${query}`, { subject, key: randomUUID(), body });
+    expect([created.status, created.body.details]).toEqual([400, expect.objectContaining(refused)]);
+    const uploaded = await upload({ port: tasks.port, subject, key: randomUUID(), query });
+    expect([uploaded.status, uploaded.body.details]).toEqual([400, expect.objectContaining(refused)]);
+    const listed = await list(subject, query);
+    expect([listed.status, listed.body.details]).toEqual([400, expect.objectContaining(refused)]);
+  },
+);

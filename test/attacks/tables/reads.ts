@@ -67,6 +67,9 @@ export const cursors: AttackGroup = {
     asked('a cursor of 8 KiB', BAD_CURSOR, () => `cursor=${'A'.repeat(8_000)}`),
     asked('a cursor with a NUL', BAD_CURSOR, () => 'cursor=%00'),
     asked('JSON for a cursor', BAD_CURSOR, () => `cursor=${Buffer.from('{"seq":0}').toString('base64url')}`),
+    ...['', 'a%20b', '%00', "';--", 'a|b', '%C3%A4', '..%2F', 'a'.repeat(65), 'a&client_ref=b'].map((ref) =>
+      asked(`the client_ref ${ref.slice(0, 20)}`, BAD_QUERY, () => `client_ref=${ref}`, ''),
+    ),
     asked('SQL for a cursor', BAD_CURSOR, () => "cursor=' or 1=1 --"),
     asked('a cursor of results for the list', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, ''),
     asked('no frames', BAD_QUERY, () => 'limit=0'),

@@ -9,6 +9,7 @@ export const imageCallSnapshot = z.object({
   subject: z.string(),
   request_id: z.string(),
   scene_code: z.string(),
+  client_ref: z.string().optional().describe("The caller's own name for a camera or an order"),
   status: z.enum(['succeeded', 'refunded']).describe('refunded: the call was undone, nothing is shown or charged'),
   reservation_id: z.string(),
   images_total: z.int().min(1),

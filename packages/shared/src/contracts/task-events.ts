@@ -24,6 +24,7 @@ const taskSnapshot = z.object({
   kind: z.enum(['stream', 'upload']),
   request_id: z.string(),
   scene_code: z.string(),
+  client_ref: z.string().optional().describe("The caller's own name for a camera or an order"),
   status: taskStatus,
   lower_bound: z.number().describe('Lower bound inference wrote with, frozen at creation'),
   default_min_score: z.number().describe('Business threshold, frozen at creation'),

@@ -7,6 +7,7 @@ export interface NewKey extends KeyId {
   requestId: string;
   fingerprint: string;
   sceneCode: string;
+  clientRef: string | null;
   imagesTotal: number;
   reservationId: string;
 }
@@ -18,6 +19,7 @@ interface KeyRow {
   request_id: string;
   fingerprint: string;
   scene_code: string;
+  client_ref: string | null;
   images_total: number;
   reservation_id: string;
   state: 'working' | 'undoing' | 'done';
@@ -44,13 +46,13 @@ export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHol
 export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promise<Claim | undefined> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `insert into idempotency_keys as k
-       (subject, key, task_id, request_id, fingerprint, scene_code, images_total, reservation_id,
+       (subject, key, task_id, request_id, fingerprint, scene_code, client_ref, images_total, reservation_id,
         state, attempt, lease_until, created_at)
-     values (:subject, :key, :taskId, :requestId, :fingerprint, :sceneCode, :imagesTotal, :reservationId,
+     values (:subject, :key, :taskId, :requestId, :fingerprint, :sceneCode, :clientRef, :imagesTotal, :reservationId,
              'working', 1, now() + make_interval(secs => :leaseS), vision_now())
      on conflict on constraint idempotency_keys_pkey do update
        set task_id = excluded.task_id, request_id = excluded.request_id, fingerprint = excluded.fingerprint,
-           scene_code = excluded.scene_code, images_total = excluded.images_total,
+           scene_code = excluded.scene_code, client_ref = excluded.client_ref, images_total = excluded.images_total,
            reservation_id = excluded.reservation_id, state = 'working', attempt = 1,
            lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = null
        where k.expires_at <= vision_now()
@@ -122,6 +124,7 @@ function toClaim(row: KeyRow): Claim {
     taskId: row.task_id,
     requestId: row.request_id,
     sceneCode: row.scene_code,
+    clientRef: row.client_ref,
     imagesTotal: row.images_total,
     reservationId: row.reservation_id,
     attempt: row.attempt,

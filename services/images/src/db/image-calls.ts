@@ -8,6 +8,7 @@ interface CallRow {
   subject: string;
   request_id: string;
   scene_code: string;
+  client_ref: string | null;
   images_total: number;
   images_succeeded: number;
   reservation_id: string;
@@ -113,6 +114,7 @@ function fromRow(row: CallRow): ImageCall {
     subject: row.subject,
     requestId: row.request_id,
     sceneCode: row.scene_code,
+    clientRef: row.client_ref,
     imagesTotal: row.images_total,
     imagesSucceeded: row.images_succeeded,
     reservationId: row.reservation_id,

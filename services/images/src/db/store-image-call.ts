@@ -44,9 +44,9 @@ const STORE = `
      returning *, vision_now() as updated_at),
   call as (
     insert into image_calls
-      (task_id, subject, request_id, scene_code, images_total, images_succeeded, reservation_id,
+      (task_id, subject, request_id, scene_code, client_ref, images_total, images_succeeded, reservation_id,
        created_at, updated_at, result_expires_at)
-    select task_id, subject, request_id, scene_code, :imagesTotal, :imagesSucceeded, reservation_id,
+    select task_id, subject, request_id, scene_code, client_ref, :imagesTotal, :imagesSucceeded, reservation_id,
            created_at, updated_at, expires_at
       from done),
   pictures as (

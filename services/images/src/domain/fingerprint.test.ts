@@ -6,16 +6,20 @@ const b = { sha256: 'b'.repeat(64), bytes: 2 };
 
 test('scene, pictures and their order make the meaning', () => {
   const all = [
-    fingerprintOf('ship', [a, b]),
-    fingerprintOf('ship', [b, a]),
-    fingerprintOf('ship', [a]),
-    fingerprintOf('ship', [a, a]),
-    fingerprintOf('fishing', [a, b]),
+    fingerprintOf({ sceneCode: 'ship', images: [a, b] }, {}),
+    fingerprintOf({ sceneCode: 'ship', images: [b, a] }, {}),
+    fingerprintOf({ sceneCode: 'ship', images: [a] }, {}),
+    fingerprintOf({ sceneCode: 'ship', images: [a, a] }, {}),
+    fingerprintOf({ sceneCode: 'fishing', images: [a, b] }, {}),
+    fingerprintOf({ sceneCode: 'ship', images: [a, b] }, { client_ref: 'gate-3' }),
+    fingerprintOf({ sceneCode: 'ship', images: [a, b] }, { client_ref: 'gate-4' }),
   ];
   expect(new Set(all).size).toBe(all.length);
-  expect(fingerprintOf('ship', [{ ...a }, { ...b }])).toBe(all[0]);
+  expect(fingerprintOf({ sceneCode: 'ship', images: [{ ...a }, { ...b }] }, {})).toBe(all[0]);
 });
 
 test('a fingerprint that is stored stays what it is', () => {
-  expect(fingerprintOf('ship', [a])).toBe('2ee666bb7bafdef460569bcbe0119f8557c9d7f04ceb051a132266b5df282989');
+  expect(fingerprintOf({ sceneCode: 'ship', images: [a] }, {})).toBe(
+    '2ee666bb7bafdef460569bcbe0119f8557c9d7f04ceb051a132266b5df282989',
+  );
 });

@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
+import { meaningPrefix } from '@vision/shared/contracts/create-query';
+import type { CreateQuery } from '@vision/shared/contracts/create-query';
+
+interface Meaning {
+  sceneCode: string;
+  images: readonly { sha256: string; bytes: number }[];
+}
 
 /**
- * What an image call means: the scene after defaulting and the pictures in their order, by content. File names,
- * declared types, the boundary and the order of other parts say nothing. Hexadecimal SHA-256 of a versioned text.
+ * What an image call means: its query, the scene after defaulting and the images in their order, by content. File
+ * names, declared types, the boundary and the order of other parts say nothing. Hexadecimal SHA-256 of a versioned
+ * text, which without a query is that of releases that know none.
  */
-export function fingerprintOf(sceneCode: string, images: readonly { sha256: string; bytes: number }[]): string {
+export function fingerprintOf({ sceneCode, images }: Meaning, query: CreateQuery): string {
+  const prefix = meaningPrefix(query);
+  const version = prefix === 'v1' ? ['image-detection/1'] : ['image-detection/2', prefix];
   const parts = images.map(({ sha256, bytes }) => `${sha256}:${bytes}`);
   return createHash('sha256')
-    .update(JSON.stringify(['image-detection/1', sceneCode, ...parts]))
+    .update(JSON.stringify([...version, sceneCode, ...parts]))
     .digest('hex');
 }

@@ -47,6 +47,8 @@ export interface Claim extends KeyId {
   taskId: string;
   requestId: string;
   sceneCode: string;
+  /** The caller's own name for a camera or an order. */
+  clientRef: string | null;
   imagesTotal: number;
   reservationId: string;
   attempt: number;
@@ -60,6 +62,7 @@ export interface ImageCall {
   /** The idempotency key as the first caller sent it. */
   requestId: string;
   sceneCode: string;
+  clientRef: string | null;
   imagesTotal: number;
   imagesSucceeded: number;
   reservationId: string;
@@ -100,6 +103,7 @@ export function toSnapshot(call: ImageCall, status: ImageCallSnapshot['status'])
     subject: call.subject,
     request_id: call.requestId,
     scene_code: call.sceneCode,
+    client_ref: call.clientRef ?? undefined,
     status,
     reservation_id: call.reservationId,
     images_total: call.imagesTotal,

@@ -1,4 +1,6 @@
 import { GateFullError } from '@vision/shared/async/gate';
+import { createQuery } from '@vision/shared/contracts/create-query';
+import type { CreateQuery } from '@vision/shared/contracts/create-query';
 import { fail } from '@vision/shared/errors';
 import { idempotencyHeaders, idempotencyKeyRefusals, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { readForm, requireMultipart } from '@vision/shared/http/multipart/read-form';
@@ -26,6 +28,7 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
       tag: 'Images',
       audience: 'public',
       headers: idempotencyHeaders,
+      query: createQuery,
       bodyDoc: {
         contentType: 'multipart/form-data',
         schema: form,
@@ -62,7 +65,7 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
     },
   );
 
-async function handle(deps: RouteDeps, { req, caller, signal }: RouteContext<unknown, unknown, unknown>) {
+async function handle(deps: RouteDeps, { req, caller, query, signal }: RouteContext<unknown, CreateQuery, unknown>) {
   const idempotencyKey = readIdempotencyKey(req);
   requireMultipart(req);
   const session = deps.spool.openSession();
@@ -71,7 +74,7 @@ async function handle(deps: RouteDeps, { req, caller, signal }: RouteContext<unk
       const { files, values } = await readForm(req, imageForm(session, deps.settings), giveUp);
       return { images: files, sceneCode: values.get('scene_code') ?? DEFAULT_SCENE };
     };
-    return toReply(await createImageDetection(deps, { caller, idempotencyKey, readUpload, signal }));
+    return toReply(await createImageDetection(deps, { caller, idempotencyKey, query, readUpload, signal }));
   } finally {
     await session.close();
   }

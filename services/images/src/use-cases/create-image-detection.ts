@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import type { CreateQuery } from '@vision/shared/contracts/create-query';
 import { defaultLimits } from '@vision/shared/contracts/limits';
 import type { SceneEntry } from '@vision/shared/contracts/scenes';
 import { fail } from '@vision/shared/errors';
@@ -27,6 +28,7 @@ interface Upload {
 export interface CreateImageDetection {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
+  query: CreateQuery;
   /** Reads the body. Rejects when nothing is written any more: with its first fault, or with the reason of `giveUp`. */
   readUpload: (giveUp?: AbortSignal) => Promise<Upload>;
   /** Ends the wait for another call; work that has begun is finished. */
@@ -50,7 +52,7 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
   const id = { subject: caller.subject, key: idempotencyKey.key };
   const { upload, ...found } = await openCall(deps, id, input);
   let holder = found.holder;
-  const fingerprint = fingerprintOf(upload.sceneCode, upload.images);
+  const fingerprint = fingerprintOf(upload, input.query);
   const dailyLimit = (caller.limits ?? defaultLimits).images_per_day;
   const uploadedAt = performance.now();
   const waitUntil = uploadedAt + deps.settings.keyWaitMs;
@@ -115,7 +117,7 @@ function acceptNewCall(deps: CreateDeps, caller: Caller, { sceneCode }: Upload):
   return scene;
 }
 
-function newKey({ caller, idempotencyKey }: CreateImageDetection, upload: Upload, fingerprint: string): NewKey {
+function newKey({ caller, idempotencyKey, query }: CreateImageDetection, upload: Upload, fingerprint: string): NewKey {
   const taskId = uuidv7();
   return {
     taskId,
@@ -124,6 +126,7 @@ function newKey({ caller, idempotencyKey }: CreateImageDetection, upload: Upload
     requestId: idempotencyKey.sent,
     fingerprint,
     sceneCode: upload.sceneCode,
+    clientRef: query.client_ref ?? null,
     imagesTotal: upload.images.length,
     reservationId: reservationId(taskId, 1),
   };

@@ -33,6 +33,7 @@ function toCall(claim: Claim, entries: ImageEntry[]): ImageCall {
     subject: claim.subject,
     requestId: claim.requestId,
     sceneCode: claim.sceneCode,
+    clientRef: claim.clientRef,
     imagesTotal: entries.length,
     imagesSucceeded: entries.filter((entry) => entry.outcome.status === 'succeeded').length,
     reservationId: claim.reservationId,

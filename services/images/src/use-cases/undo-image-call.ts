@@ -95,6 +95,7 @@ function undoneEvent(claim: Claim, retentionDays: number) {
     subject: claim.subject,
     requestId: claim.requestId,
     sceneCode: claim.sceneCode,
+    clientRef: claim.clientRef,
     imagesTotal: claim.imagesTotal,
     imagesSucceeded: 0,
     reservationId: claim.reservationId,

@@ -37,6 +37,7 @@ export interface Detections {
 
 export interface CallOptions {
   key?: string;
+  query?: string;
   caller?: Partial<Caller>;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -148,8 +149,11 @@ export function clientOf(url: string) {
       limits: { ...defaultLimits, images_per_day: 1000 },
       ...caller,
     });
-  const post = async (parts: Part[] | Buffer, { key = randomUUID(), caller, headers, signal }: CallOptions = {}) =>
-    fetch(`${url}/v1/vision/image-detections`, {
+  const post = async (
+    parts: Part[] | Buffer,
+    { key = randomUUID(), query = '', caller, headers, signal }: CallOptions = {},
+  ) =>
+    fetch(`${url}/v1/vision/image-detections${query}`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${await tokenOf(caller)}`,

@@ -2,16 +2,21 @@ import type { Knex } from 'knex';
 import type { ImageTask } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
 
-/** Stores the task record of an image call; an older snapshot than the stored one changes nothing. */
+/**
+ * Stores the task record of an image call; an older snapshot than the stored one changes nothing. A
+ * record without the caller's name may be that of a release that does not know it.
+ */
 export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
   await db.raw(
     `insert into tasks (task_id, subject, kind, request_id, request_key, scene_code, status, version, attempt,
-                        lower_bound, default_min_score, reservation_id, created_at, updated_at, ended_at, result_expires_at)
+                        lower_bound, default_min_score, reservation_id, client_ref, created_at, updated_at, ended_at,
+                        result_expires_at)
      values (:taskId, :subject, 'image', :requestId, :requestKey, :sceneCode, :status, :version, 1,
-             0, 0, :reservationId, :createdAt, :updatedAt, :updatedAt, :resultExpiresAt)
+             0, 0, :reservationId, :clientRef, :createdAt, :updatedAt, :updatedAt, :resultExpiresAt)
      on conflict (task_id) do update
-       set status = excluded.status, version = excluded.version, updated_at = excluded.updated_at
-     where tasks.kind = 'image' and tasks.version < excluded.version`,
+       set status = excluded.status, version = excluded.version, updated_at = excluded.updated_at,
+           client_ref = excluded.client_ref
+     where tasks.kind = 'image' and (tasks.version < excluded.version or tasks.client_ref is null)`,
     {
       taskId: task.taskId,
       subject: task.subject,
@@ -21,6 +26,7 @@ export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
       status: task.status,
       version: task.version,
       reservationId: task.reservationId,
+      clientRef: task.clientRef,
       createdAt: task.createdAt,
       updatedAt: task.updatedAt,
       resultExpiresAt: task.resultExpiresAt,

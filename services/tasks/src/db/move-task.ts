@@ -135,6 +135,7 @@ function toSnapshot(task: PublicTask): TaskSnapshot {
     kind: task.kind,
     request_id: task.requestId,
     scene_code: task.sceneCode,
+    client_ref: task.clientRef ?? undefined,
     status: task.status,
     lower_bound: task.lowerBound,
     default_min_score: task.defaultMinScore,

@@ -16,6 +16,7 @@ export interface TaskRow {
   lower_bound: number;
   default_min_score: number;
   reservation_id: string;
+  client_ref: string | null;
   source_label: string | null;
   object_key: string | null;
   reason: string | null;
@@ -59,6 +60,7 @@ export function toTask(row: TaskRow): Task {
     lowerBound: row.lower_bound,
     defaultMinScore: row.default_min_score,
     reservationId: row.reservation_id,
+    clientRef: row.client_ref,
     sourceLabel: row.source_label,
     objectKey: row.object_key,
     reason: row.reason,
@@ -94,6 +96,7 @@ function toImageTask(row: ImageTaskRow): ImageTask {
     status: row.status,
     version: row.version,
     reservationId: row.reservation_id,
+    clientRef: row.client_ref,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     resultExpiresAt: row.result_expires_at,

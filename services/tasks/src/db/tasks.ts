@@ -20,6 +20,7 @@ export interface NewDraft {
   kind: Task['kind'];
   requestId: string;
   requestKey: string;
+  clientRef?: string | undefined;
   sourceLabel?: string | undefined;
   objectKey?: string | undefined;
 }
@@ -44,6 +45,7 @@ export async function insertDraft(
       lower_bound: 0,
       default_min_score: 0,
       reservation_id: reservationIdOf(draft.taskId, 1),
+      client_ref: draft.clientRef ?? null,
       source_label: draft.sourceLabel ?? null,
       object_key: draft.objectKey ?? null,
       lease_until: inFuture(db, leaseMs),
@@ -99,6 +101,7 @@ export interface HistoryPage {
   status?: TaskStatus | undefined;
   sceneCode?: string | undefined;
   kind?: 'video' | 'image' | undefined;
+  clientRef?: string | undefined;
   /** Created then or later. */
   createdAfter?: Date | undefined;
   /** Created before then. */
@@ -119,6 +122,7 @@ export async function listVisibleTasks(db: Knex, page: HistoryPage): Promise<Vis
   if (page.createdBefore !== undefined) void query.where('created_at', '<', page.createdBefore);
   if (page.status !== undefined) void query.where({ status: page.status });
   if (page.sceneCode !== undefined) void query.where({ scene_code: page.sceneCode });
+  if (page.clientRef !== undefined) void query.where({ client_ref: page.clientRef });
   if (page.kind !== undefined) void query.whereIn('kind', page.kind === 'image' ? ['image'] : videoKinds);
   return (await query).flatMap((row) => toVisibleTask(row) ?? []);
 }

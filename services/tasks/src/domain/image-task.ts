@@ -12,6 +12,7 @@ export function imageTask(call: ImageCallSnapshot): ImageTask {
     status: call.status,
     version: call.version,
     reservationId: call.reservation_id,
+    clientRef: call.client_ref ?? null,
     createdAt: new Date(call.created_at),
     updatedAt: new Date(call.updated_at),
     resultExpiresAt: new Date(call.result_expires_at),

@@ -29,6 +29,7 @@ const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Ta
   lowerBound: 0.3,
   defaultMinScore: 0.8,
   reservationId: 'a/1',
+  clientRef: null,
   sourceLabel: null,
   objectKey: null,
   reason: null,

@@ -51,6 +51,8 @@ export interface Task {
   lowerBound: number;
   defaultMinScore: number;
   reservationId: string;
+  /** The caller's own name for a camera or an order. */
+  clientRef: string | null;
   /** `rtsp://host`, for logs and the operator. */
   sourceLabel: string | null;
   /** Key of the uploaded video in the object store. */
@@ -91,6 +93,7 @@ export interface ImageTask {
   status: TaskStatus;
   version: number;
   reservationId: string;
+  clientRef: string | null;
   createdAt: Date;
   updatedAt: Date;
   resultExpiresAt: Date;

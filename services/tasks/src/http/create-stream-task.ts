@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createQuery } from '@vision/shared/contracts/create-query';
 import { fail, refusalOf } from '@vision/shared/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import type { AppError } from '@vision/shared/errors';
@@ -40,6 +41,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
+      query: createQuery,
       bodyDoc: {
         contentType: 'application/json',
         schema: body,
@@ -48,11 +50,12 @@ export const createStreamTaskRoute = (deps: Deps) =>
       responses: createResponses,
       refusalExamples: () => [...bodyRefusals(), streamUnreachable(), tooManyPerMinute(20_000), ...createRefusals()],
     },
-    async ({ req, caller }) => {
+    async ({ req, caller, query }) => {
       const create = async () =>
         createStreamTask(deps, {
           caller,
           idempotencyKey: readIdempotencyKey(req),
+          query,
           readBody: async () => parseBody(deps, await readJson(req)),
         });
       return createdReply(await countCreate(deps.signals, 'stream', create));

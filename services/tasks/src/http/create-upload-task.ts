@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createQuery } from '@vision/shared/contracts/create-query';
 import { fail } from '@vision/shared/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
 import { requireMultipart } from '@vision/shared/http/multipart/read-form';
@@ -31,6 +32,7 @@ export const createUploadTaskRoute = (deps: Deps) =>
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
+      query: createQuery,
       bodyDoc: {
         contentType: 'multipart/form-data',
         schema: form,
@@ -44,13 +46,14 @@ export const createUploadTaskRoute = (deps: Deps) =>
         ...createRefusals(),
       ],
     },
-    async ({ req, caller }) => {
+    async ({ req, caller, query }) => {
       const create = async () => {
         const idempotencyKey = readIdempotencyKey(req);
         requireMultipart(req);
         return createUploadTask(deps, {
           caller,
           idempotencyKey,
+          query,
           receive: (objectKey) => {
             const { bodyIdleMs: idleMs, bodyTotalMs: totalMs } = deps.settings;
             return receiveVideo(req, { store: deps.store, objectKey, idleMs, totalMs });

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { clientRef } from '@vision/shared/contracts/create-query';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import { refusalOf } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import { readHistoryCursor } from '../domain/history-cursor.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { listTasks } from '../use-cases/list-tasks.ts';
-import { exampleTask, historyEntry, toView } from './task-view.ts';
+import { exampleTask, historyEntry, toHistoryEntry } from './task-view.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
@@ -28,6 +29,7 @@ const query = z.strictObject({
     .regex(/^[\w-]{1,64}$/)
     .optional(),
   kind: z.enum(['video', 'image']).optional(),
+  client_ref: clientRef.optional().describe('Only tasks created with this `client_ref`'),
   created_after: asDate,
   created_before: asDate,
   order: z
@@ -65,7 +67,7 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
         200: {
           description: 'Page of tasks',
           schema: page,
-          example: { items: [{ ...exampleTask('running'), kind: 'video' }], next_cursor: '' },
+          example: { items: [{ ...exampleTask('running'), kind: 'video', client_ref: 'gate-3' }], next_cursor: '' },
         },
       },
       refusalExamples: () => [refusalOf(() => readHistoryCursor({ matches: () => false }, '', 'x'))],
@@ -78,11 +80,11 @@ export const listTasksRoute = (deps: Pick<Deps, 'db' | 'cursorBox'>) =>
         status: asked.status,
         sceneCode: asked.scene_code,
         kind: asked.kind,
+        clientRef: asked.client_ref,
         createdAfter: asked.created_after,
         createdBefore: asked.created_before,
         order: asked.order,
       });
-      const items = tasks.map((task) => ({ ...toView(task), kind: task.kind === 'image' ? 'image' : 'video' }));
-      return { status: 200, body: { items, next_cursor: nextCursor } };
+      return { status: 200, body: { items: tasks.map(toHistoryEntry), next_cursor: nextCursor } };
     },
   );

@@ -1,6 +1,7 @@
 import { processorTimeHeader } from '@vision/shared/contracts/inference';
 import { z } from 'zod';
 import { taskPath } from '@vision/shared/contracts/ids';
+import { clientRef } from '@vision/shared/contracts/create-query';
 import { taskStatus } from '@vision/shared/contracts/task-events';
 import type { TaskStatus } from '@vision/shared/contracts/task-events';
 import { fail } from '@vision/shared/errors';
@@ -24,7 +25,10 @@ export const taskView = z
   .meta({ id: 'Task', description: 'Video task' });
 
 export const historyEntry = taskView
-  .extend({ kind: z.enum(['video', 'image']) })
+  .extend({
+    kind: z.enum(['video', 'image']),
+    client_ref: clientRef.optional().describe('`client_ref` of the create request; absent without one'),
+  })
   .meta({ id: 'TaskHistoryEntry', description: 'Video task or image call' });
 
 export type TaskView = z.infer<typeof taskView>;
@@ -51,6 +55,13 @@ export function toView(task: VisibleTask): TaskView {
     updated_at: task.updatedAt.toISOString(),
   };
 }
+
+/** The same in a list, with what tasks of spec 2.1 do not have. */
+export const toHistoryEntry = (task: VisibleTask): z.infer<typeof historyEntry> => ({
+  ...toView(task),
+  kind: task.kind === 'image' ? 'image' : 'video',
+  client_ref: task.clientRef ?? undefined,
+});
 
 /** 201 for a new task, 202 while nobody knows whether the backend has it, 200 for a replay. */
 export function createdReply({ task, replayed, processorMs = 0 }: Created): Reply {

@@ -19,11 +19,11 @@ export interface Created {
 /** Stores the hidden row that everything a create takes hangs on, so that a dead process leaves nothing behind. */
 export async function beginDraft(
   { db, settings }: CreateDeps,
-  { caller, idempotencyKey }: CreateRequest,
+  { caller, idempotencyKey, query }: CreateRequest,
   source: Pick<NewDraft, 'taskId' | 'kind' | 'sourceLabel' | 'objectKey'>,
 ): Promise<Task> {
   const { key: requestKey, sent: requestId } = idempotencyKey;
-  const draft = { ...source, subject: caller.subject, requestId, requestKey };
+  const draft = { ...source, subject: caller.subject, requestId, requestKey, clientRef: query.client_ref };
   return insertDraft(db, { draft, leaseMs: settings.leaseMs, retentionDays: settings.retentionDays });
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CreateQuery } from '@vision/shared/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/shared/errors';
@@ -18,6 +19,7 @@ import type { CreateDeps } from './deps.ts';
 export interface CreateRequest {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
+  query: CreateQuery;
 }
 
 /** Nobody has used the key, and new work is accepted; or another request works on it. */

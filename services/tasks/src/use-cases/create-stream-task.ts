@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { meaningPrefix } from '@vision/shared/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { StreamUrl } from '@vision/shared/net/stream-url';
 import { createAnswerTime } from './answer-time.ts';
@@ -21,7 +22,7 @@ export async function createStreamTask(
 ): Promise<Created> {
   const opened = await openCreate(deps, request);
   const { sceneCode, url } = await request.readBody();
-  const meaning = `v1|stream|${sceneCode}|${url.href}`;
+  const meaning = `${meaningPrefix(request.query)}|stream|${sceneCode}|${url.href}`;
   if (opened.key === 'done') return { task: await replayTask(deps, opened, meaning), replayed: true };
   const draft = await beginDraft(deps, request, { taskId: uuidv7(), kind: 'stream', sourceLabel: url.label });
   crashPoint('tasks.create-stream.drafted');

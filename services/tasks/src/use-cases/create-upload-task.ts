@@ -1,4 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
+import { meaningPrefix } from '@vision/shared/contracts/create-query';
+import type { CreateQuery } from '@vision/shared/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/shared/errors';
 import { videoKeyOf } from '../domain/video-key.ts';
@@ -25,7 +27,7 @@ export interface CreateUploadRequest extends CreateRequest {
 export async function createUploadTask(deps: CreateDeps, request: CreateUploadRequest): Promise<Created> {
   const opened = await openCreate(deps, request);
   if (opened.key === 'done') {
-    const { meaning } = meaningOf(await request.receive(undefined));
+    const { meaning } = meaningOf(request.query, await request.receive(undefined));
     return { task: await replayTask(deps, opened, meaning), replayed: true };
   }
   const taskId = uuidv7();
@@ -36,7 +38,7 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
   const draft = await beginDraft(deps, request, { taskId, kind: 'upload', objectKey });
   crashPoint('tasks.create-upload.drafted');
   return finishDraft(deps, draft, async () => {
-    const { sceneCode, meaning } = meaningOf(await request.receive(objectKey));
+    const { sceneCode, meaning } = meaningOf(request.query, await request.receive(objectKey));
     crashPoint('tasks.create-upload.stored');
     const claimed = await claimKey(deps, request, { opened, draft, meaning });
     if (claimed.outcome === 'replayed') return claimed;
@@ -47,7 +49,7 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
 }
 
 /** What two uploads have in common that are the same request. */
-function meaningOf({ sceneCode, sha256 }: ReceivedUpload): { sceneCode: string; meaning: string } {
-  if (sceneCode) return { sceneCode, meaning: `v1|upload|${sceneCode}|${sha256}` };
+function meaningOf(query: CreateQuery, { sceneCode, sha256 }: ReceivedUpload): { sceneCode: string; meaning: string } {
+  if (sceneCode) return { sceneCode, meaning: `${meaningPrefix(query)}|upload|${sceneCode}|${sha256}` };
   throw fail.requestInvalid('scene_code_missing', 'Send scene_code with the file.', { field: 'scene_code' });
 }

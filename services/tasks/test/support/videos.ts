@@ -26,6 +26,7 @@ export function formOf(parts: Part[], boundary = BOUNDARY): Buffer {
 
 export interface UploadOptions extends CallOptions {
   port: number;
+  query?: string;
   parts?: Part[];
   /** Sends these bytes instead of a form. */
   rawBody?: Buffer | AsyncIterable<Buffer>;
@@ -36,7 +37,18 @@ export interface UploadOptions extends CallOptions {
 
 /** Posts an upload over a plain socket, so that bodies may be broken, endless or cut. */
 export async function upload(options: UploadOptions): Promise<Answer> {
-  const { port, parts, rawBody, headers = {}, abortAfter, subject = 'subject-a', key, limits, maintenance } = options;
+  const {
+    port,
+    query = '',
+    parts,
+    rawBody,
+    headers = {},
+    abortAfter,
+    subject = 'subject-a',
+    key,
+    limits,
+    maintenance,
+  } = options;
   const caller = { subject, limits: { ...defaultLimits, ...limits }, maintenance };
   const token = await testToken('gateway', 'tasks', caller);
   const body =
@@ -50,7 +62,7 @@ export async function upload(options: UploadOptions): Promise<Answer> {
   const sending = request({
     host: '127.0.0.1',
     port,
-    path: '/v1/vision/video-tasks',
+    path: `/v1/vision/video-tasks${query}`,
     method: 'POST',
     agent: false,
     headers: {

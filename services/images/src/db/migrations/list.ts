@@ -7,6 +7,7 @@ import { sweepMarksMigration } from '@vision/shared/object-store/sweep-marks';
 import { outboxMigration } from '@vision/shared/messaging/outbox';
 import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
 import { imageCalls } from './0001-image-calls.ts';
+import { clientRefs } from './0002-client-ref.ts';
 
 export const migrations: Migration[] = [
   imageCalls,
@@ -17,4 +18,5 @@ export const migrations: Migration[] = [
   outboxKeyMigration,
   bucketOwnerMigration,
   sweepMarksMigration,
+  clientRefs,
 ];

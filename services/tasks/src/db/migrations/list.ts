@@ -13,6 +13,7 @@ import { submissionsByTime } from './0005-audit.ts';
 import { tasksByStatus } from './0006-tasks-by-status.ts';
 import { placeClaims } from './0007-place-claims.ts';
 import { sentPlaces } from './0008-sent-places.ts';
+import { clientRefs, tasksByClientRef } from './0009-client-ref.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -32,4 +33,6 @@ export const migrations: Migration[] = [
   bucketOwnerMigration,
   sweepMarksMigration,
   positionEpochsMigration,
+  clientRefs,
+  tasksByClientRef,
 ];

@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { createQuery, meaningPrefix } from './create-query.ts';
+
+test('takes the documented form of client_ref and no other', () => {
+  for (const client_ref of ['gate-3', 'a', 'A.b_c:D-9', 'x'.repeat(64)]) {
+    expect(createQuery.parse({ client_ref })).toEqual({ client_ref });
+  }
+  for (const client_ref of ['', 'x'.repeat(65), 'a b', 'a|b', 'a&b', 'a=b', 'ä', 'a\n', '\0', ['a', 'b'], 5, null]) {
+    expect(createQuery.safeParse({ client_ref }).success).toBe(false);
+  }
+  expect(createQuery.safeParse({ clientref: 'a' }).success).toBe(false);
+});
+
+test('a request without parameters means what it meant before there were any', () => {
+  expect(meaningPrefix({})).toBe('v1');
+  expect(meaningPrefix({ client_ref: undefined })).toBe('v1');
+  expect(meaningPrefix({ client_ref: 'gate-3' })).toBe('v2|client_ref=gate-3');
+});

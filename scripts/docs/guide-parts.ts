@@ -54,6 +54,7 @@ function limits(): string[][] {
     ['Video tasks that have not ended', `${daily.active_tasks} per subject \\*`],
     ['Image calls at once', `${daily.image_calls} per subject \\*`],
     ['Video uploads at once', `${daily.video_uploads} per subject \\*`],
+    ['Video downloads at once', `${daily.video_downloads} per subject \\*`],
     ['Pace of a client', `at least ${pace.parse(undefined) / 1024} KiB/s over ${window.parse(undefined) / 1000} s`],
     ['Retention of results and images', `${retentionConfig.RETENTION_DAYS.parse(undefined)} days`],
   ];
@@ -68,6 +69,7 @@ const advice: Record<string, string> = {
   404: 'The task does not exist or is not yours, or the address does not exist.',
   405: 'Use a method that the header `Allow` names.',
   409: 'Nothing: the task has ended.',
+  416: 'Request a range within the content; the header `Content-Range` says its size.',
   429: 'Send the same request again after `Retry-After` seconds, a create request with the same key.',
   500: 'The service has a defect. Repeat a create request with the same key only.',
   503: 'Send the same request again after `Retry-After` seconds, a create request with the same key.',

@@ -9,7 +9,7 @@ import { guessing, keys } from './tables/keys.ts';
 import { nameAttacks } from './tables/names.ts';
 import { operators } from './tables/operators.ts';
 import { pictures } from './tables/pictures.ts';
-import { cursors, tenants } from './tables/reads.ts';
+import { cursors, ranges, tenants } from './tables/reads.ts';
 import { services } from './tables/services.ts';
 import { slow } from './tables/slow.ts';
 import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
@@ -26,6 +26,7 @@ export const groups: readonly AttackGroup[] = [
   bodies,
   idempotency,
   cursors,
+  ranges,
   tenants,
   operators,
   addresses,

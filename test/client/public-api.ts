@@ -155,6 +155,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/video': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns the uploaded video of a task
+     * @description Returns the file as it was uploaded, entirely or one range of it, until the results of the task are deleted.
+     */
+    get: operations['getTaskVideo'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/usage': {
     parameters: {
       query?: never;
@@ -219,7 +239,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    /** @description Error response (RFC 9457). `code` is absent on 403, 404, 405, 500 and conflicts of the admin API. */
+    /** @description Error response (RFC 9457). `code` is absent on 403, 404, 405, 416, 500 and conflicts of the admin API. */
     Problem: {
       /** @description Problem type: `urn:vision:problem:<details.reason>` */
       type: string;
@@ -284,6 +304,8 @@ export interface components {
         /** @description True if the backend reported the job earlier */
         seen_before: boolean;
       };
+      /** @description 416: size of the content */
+      bytes?: number;
       /** @description 405: methods that the path supports */
       allow?: string[];
     };
@@ -628,6 +650,12 @@ export interface components {
     'Retry-After': number;
     /** @description Present if the response is an idempotent replay; nothing was charged again */
     'Idempotency-Replayed': 'true';
+    /** @description Unit of ranges that the operation accepts */
+    'Accept-Ranges': 'bytes';
+    /** @description Strong entity tag of the content */
+    ETag: string;
+    /** @description Range of the content in the response and size of the content; with 416 only the size */
+    'Content-Range': string;
   };
   pathItems: never;
 }
@@ -978,7 +1006,7 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls or video uploads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
@@ -1959,6 +1987,189 @@ export interface operations {
       };
     };
   };
+  getTaskVideo: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description One range of bytes (RFC 9110), for example `bytes=0-1023`. Several ranges return the whole video. */
+        Range?: string;
+        /** @description Entity tag; if it is not that of the video, `Range` is ignored */
+        'If-Range'?: string;
+        /** @description Entity tags; if one is that of the video, the response is 304 */
+        'If-None-Match'?: string;
+      };
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Video */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Accept-Ranges': components['headers']['Accept-Ranges'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content: {
+          'video/mp4': Blob;
+          'video/quicktime': Blob;
+        };
+      };
+      /** @description Requested range */
+      206: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Accept-Ranges': components['headers']['Accept-Ranges'];
+          'Content-Range': components['headers']['Content-Range'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content: {
+          'video/mp4': Blob;
+          'video/quicktime': Blob;
+        };
+      };
+      /** @description Not modified */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `not_an_upload`: The task is not of an uploaded video, so no video is stored for it.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `video_not_found`: The video of the task is no longer stored.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `range_not_satisfiable`: The range begins behind the end of the content, which has 146515 bytes. */
+      416: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Content-Range': components['headers']['Content-Range'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-SYS-UNAVAILABLE, `object_store_unavailable`: The object store is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `object_store_busy`: The object store is at its limit of concurrent requests. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   getUsage: {
     parameters: {
       query?: never;
@@ -2333,7 +2544,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls or video uploads of the subject run at once. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
        *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many video tasks of the subject have not ended. Retry after the time in Retry-After.

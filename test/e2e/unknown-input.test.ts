@@ -45,6 +45,7 @@ const operations: Record<string, Operation> = {
   getImageDetection: { method: 'GET', path: `/v1/vision/image-detections/${TASK}`, status: 404 },
   listTasks: { method: 'GET', path: '/v1/vision/tasks', status: 200 },
   getTask: { method: 'GET', path: `/v1/vision/tasks/${TASK}`, status: 200 },
+  getTaskVideo: { method: 'GET', path: `/v1/vision/tasks/${TASK}/video`, status: 200 },
   getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },

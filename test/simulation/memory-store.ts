@@ -55,6 +55,7 @@ export function createMemoryStore(): MemoryStore {
       },
       close: () => undefined,
       bucket: 'memory',
+      getRange: refuse,
       getToFile: refuse,
       abortIncomplete: refuse,
       ensureBucket: refuse,

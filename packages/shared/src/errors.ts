@@ -15,6 +15,7 @@ export type ErrorKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'unsatisfiable'
   | 'exhausted'
   | 'unavailable'
   | 'internal';
@@ -152,6 +153,12 @@ export const fail = {
     ),
   notFound: (message = 'There is nothing at this address.', reason: ReasonOf<'none'> = 'not_found') =>
     new AppError('not_found', message, { reason }),
+  /** No byte of the representation lies in the requested range. */
+  rangeUnsatisfiable: (bytes: number) =>
+    new AppError('unsatisfiable', `The range begins behind the end of the content, which has ${bytes} bytes.`, {
+      reason: 'range_not_satisfiable',
+      details: { field: 'Range', bytes },
+    }),
   methodNotAllowed: (allow: string[]) =>
     new AppError('method_not_allowed', `Use ${allow.join(' or ')}.`, {
       reason: 'method_not_allowed',

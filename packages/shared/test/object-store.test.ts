@@ -47,6 +47,59 @@ test('a stream of several parts comes back as it was and can be read into a file
   expect((await readFile(path)).equals(body)).toBe(true);
 });
 
+/** What a range gives, read whole. */
+async function rangeOf(client: ObjectStore, request: { key: string; first: number; bytes: number }): Promise<Buffer> {
+  const to = new PassThrough();
+  const [chunks] = await Promise.all([all(to as AsyncIterable<Buffer>), client.getRange(request, to)]);
+  return Buffer.concat(chunks);
+}
+
+test('a range gives the bytes between its ends and ends the stream', async () => {
+  const body = randomBytes(300_000);
+  const key = `${prefix}range`;
+  await store.put({ key, body, contentType: 'video/mp4' });
+  expect((await rangeOf(store, { key, first: 0, bytes: 300_000 })).equals(body)).toBe(true);
+  expect((await rangeOf(store, { key, first: 299_999, bytes: 1 })).equals(body.subarray(299_999))).toBe(true);
+  expect((await rangeOf(store, { key, first: 1_000, bytes: 70_000 })).equals(body.subarray(1_000, 71_000))).toBe(true);
+  const missing = { key: `${prefix}none`, first: 0, bytes: 1 };
+  await expect(store.getRange(missing, new PassThrough())).rejects.toMatchObject({ reason: 'object_not_found' });
+});
+
+test.each([
+  ['more', 'abcdef'],
+  ['less', 'ab'],
+])('a range of which the store gives %s is no range: its stream is destroyed', async (_name, given) => {
+  const client = await scripted(() => given);
+  const to = new PassThrough();
+  const closed = new Promise((resolve) => to.once('close', resolve));
+  to.on('error', () => undefined).resume();
+  await expect(client.getRange({ key: 'x', first: 0, bytes: 4 }, to)).rejects.toMatchObject({
+    reason: 'object_store_unavailable',
+  });
+  await closed;
+  expect(to.readableEnded).toBe(false);
+});
+
+test('a reader that takes nothing holds the store back, and its leaving ends the exchange', async () => {
+  const body = randomBytes(8 * 1024 * 1024);
+  const key = `${prefix}held`;
+  await store.put({ key, body, contentType: 'video/mp4' });
+  const to = new PassThrough();
+  let written = 0;
+  const write = to.write.bind(to) as (chunk: Buffer) => boolean;
+  to.write = ((chunk: Buffer) => {
+    written += chunk.length;
+    return write(chunk);
+  }) as typeof to.write;
+  const leaving = new AbortController();
+  const reading = store.getRange({ key, first: 0, bytes: body.length, signal: leaving.signal }, to);
+  reading.catch(() => undefined);
+  await once(to, 'readable');
+  leaving.abort(new Error('left'));
+  await expect(reading).rejects.toThrow('left');
+  expect(written).toBeLessThan(1024 * 1024);
+});
+
 test('a stream of known length and hash goes in one request, and only if both are true', async () => {
   const body = randomBytes(3 * 1024 * 1024);
   const key = `${prefix}known`;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
@@ -143,6 +144,25 @@ test('a slot lives as long as its upload, however long', async () => {
   expect((await leases()).map(({ id }) => id)).toEqual([lease?.id]);
   expect((await detect(key, url, '/v1/vision/video-tasks')).status).toBe(429);
   socket.destroy();
+});
+
+test('downloads of a video have slots of their own, which their readers release', async () => {
+  const { key } = await gateway.newKey({ video_downloads: 1, video_uploads: 0 });
+  const download = (signal?: AbortSignal) =>
+    fetch(`${gateway.url}/v1/vision/tasks/${randomUUID()}/video`, {
+      headers: bearer(key),
+      ...(signal ? { signal } : {}),
+    });
+  holdAnswers();
+  const leaving = new AbortController();
+  const first = download(leaving.signal).catch(() => undefined);
+  await until(() => held.length === 1);
+  const second = await download();
+  expect([second.status, await second.json()]).toMatchObject([429, { details: { limit: 'video_downloads' } }]);
+  leaving.abort();
+  await first;
+  gateway.upstream.reset();
+  await until(async () => (await download()).status === 200);
 });
 
 test('a slot is free when the client goes away, long before its lease is over', async () => {

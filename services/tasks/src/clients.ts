@@ -11,6 +11,7 @@ import { createQuotaClient } from '@vision/shared/quota-client';
 import { createImagesClient } from './clients/images.ts';
 import { createResultsClient } from './clients/results.ts';
 import { createStreamProbe } from './clients/stream-probe.ts';
+import { createVideoReader } from './clients/video-reader.ts';
 import type { Config } from './config.ts';
 import { VIDEO_PREFIX } from './domain/video-key.ts';
 import type { Deps } from './use-cases/deps.ts';
@@ -18,7 +19,7 @@ import { VIDEOS } from './use-cases/sweep-videos.ts';
 
 export type Clients = Pick<
   Deps,
-  'store' | 'ownPrefix' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'
+  'store' | 'videos' | 'ownPrefix' | 'inference' | 'quota' | 'results' | 'images' | 'policy' | 'probe'
 >;
 
 /** Builds what speaks to everything outside of the service but its database and Kafka. */
@@ -28,8 +29,10 @@ export function createClients(config: Config, { db, logger }: { db: Knex; logger
   const signer = createTokenSigner({ issuer: 'tasks', key, publicKeys });
   const between = { signer, timeoutMs: config.SERVICE_TIMEOUT_MS, logger };
   const policy = createStreamPolicy(config);
+  const stored = { ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS };
   return {
-    store: createObjectStore({ ...objectStoreOptions(config), idleMs: config.S3_IDLE_MS }),
+    store: createObjectStore(stored),
+    videos: createVideoReader(stored),
     ownPrefix: createOwnPrefix({ db, name: VIDEOS, prefix: VIDEO_PREFIX }),
     inference: createInferenceClient({
       baseUrl: config.INFERENCE_URL,

@@ -158,9 +158,13 @@ const settingsOf = (config: Config): Settings => ({
   placesKeptPercent: config.PLACES_KEPT_PERCENT,
 });
 
-async function closeClients({ inference, results, store }: ReturnType<typeof createClients>, db: Knex): Promise<void> {
+async function closeClients(
+  { inference, results, store, videos }: ReturnType<typeof createClients>,
+  db: Knex,
+): Promise<void> {
   inference.close();
   results?.close();
   store.close();
+  videos.close();
   await db.destroy();
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '@vision/shared/testing/until';
 import { madeVideo, results, untilStatus, video } from '../../support/video.ts';
 import { form, scene } from '../../support/system.ts';
 import type { Answer, Caller } from '../../support/system.ts';
@@ -87,6 +88,51 @@ export const cursors: AttackGroup = {
   ],
 };
 
+/** Reads the victim's video with a header `Range`. */
+const ranged = (name: string, expected: string, range: string): Attack => ({
+  name,
+  expected,
+  attempt: async (target) => {
+    const { owner, taskId } = await victim(target);
+    const answer = await owner.send('GET', `/v1/vision/tasks/${taskId}/video`, { headers: { range } });
+    if (answer.status >= 400) return said(answer);
+    return `${answer.status} ${answer.headers.get('content-range') ?? 'the whole'}`;
+  },
+});
+
+const NO_RANGE = '416 range_not_satisfiable';
+
+export const ranges: AttackGroup = {
+  title: 'Ranges of a video',
+  wanted: 'memory, or bytes outside of the video',
+  withinMs: 30_000,
+  atOnce: 4,
+  attacks: [
+    ranged('two ranges', '200 the whole', 'bytes=0-0,2-2'),
+    ranged('a thousand ranges', '200 the whole', `bytes=${Array.from({ length: 1_000 }, () => '0-').join()}`),
+    ranged('a reversed range', '200 the whole', 'bytes=9-1'),
+    ranged('a unit other than bytes', '200 the whole', 'furlongs=0-1'),
+    ranged('a range beyond the end', NO_RANGE, 'bytes=99999999-'),
+    ranged('a range beyond every number', NO_RANGE, `bytes=${'9'.repeat(400)}-`),
+    ranged('the last no bytes', NO_RANGE, 'bytes=-0'),
+    {
+      name: 'a thousand downloads of the whole at once',
+      expected: 'some answered, the others 429, and the video is whole afterwards',
+      withinMs: 60_000,
+      attempt: async (target) => {
+        const { owner, taskId } = await victim(target);
+        const read = () => owner.send('GET', `/v1/vision/tasks/${taskId}/video`, { headers: { range: 'bytes=0-' } });
+        const statuses = new Set((await Promise.all(Array.from({ length: 1_000 }, read))).map(({ status }) => status));
+        await until(async () => (await read()).status === 206);
+        const isExpected = statuses.has(206) && [...statuses].every((status) => [206, 429].includes(status));
+        return isExpected
+          ? 'some answered, the others 429, and the video is whole afterwards'
+          : `statuses ${[...statuses].join()}`;
+      },
+    },
+  ],
+};
+
 /** A problem document without what differs from request to request. */
 const essence = ({ status, body }: Answer): string => {
   const { instance: _instance, trace_id: _trace, ...rest } = body;
@@ -95,6 +141,7 @@ const essence = ({ status, body }: Answer): string => {
 
 const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
+  ['video', (caller, id) => caller.get(`/v1/vision/tasks/${id}/video`)],
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
   ['stop', (caller, id) => caller.stop(id)],
 ];

@@ -27,6 +27,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'createStreamTask',
       'createUploadTask',
       'getTask',
+      'getTaskVideo',
       'listTasks',
       'stopTask',
       'listInternalTasks',

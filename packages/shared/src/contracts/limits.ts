@@ -11,6 +11,7 @@ export const subjectLimits = z.object({
   active_tasks: bound(10, 1_000_000).describe('Video tasks not yet ended'),
   image_calls: bound(20, 10_000).describe('Image calls in flight'),
   video_uploads: bound(2, 10_000).describe('Video uploads in flight'),
+  video_downloads: bound(4, 10_000).describe('Downloads of uploaded videos in flight'),
 });
 
 export type SubjectLimits = z.infer<typeof subjectLimits>;

@@ -58,6 +58,7 @@ const problemDetails = z
       })
       .optional()
       .describe('`verification_disproved`: what the backend reports about the job'),
+    bytes: z.int().optional().describe('416: size of the content'),
     allow: z.array(z.string()).optional().describe('405: methods that the path supports'),
   })
   .meta({ id: 'ProblemDetails' });
@@ -70,7 +71,8 @@ export const documentedProblem = problem
   })
   .meta({
     id: 'Problem',
-    description: 'Error response (RFC 9457). `code` is absent on 403, 404, 405, 500 and conflicts of the admin API.',
+    description:
+      'Error response (RFC 9457). `code` is absent on 403, 404, 405, 416, 500 and conflicts of the admin API.',
   });
 
 export type Problem = z.infer<typeof problem>;

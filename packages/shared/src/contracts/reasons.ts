@@ -47,6 +47,7 @@ export const publicReasons = {
     too_many_parts: 'The form holds too many parts.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
+    not_an_upload: 'The task is not of an uploaded video, so no video is stored for it.',
     path_malformed: 'The percent-encoding of the path is malformed.',
     request_malformed: 'The request is not valid HTTP, or its headers are too large.',
     host_missing: 'The header `Host` is missing.',
@@ -76,7 +77,7 @@ export const publicReasons = {
   'OP-QUOTA-RATE-LIMITED': {
     rate_exceeded: 'The subject sends too many requests per second.',
     active_tasks: 'Too many video tasks of the subject have not ended.',
-    too_many_in_flight: 'Too many image calls or video uploads of the subject run at once.',
+    too_many_in_flight: 'Too many image calls, video uploads or video downloads of the subject run at once.',
     processor_time_exceeded: 'Images and videos of the subject have used more processor time than their share.',
     probe_rate: 'Too many streams of the subject are probed at once or per minute.',
     too_many_invalid_keys: 'The network of the client has sent too many invalid API keys.',
@@ -115,6 +116,8 @@ export const publicReasons = {
   none: {
     not_found: 'The address does not exist.',
     task_not_found: 'The task does not exist or belongs to another subject.',
+    video_not_found: 'The video of the task is no longer stored.',
+    range_not_satisfiable: 'The header `Range` names no byte of the content.',
     method_not_allowed: 'The address does not have this method.',
     internal: 'The service has a defect.',
   },

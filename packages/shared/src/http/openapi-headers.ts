@@ -35,6 +35,18 @@ export const headerDocs = {
     description: 'Present if the response is an idempotent replay; nothing was charged again',
     schema: { type: 'string' as const, enum: ['true'] },
   },
+  'Accept-Ranges': {
+    description: 'Unit of ranges that the operation accepts',
+    schema: { type: 'string' as const, enum: ['bytes'] },
+  },
+  'Content-Range': {
+    description: 'Range of the content in the response and size of the content; with 416 only the size',
+    schema: { type: 'string' as const, example: 'bytes 0-1023/146515' },
+  },
+  ETag: {
+    description: 'Strong entity tag of the content',
+    schema: { type: 'string' as const, example: '"019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10"' },
+  },
   'Cache-Control': {
     description: 'The response contains a secret or is valid only now',
     schema: { type: 'string' as const, enum: ['no-store'] },

@@ -7,25 +7,30 @@ import type { ResponseDoc, RouteDefinition } from './route.ts';
 export function successResponses(definition: RouteDefinition, components: Components): Record<string, ResponseConfig> {
   return Object.fromEntries(
     Object.entries<ResponseDoc>(definition.responses).map(
-      ([status, { description, schema, example, headers = [] }]) => {
+      ([status, { description, schema, example, mediaTypes, headers = [] }]) => {
         const names = [...commonHeaders(definition), ...headers];
         if (schema) components.name(schema);
-        const content = schema && {
+        const json = schema && {
           schema,
           ...(example === undefined ? {} : { example: components.checked(example, schema, definition.operation) }),
         };
+        const content = json ? { 'application/json': json } : mediaTypes && binary(mediaTypes);
         return [
           status,
           {
             description,
             headers: headerRefs(names, components),
-            ...(content ? { content: { 'application/json': content } } : {}),
+            ...(content ? { content } : {}),
           },
         ];
       },
     ),
   );
 }
+
+/** Contents that are sent as they are. */
+const binary = (mediaTypes: string[]) =>
+  Object.fromEntries(mediaTypes.map((type) => [type, { schema: { type: 'string' as const, format: 'binary' } }]));
 
 /** Headers of every answer of a route, refusals included. */
 export function commonHeaders({

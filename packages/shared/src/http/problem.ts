@@ -10,6 +10,7 @@ export const statusOfKind: Record<ErrorKind, number> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  unsatisfiable: 416,
   exhausted: 429,
   unavailable: 503,
   internal: 500,
@@ -22,6 +23,7 @@ const titleOfKind: Record<ErrorKind, string> = {
   not_found: 'Not found',
   method_not_allowed: 'Method not allowed',
   conflict: 'Conflict',
+  unsatisfiable: 'Range not satisfiable',
   exhausted: 'Limit reached',
   unavailable: 'Temporarily unavailable',
   internal: 'Internal error',
@@ -56,6 +58,7 @@ export function headersOfError(error: AppError): Partial<Record<HeaderName, stri
   const allow = error.details['allow'];
   if (error.kind === 'unauthenticated') headers['WWW-Authenticate'] = 'Bearer';
   if (error.kind === 'method_not_allowed' && Array.isArray(allow)) headers['Allow'] = allow.join(', ');
+  if (error.kind === 'unsatisfiable') headers['Content-Range'] = `bytes */${String(error.details['bytes'])}`;
   if (error.kind === 'exhausted' || error.kind === 'unavailable')
     headers['Retry-After'] = String(error.retryAfterS ?? 1);
   return headers;

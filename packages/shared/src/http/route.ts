@@ -21,6 +21,8 @@ export interface ResponseDoc {
   schema?: z.ZodType | undefined;
   /** A body that fits the schema. */
   example?: unknown;
+  /** Media types of a body that is not JSON and that the route sends by itself. */
+  mediaTypes?: string[] | undefined;
   /** Headers that only this answer carries. */
   headers?: HeaderName[] | undefined;
 }

@@ -1,7 +1,8 @@
+import type { Writable } from 'node:stream';
 import { createConnection, exchange } from './exchange.ts';
 import type { Connection, ObjectStoreOptions } from './exchange.ts';
-import { get, getToFile, list, remove, stat } from './objects.ts';
-import type { FileRequest, StoredObject } from './objects.ts';
+import { get, getRange, getToFile, list, remove, stat } from './objects.ts';
+import type { FileRequest, RangeRequest, StoredObject } from './objects.ts';
 import { abortIncomplete, put } from './uploads.ts';
 import type { PutRequest } from './uploads.ts';
 
@@ -25,6 +26,11 @@ export interface ObjectStore {
   getToFile(request: FileRequest): Promise<void>;
   /** The whole object, for those that are small; one larger than `maxBytes` is refused as if the store were away. */
   get(key: string, maxBytes: number): Promise<Buffer>;
+  /**
+   * Writes a range of an object into a stream and ends it. A slow reader slows the store down: no more than the buffers
+   * of two streams is in memory. When it fails the stream is destroyed, so that no part passes for the whole.
+   */
+  getRange(request: RangeRequest, to: Writable): Promise<void>;
   /** Size and date, undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
   /** Removes objects; those that are not there count as removed. */
@@ -49,6 +55,7 @@ export function createObjectStore(options: ObjectStoreOptions): ObjectStore {
     put: (request) => put(connection, request),
     getToFile: (request) => getToFile(connection, request),
     get: (key, maxBytes) => get(connection, key, maxBytes),
+    getRange: (request, to) => getRange(connection, request, to),
     stat: (key) => stat(connection, key),
     remove: (keys) => remove(connection, keys),
     list: (prefix, after) => list(connection, prefix, after),

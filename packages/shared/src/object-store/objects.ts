@@ -1,4 +1,5 @@
 import { open, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { asAppError, fail } from '../errors.ts';
 import { readBody } from '../http/read-body.ts';
@@ -18,6 +19,45 @@ export interface FileRequest {
   /** Size of the object; an answer that ends before or goes beyond it failed. */
   bytes?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+export interface RangeRequest {
+  key: string;
+  /** First byte and number of bytes; all of them have to be there. */
+  first: number;
+  bytes: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes a range of an object into a stream and ends it; holds no more of it than the buffers of both streams, and
+ * waits for a slow reader. Throws as `ObjectStore` says; `to` is destroyed then.
+ */
+export async function getRange(
+  connection: Connection,
+  { key, first, bytes, signal }: RangeRequest,
+  to: Writable,
+): Promise<void> {
+  const givenUp = new AbortController();
+  const limits = { operation: 'get_range', signal, givenUp: givenUp.signal, deadlineMs: Infinity };
+  await exchange(connection, limits, async (client) => {
+    const body = await client.getPartialObject(connection.bucket, key, first, bytes);
+    let sent = 0;
+    const counted = async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        sent += chunk.length;
+        // A store without ranges sends the whole object.
+        if (sent > bytes) throw new Error(`the store gave more than ${bytes} bytes`);
+        yield chunk;
+      }
+      if (sent < bytes) throw new Error(`the store gave ${sent} of ${bytes} bytes`);
+    };
+    to.once('close', () => {
+      // Its reader has left: no fault of the store.
+      if (!to.writableFinished && sent < bytes) givenUp.abort();
+    });
+    await pipeline(body, counted, to);
+  });
 }
 
 /**

@@ -29,6 +29,7 @@ export function bodyFaults(api: Api, { content }: ApiResponse, { headers, text }
   const type = mediaType(headers.get('content-type'));
   const documented = content[type];
   if (!documented) return [`the content type "${type}" is not documented`];
+  if (!/^application\/(?:[\w.-]+\+)?json$/.test(type)) return [];
   const body = parsed(text);
   return body === undefined ? ['the body is not JSON'] : api.faultsOf(documented.schema, body, 'the body');
 }

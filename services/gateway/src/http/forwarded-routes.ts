@@ -12,7 +12,7 @@ import type { SlotKind } from '../clients/slots.ts';
 import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { cutOf } from './cut-reason.ts';
-import { inSlot } from './in-slot.ts';
+import { inSlot, isUpload } from './in-slot.ts';
 
 type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
@@ -37,6 +37,13 @@ export const forwarded: Forwarded[] = [
     slot: 'video_uploads',
   },
   { operation: 'getTask', method: 'get', path: '/v1/vision/tasks/{task_id}', owner: 'tasks' },
+  {
+    operation: 'getTaskVideo',
+    method: 'get',
+    path: '/v1/vision/tasks/{task_id}/video',
+    owner: 'tasks',
+    slot: 'video_downloads',
+  },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   {
@@ -78,7 +85,7 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
         // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
         const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
         // Its cost is read from the answer of work that goes on when the client has left.
-        const isAnswerAwaited = kind !== undefined;
+        const isAnswerAwaited = kind !== undefined && isUpload(kind);
         const cut = () => cutOf(res);
         const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
         const way = { operation, owner, path: target, caller, isAnswerAwaited, cut, onAnswer };

@@ -24,21 +24,25 @@ export interface SlotRequest {
 export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () => Promise<T>): Promise<T> {
   const { kind, caller } = request;
   const limit = caller.limits?.[kind] ?? 0;
-  const budget = deps.processorBudgets.waitFor(caller.subject);
+  // A download is no work for processors.
+  const budget = isUpload(kind) ? deps.processorBudgets.waitFor(caller.subject) : undefined;
   // Awaited below; until then a failure must not count as unhandled.
-  budget.catch(() => undefined);
+  budget?.catch(() => undefined);
   const slot = await deps.slots.take(caller.subject, kind, limit);
   try {
-    assertBudget(deps, caller, await budget);
+    if (budget) assertBudget(deps, caller, await budget);
     deps.signals.limitDecided(kind, slot ? 'allowed' : 'refused', caller.subject);
     const policy = { name: kind, quota: limit, unit: 'concurrent-requests' } as const;
     addLimit(request.res, policy, { name: kind, remaining: slot?.remaining ?? 0 });
     if (!slot) throw fail.rateLimited('too_many_in_flight', 1, { limit: kind, allowed: limit });
-    return await asUpload(deps, work);
+    return await (isUpload(kind) ? asUpload(deps, work) : work());
   } finally {
     slot?.release();
   }
 }
+
+/** Whether requests of this kind bring content whose processing is charged. */
+export const isUpload = (kind: SlotKind): boolean => kind !== 'video_downloads';
 
 function assertBudget({ signals }: SlotDeps, { subject }: Caller, waitMs: number): void {
   signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);

@@ -14,6 +14,14 @@ const otherBrands = /^(hei[cxms]|hev[cmsx]|mif1|msf1|avi[fs]|miaf|MA1[AB]|jpeg|j
 /** First atoms of QuickTime files from before `ftyp`. */
 const oldAtoms = new Set(['moov', 'mdat', 'wide', 'free']);
 
+export type VideoMediaType = 'video/mp4' | 'video/quicktime';
+
+/** Media type of a video by its first 12 bytes: QuickTime names its brand, or is older than brands. */
+export const mediaTypeOf = (head: Buffer): VideoMediaType =>
+  head.toString('latin1', 4, 8) !== 'ftyp' || head.toString('latin1', 8, 12) === 'qt  '
+    ? 'video/quicktime'
+    : 'video/mp4';
+
 /**
  * Whether the beginning of a file is that of an MP4 or MOV video, by content alone.
  * @returns undefined when more bytes are needed to tell; `isWhole` says that there are no more.

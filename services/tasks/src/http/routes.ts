@@ -16,6 +16,7 @@ import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
 import { findKnownTasksRoute } from './find-known-tasks.ts';
 import { getTaskRoute } from './get-task.ts';
+import { getTaskVideoRoute } from './get-task-video.ts';
 import {
   getInternalTaskRoute,
   listInternalTasksRoute,
@@ -35,6 +36,7 @@ export const routes = (deps: Deps): Route[] => [
   createUploadTaskRoute(deps),
   listTasksRoute(deps),
   getTaskRoute(deps),
+  getTaskVideoRoute(deps),
   stopTaskRoute(deps),
   listInternalTasksRoute(deps),
   stopInternalTaskRoute(deps),

@@ -13,6 +13,7 @@ import type { StatusReader } from '@vision/shared/status/status';
 import type { BackendStatus } from '../clients/backend-status.ts';
 import type { ImagesClient } from '../clients/images.ts';
 import type { ResultsClient } from '../clients/results.ts';
+import type { VideoReader } from '../clients/video-reader.ts';
 import type { StreamProbe } from '../clients/stream-probe.ts';
 import type { Signals } from '../signals.ts';
 import type { AwaitedEnds } from './awaited-ends.ts';
@@ -38,6 +39,8 @@ export interface Deps {
   images: ImagesClient | undefined;
   results: ResultsClient | undefined;
   store: ObjectStore;
+  /** Stored videos as callers read them, on connections of their own. */
+  videos: VideoReader;
   /** What the keys of new videos begin with. */
   ownPrefix: () => Promise<string>;
   /** Background loops whose steps fail task by task. */

@@ -2,17 +2,19 @@
  * `make chart`: everything about the chart that needs no cluster. `UPDATE=1 make chart` writes the renders in
  * charts/vision/golden anew instead of comparing them.
  */
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
 import { stringify } from 'yaml';
 import { say } from '../local/settings.ts';
 import { againstDefinitions, isOfKubernetes } from './custom-kinds.ts';
 import type { Schema } from './custom-kinds.ts';
 import { readDefinitions } from './definitions.ts';
-import { chartDir, examples, goldenDir, kubernetesVersions, renderArguments, withoutChance } from './examples.ts';
+import { chartDir, examples, kubernetesVersions, renderArguments, withoutChance } from './examples.ts';
 import { nameOf, parseManifests } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
+import { keepRender, keptForm, keptRender } from './renders.ts';
 import { againstRestricted } from './restricted.ts';
 import { sourcesDigest, sourcesFile } from './sources.ts';
 import { ensureTools, run } from './tools.ts';
@@ -122,16 +124,14 @@ function checkRules({ promtool }: Tools, manifests: Manifest[]): void {
 }
 
 function compare(name: string, rendered: string): void {
-  const file = join(goldenDir, `${name}.yaml`);
+  const text = keptForm(rendered);
   if (isUpdate) {
-    mkdirSync(goldenDir, { recursive: true });
-    writeFileSync(file, rendered);
+    keepRender(name, text);
     return;
   }
-  const wanted = join(scratch, `${name}.rendered.yaml`);
-  writeFileSync(wanted, rendered);
-  if (readFileSync(file, 'utf8') === rendered) return;
-  const difference = run('sh', ['-c', `diff -u "${file}" "${wanted}" | head -n 60; true`]);
+  const kept = keptRender(name) ?? '';
+  if (kept === text) return;
+  const difference = createTwoFilesPatch('kept', 'rendered', kept, text).split('\n').slice(0, 60).join('\n');
   throw new Error(`${name} renders otherwise than it is kept; "UPDATE=1 make chart" keeps it:\n${difference}`);
 }
 

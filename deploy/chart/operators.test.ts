@@ -7,16 +7,17 @@ import { consumerGroups, dlqTopic, topics } from '@vision/shared/contracts/topic
 import { topicsSetting, wantedTopics } from '@vision/shared/messaging/topics-config';
 import { serviceNames } from '../local/service-environment.ts';
 import { root } from '../local/settings.ts';
-import { chartDir, goldenDir } from './examples.ts';
+import { chartDir } from './examples.ts';
 import { keysOfSecrets, nameOf, parseManifests, podOf } from './manifests.ts';
 import type { Manifest } from './manifests.ts';
+import { keptManifests } from './renders.ts';
 
 /** What an object has beyond a manifest, by path; undefined where there is nothing. */
 type Tree = { [key: string]: Tree } & { [index: number]: Tree };
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const objects = globSync(join(chartDir, 'examples/operators/*.yaml')).flatMap((file) => parseManifests(read(file)));
-const rendered = parseManifests(read(join(goldenDir, 'operators.yaml')));
+const rendered = keptManifests('operators');
 const ofKind = (kind: string) => objects.filter((one) => one.kind === kind);
 const byName = (kind: string) => new Map(ofKind(kind).map((one) => [one.metadata.name, one.spec ?? {}]));
 const sorted = (names: Iterable<string>) => [...names].sort();

@@ -9,13 +9,9 @@ import { video } from './video.ts';
 
 export const dashboards: Dashboard[] = [upstreamTimeouts, overview, video, quota, kafka, capacity];
 
-/** Where they are written: for whoever runs Grafana, and for the chart, which reads no file outside its folder. */
-const FOLDERS = ['deploy/dashboards', 'charts/vision/files/dashboards'];
+/** The chart reads no file outside its folder; compose and operators take them from there. */
+const FOLDER = 'charts/vision/files/dashboards';
 
 /** What Grafana shows, by file. */
 export const dashboardFiles = (): Record<string, string> =>
-  Object.fromEntries(
-    dashboards.flatMap((dashboard) =>
-      FOLDERS.map((folder) => [`${folder}/${dashboard.name}.json`, grafanaJson(dashboard)]),
-    ),
-  );
+  Object.fromEntries(dashboards.map((dashboard) => [`${FOLDER}/${dashboard.name}.json`, grafanaJson(dashboard)]));

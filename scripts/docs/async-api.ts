@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as frames from '@vision/shared/contracts/frame-events';
 import * as images from '@vision/shared/contracts/image-events';
+import * as jobs from '@vision/shared/contracts/job-events';
 import * as tasks from '@vision/shared/contracts/task-events';
 import type { EventDefinition } from '@vision/shared/contracts/envelope';
 import { topicDefinitions } from '@vision/shared/contracts/topics';
 import { z } from 'zod';
 import { serviceNames } from './services.ts';
 
-const named = [tasks, images, frames].flatMap((module) => Object.entries(module as Record<string, unknown>));
+const named = [tasks, images, frames, jobs].flatMap((module) => Object.entries(module as Record<string, unknown>));
 const events = named.flatMap(([name, entry]) => (isEvent(entry) ? [described(name, entry)] : []));
 type DescribedEvent = ReturnType<typeof described>;
 

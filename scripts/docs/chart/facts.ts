@@ -25,7 +25,11 @@ const consumed = (group: string, ...names: (keyof typeof topics)[]): Consumed[] 
 /** Stands in `createConsumer` and `subscriptions` of each service. */
 const consumers: Record<string, Consumed[]> = {
   tasks: consumed('tasks', 'images', 'results'),
-  results: [...consumed('results-frames', 'frames'), ...consumed('results-tasks', 'tasks')],
+  results: [
+    ...consumed('results-frames', 'frames'),
+    ...consumed('results-tasks', 'tasks'),
+    ...consumed('results-jobs', 'jobs'),
+  ],
   quota: consumed('quota', 'tasks', 'images'),
 };
 

@@ -64,6 +64,7 @@ export const overlays: Record<string, Schema> = {
     images: topic,
     results: topic,
     frames: topic,
+    jobs: topic,
     deadLetters: topic,
   }),
   'kafka.manageTopics': { enum: ['apply', 'check', 'none'] },

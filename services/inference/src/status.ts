@@ -13,7 +13,7 @@ export function createStatus({ db, kafka, store }: { db: Knex; kafka: KafkaClien
     service: 'inference',
     checks: {
       database: askDatabase(db, migrations),
-      kafka: askKafka(kafka, [topics.frames]),
+      kafka: askKafka(kafka, [topics.frames, topics.jobs]),
       object_store: askStore(store),
     },
   });

@@ -12,6 +12,7 @@ import type { EventProducer } from '@vision/shared/messaging/producer';
 import type { Relay } from '@vision/shared/messaging/relay';
 import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
+import { jobSubscriptions } from './consumers/jobs.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
 import { auditsOf } from './use-cases/audits.ts';
@@ -23,8 +24,8 @@ import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
 import { verifySegments } from './use-cases/verify-segments.ts';
 
 export interface Background {
-  consumers: { frames: EventConsumer; tasks: EventConsumer };
-  /** Whether both consumers work; for the liveness check. */
+  consumers: { frames: EventConsumer; tasks: EventConsumer; jobs: EventConsumer };
+  /** Whether all consumers work; for the liveness check. */
   isAlive: () => boolean;
   start: () => void;
   stop: () => Promise<void>;
@@ -62,13 +63,9 @@ export function createBackground(
     // While one partition waits for its commit, the others are decoded.
     concurrency: 4,
   });
-  const tasks = createConsumer({
-    db: deps.db,
-    kafka,
-    groupId: 'results-tasks',
-    subscriptions: subscriptions(),
-    onFatal,
-  });
+  const consumer = { db: deps.db, kafka, onFatal };
+  const tasks = createConsumer({ ...consumer, groupId: 'results-tasks', subscriptions: subscriptions() });
+  const jobs = createConsumer({ ...consumer, groupId: 'results-jobs', subscriptions: jobSubscriptions() });
   const retention = createPoller({
     name: 'retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
@@ -87,14 +84,15 @@ export function createBackground(
     config,
   });
   return {
-    consumers: { frames, tasks },
-    isAlive: () => frames.isAlive() && tasks.isAlive(),
+    consumers: { frames, tasks, jobs },
+    isAlive: () => frames.isAlive() && tasks.isAlive() && jobs.isAlive(),
     start: () => {
-      for (const part of [relay, frames, tasks, retention, ...ends, auditor, ...compaction]) part.start();
+      for (const part of [relay, frames, tasks, jobs, retention, ...ends, auditor, ...compaction]) part.start();
     },
     stop: async () => {
       const pollers = [retention, ...ends, auditor, ...compaction];
-      await Promise.all([frames.stop(10_000), tasks.stop(10_000), ...pollers.map((poller) => poller.stop())]);
+      const consumers = [frames, tasks, jobs].map((consumer) => consumer.stop(10_000));
+      await Promise.all([...consumers, ...pollers.map((poller) => poller.stop())]);
       await relay.stop();
       await producer.stop();
     },

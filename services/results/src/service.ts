@@ -112,7 +112,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
 
 const checksOf = (config: Config, db: Knex, form: FormChoice): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
-  kafkaCheck(config, { consumes: [topics.tasks, topics.frames], publishes: [topics.results] }),
+  kafkaCheck(config, { consumes: [topics.tasks, topics.frames, topics.jobs], publishes: [topics.results] }),
   storeCheck(config, form),
 ];
 

@@ -24,7 +24,7 @@ export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusP
     service: 'results',
     checks: {
       database: askDatabase(db, migrations),
-      kafka: askKafka(kafka, [topics.results, topics.frames, topics.tasks]),
+      kafka: askKafka(kafka, [topics.results, topics.frames, topics.tasks, topics.jobs]),
       tasks: askService(tasks),
       images: askService(images),
     },

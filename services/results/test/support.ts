@@ -220,7 +220,7 @@ export const settingsOfStore = ({ endpoint, region, bucket, accessKey, secretKey
 /** The service as it is deployed, on topics, ports and, unless one is lent, a database of its own. */
 export async function startResults(settings: Record<string, string> = {}, lent?: TestDatabase): Promise<TestResults> {
   const database = lent ?? (await testResults());
-  const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results] });
+  const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results, topics.jobs] });
   const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
   const s3 = await testS3();
   const config = readConfig({

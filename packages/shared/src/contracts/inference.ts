@@ -89,6 +89,11 @@ export const capacityReply = z
   .object({
     free: jobsByKind.describe('Jobs that could begin now; those of one kind take room from the other'),
     places: jobsByKind.describe('Jobs that can be at work together'),
+    features: z
+      .array(z.string().max(40))
+      .max(100)
+      .optional()
+      .describe('Optional parts of this contract that the backend has; left out: none. Unknown names are ignored'),
   })
   .meta({ id: 'BackendCapacity' });
 

@@ -12,6 +12,8 @@ export const topics = {
   results: 'vision.results.v1',
   /** Result frames and end-of-job messages of the inference backend. */
   frames: 'vision.frames.v1',
+  /** Facts about jobs at work that no decision depends on, such as the state of a live source. */
+  jobs: 'vision.jobs.v1',
 } as const;
 
 /** The consumer groups of each service, with the topics that they read. */
@@ -21,6 +23,7 @@ export const consumerGroups = {
   results: [
     { group: 'results-frames', topics: [topics.frames] },
     { group: 'results-tasks', topics: [topics.tasks] },
+    { group: 'results-jobs', topics: [topics.jobs] },
   ],
 } as const;
 

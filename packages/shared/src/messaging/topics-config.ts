@@ -17,6 +17,7 @@ const declaration = z
     images: form.optional(),
     results: form.optional(),
     frames: form.optional(),
+    jobs: form.optional(),
     deadLetters: form.optional(),
   })
   .superRefine((declared, context) => {

@@ -4,6 +4,9 @@ import { totalPlaces } from '../db/workers.ts';
 import { roomFor } from '../domain/room.ts';
 import type { Deps } from './deps.ts';
 
+/** Optional parts of the contract that this backend has. `sources`: it publishes snapshots of the sources of jobs. */
+const features = ['sources'];
+
 /** What the workers together can take, as they measure it, and how much of it is free. */
 export async function getCapacity({
   db,
@@ -12,5 +15,5 @@ export async function getCapacity({
 }: Pick<Deps, 'db' | 'settings' | 'sandbox'>): Promise<CapacityReply> {
   const [active, places] = await Promise.all([countActive(db), totalPlaces(db, settings.workerSeenMs)]);
   const free = sandbox.canRun ? roomFor(places, active) : { stream: 0, object: 0 };
-  return { free, places: { stream: Math.min(places.live, places.jobs), object: places.files } };
+  return { free, places: { stream: Math.min(places.live, places.jobs), object: places.files }, features };
 }

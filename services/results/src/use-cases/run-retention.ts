@@ -6,6 +6,7 @@ import {
   partitionDays,
   today,
 } from '../db/partitions.ts';
+import { deleteSourcesBelow } from '../db/sources.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { isExpired } from './keep-partitions.ts';
@@ -43,6 +44,7 @@ export async function runRetention(
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
   await inBatches(() => deleteLateFramesBelow(db, firstKept, BATCH));
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
+  await inBatches(() => deleteSourcesBelow(db, firstKept, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
   signals.retentionRan(removed);
   const days = await partitionDays(db, 'segments');

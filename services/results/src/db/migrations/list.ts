@@ -16,6 +16,7 @@ import { segments, segmentsIndex } from './0009-segments.ts';
 import { frameForm } from './0011-frame-form.ts';
 import { segmentCopies } from './0012-segment-copies.ts';
 import { unmatchedFrames } from './0013-unmatched-frames.ts';
+import { sources } from './0014-sources.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -39,4 +40,5 @@ export const migrations: Migration[] = [
   unmatchedFrames,
   bucketOwnerMigration,
   positionEpochsMigration,
+  sources,
 ];

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { imageSize } from './detection.ts';
+import { defineEvent } from './envelope.ts';
+import { topics } from './topics.ts';
+
+/** What the source of a job does, as its worker sees it. */
+export const sourceState = z.enum([
+  'connecting',
+  'streaming',
+  'stalled',
+  'blocked',
+  'reconnecting',
+  'waiting',
+  'processing',
+]);
+
+const counter = z.int().min(0);
+
+const sourceChangedData = z.object({
+  job_id: z.uuid(),
+  attempt: z.int().min(0).describe('Attempt at work; grows when another worker takes over the job'),
+  n: z.int().min(1).describe('Number of the snapshot within the attempt; the greatest one holds'),
+  at_ms: z.int().min(0).describe('Unix time of the snapshot in milliseconds'),
+  since_ms: z.int().min(0).describe('Unix time since which the state holds, in milliseconds'),
+  state: sourceState.describe(
+    '`streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait for this worker. ' +
+      '`reconnecting`: the connection was lost. `waiting`: away for long; no capacity slot is held. ' +
+      '`processing`: frames of an uploaded video are read',
+  ),
+  // A string, because an older consumer has to read the reasons of a newer backend.
+  reason: z
+    .string()
+    .regex(/^[a-z_]{1,40}$/)
+    .optional()
+    .describe('Why the last connection ended; a coarse word without anything of the source'),
+  codec: z
+    .string()
+    .regex(/^[a-z0-9_]{1,20}$/)
+    .optional(),
+  image: imageSize.optional().describe('Size of decoded frames before scaling'),
+  sample_fps: z.number().min(0).max(1000).optional().describe('Frame rate at which the source is sampled'),
+  measured_fps: z.number().min(0).max(1000).optional().describe('Frames per second since the last snapshot'),
+  is_behind: z.boolean().optional().describe('Whether the worker is too slow for the frame rate'),
+  dropped: z
+    .object({ fresher: counter, no_number: counter, not_held: counter, unsent: counter })
+    .optional()
+    .describe('Frames of this attempt that were read and not published, by reason'),
+  reconnects: counter.optional().describe('Connections of this attempt that were lost'),
+  duration_ms: counter.optional().describe('Uploaded videos: how long the video plays'),
+});
+
+/** A snapshot of the source of a job. Publishing is best effort; a later snapshot replaces a lost one. */
+export const sourceChanged = defineEvent({
+  type: 'vision.source.changed.v1',
+  topic: topics.jobs,
+  schema: sourceChangedData,
+  doc: {
+    sentBy: 'inference',
+    receivedBy: ['results'],
+    summary: 'The source of a job changed its state, or a minute has passed. Optional for a backend',
+    example: {
+      job_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+      attempt: 1,
+      n: 7,
+      at_ms: 1_790_000_000_000,
+      since_ms: 1_789_999_940_000,
+      state: 'streaming',
+      codec: 'h264',
+      image: { width: 1920, height: 1080 },
+      sample_fps: 5,
+      measured_fps: 4.9,
+      is_behind: false,
+      dropped: { fresher: 0, no_number: 0, not_held: 0, unsent: 0 },
+      reconnects: 1,
+    },
+  },
+});
+
+export type SourceChangedData = z.infer<typeof sourceChangedData>;

@@ -1,0 +1,77 @@
+import type { Knex } from 'knex';
+import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { Source } from '../domain/source.ts';
+
+/** The source of a task, locked until the end of the transaction; undefined when the backend has told nothing of it. */
+export async function lockSource(tx: Knex, taskId: string): Promise<Source | undefined> {
+  return tx<Source & { task_id: string }>('sources')
+    .where({ task_id: taskId })
+    .forUpdate()
+    .first('snapshot', 'earlier', 'states');
+}
+
+/** Stores a source unless a newer snapshot of it is stored. */
+export async function saveSource(tx: Knex, { snapshot, earlier, states }: Source): Promise<void> {
+  await tx.raw(
+    `insert into sources as known (task_id, attempt, n, snapshot, earlier, states)
+     values (:taskId, :attempt, :n, :snapshot, :earlier, :states)
+     on conflict (task_id) do update
+        set attempt = excluded.attempt, n = excluded.n, snapshot = excluded.snapshot, earlier = excluded.earlier,
+            states = excluded.states, updated_at = now()
+      where (known.attempt, known.n) < (excluded.attempt, excluded.n)`,
+    {
+      taskId: snapshot.job_id,
+      attempt: snapshot.attempt,
+      n: snapshot.n,
+      snapshot: JSON.stringify(snapshot),
+      earlier: JSON.stringify(earlier),
+      states,
+    },
+  );
+}
+
+/** Lists the state of a snapshot. */
+export async function listState(tx: Knex, snapshot: SourceChangedData): Promise<void> {
+  const { job_id: taskId, attempt, n, since_ms: atMs, state, reason } = snapshot;
+  await tx('source_states')
+    .insert({ task_id: taskId, attempt, n, at_ms: atMs, state, reason: reason ?? null })
+    .onConflict()
+    .ignore();
+}
+
+/**
+ * Removes the `most` states that held the shortest among the `among` oldest ones of a task, so that long outages stay
+ * listed; returns how many. The first one stays.
+ */
+export async function mergeStates(
+  tx: Knex,
+  taskId: string,
+  { among, most }: { among: number; most: number },
+): Promise<number> {
+  const result = await tx.raw<{ rowCount: number }>(
+    `with older as (
+       select attempt, n, lead(at_ms) over places - at_ms as held, row_number() over places as place
+         from source_states where task_id = :taskId
+       window places as (order by attempt, n)
+        order by attempt, n limit :among)
+     delete from source_states where task_id = :taskId and (attempt, n) in (
+       select attempt, n from older where place > 1 order by held nulls last, attempt, n limit :most)`,
+    { taskId, among, most },
+  );
+  return result.rowCount;
+}
+
+/** Removes the sources of tasks with smaller ids; returns how many rows went. */
+export async function deleteSourcesBelow(db: Knex, taskId: string, batch: number): Promise<number> {
+  const states = await db.raw<{ rowCount: number }>(
+    `delete from source_states where (task_id, attempt, n) in (
+       select task_id, attempt, n from source_states where task_id < :taskId order by task_id limit :batch)`,
+    { taskId, batch },
+  );
+  const sources = await db.raw<{ rowCount: number }>(
+    `delete from sources where task_id in (
+       select task_id from sources where task_id < :taskId order by task_id limit :batch)`,
+    { taskId, batch },
+  );
+  return Math.max(states.rowCount, sources.rowCount);
+}

@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '@vision/shared/testing/until';
 import { jobWorld, serveVideo } from '../../services/inference/test/support/job-service.ts';
 import type { JobWorld } from '../../services/inference/test/support/job-service.ts';
+import { HOSTILE_STREAMS } from '../../test/support/hostile-streams/flood-bytes.ts';
+import { hostileStream } from '../../test/support/hostile-streams/hostile-stream.ts';
 import { atLeast, atMost, median, quantile, timed } from '../figures.ts';
 import type { Figure } from '../figures.ts';
-import { HTTP_FLOODS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
 import { hostileBuild } from './hostile-build.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -19,14 +17,6 @@ const NEIGHBOURS = 2;
 const PLAYED_FRAMES = 3;
 const WINDOW_MS = 15_000;
 const REST_MS = 3_000;
-
-const NAMES = [
-  ...Object.keys(RTSP_FLOODS),
-  ...Object.keys(RTMP_FLOODS),
-  ...Object.keys(HTTP_FLOODS),
-  'HLS pieces that last no time',
-  'HTTP in bursts of 2.6 s',
-];
 
 type Worker = Awaited<ReturnType<JobWorld['spawn']>>;
 
@@ -42,7 +32,7 @@ interface Sample {
  * shown.
  */
 export async function streamFloods(wanted = ''): Promise<Figure[]> {
-  const names = NAMES.filter((name) => name.includes(wanted));
+  const names = HOSTILE_STREAMS.filter((name) => name.includes(wanted));
   if (names.length === 0) return [];
   const build = hostileBuild();
   process.stdout.write(`  ${build.removed} bounds of readers were taken out\n`);
@@ -64,23 +54,22 @@ export async function streamFloods(wanted = ''): Promise<Figure[]> {
 }
 
 async function compare(
-  names: string[],
+  names: readonly string[],
   { world, worker, lookAt }: { world: JobWorld; worker: Worker; lookAt: () => Promise<Sample> },
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   let before = await shown('quiet streams', await lookAt());
   for (const name of names) {
-    const sources = startSources();
-    const { url } = await ask<{ url: string }>(sources, { serve: name });
-    const job = await submit(worker, url);
+    const stream = await hostileStream(name);
+    const job = await submit(worker, stream.url);
     await plays(world, worker, job);
-    const first = await ask<Cost>(sources, { turn: true });
+    const first = await stream.turn();
     const flooded = await shown(name, await lookAt());
-    const last = await ask<Cost>(sources, { cost: true });
+    const last = await stream.cost();
     const [cpuMs, mb] = [last.cpuMs - first.cpuMs, (last.floodBytes - first.floodBytes) / 1e6];
     process.stdout.write(`    the sender: ${cpuMs.toFixed(0)} ms of a processor, ${mb.toFixed(0)} MB taken\n`);
     await worker.stop(job);
-    sources.disconnect();
+    stream.close();
     await worker.ended(job);
     await pause(REST_MS);
     const after = await shown('quiet streams', await lookAt());
@@ -109,11 +98,6 @@ function figuresOf(name: string, flooded: Sample, quiet: Sample[]): Figure[] {
   ];
 }
 
-interface Cost {
-  cpuMs: number;
-  floodBytes: number;
-}
-
 /** @throws when the stream fails before it was seen to play: then nothing is shown by what follows */
 async function plays(world: JobWorld, worker: Worker, job: string): Promise<void> {
   const { status, error } = await until(async () => {
@@ -121,18 +105,6 @@ async function plays(world: JobWorld, worker: Worker, job: string): Promise<void
     return read.status === 'failed' || world.messages(job).length >= PLAYED_FRAMES ? read : undefined;
   });
   if (status === 'failed') throw new Error(`the hostile stream did not play: ${error}`);
-}
-
-function startSources(): ChildProcess {
-  const script = join(import.meta.dirname, 'hostile-sources.ts');
-  const args = ['-n', '19', process.execPath, '--conditions=@vision/source', '--no-warnings', script];
-  return spawn('nice', args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-}
-
-async function ask<T>(sources: ChildProcess, message: object): Promise<T> {
-  sources.send(message);
-  const [said] = (await once(sources, 'message')) as [T];
-  return said;
 }
 
 async function submit(worker: Worker, url: string): Promise<string> {

@@ -12,6 +12,7 @@ import { pictures } from './tables/pictures.ts';
 import { cursors, ranges, tenants } from './tables/reads.ts';
 import { services } from './tables/services.ts';
 import { slow } from './tables/slow.ts';
+import { turningStreams } from './tables/turning-streams.ts';
 import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
 import { realVideos } from './tables/real-videos.ts';
 import { videos } from './tables/videos.ts';
@@ -38,6 +39,7 @@ export const groups: readonly AttackGroup[] = [
   pictures,
   videos,
   realVideos,
+  turningStreams,
   forms,
   slow,
 ];

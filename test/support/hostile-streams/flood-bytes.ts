@@ -1,4 +1,4 @@
-import { formatRtmp, MESSAGE } from '../../services/inference/src/inputs/rtmp/rtmp-message.ts';
+import { formatRtmp, MESSAGE } from '../../../services/inference/src/inputs/rtmp/rtmp-message.ts';
 
 /** What a stream sends without end once it has turned hostile. Each is some kilobytes that can be repeated. */
 
@@ -55,3 +55,16 @@ export const HTTP_FLOODS: Record<string, { container: 'mpegts' | 'flv'; bytes: B
     bytes: Buffer.alloc(60 * KIB, Buffer.from('0800000000000000000000' + '0000000b', 'hex')),
   },
 };
+
+const PIECES = 'HLS pieces that last no time';
+/** Everything comes, but seconds late and at once. */
+export const BURSTS = 'HTTP in bursts of 2.6 s';
+
+/** What `server.ts` can play. */
+export const HOSTILE_STREAMS: readonly string[] = [
+  ...Object.keys(RTSP_FLOODS),
+  ...Object.keys(RTMP_FLOODS),
+  ...Object.keys(HTTP_FLOODS),
+  PIECES,
+  BURSTS,
+];

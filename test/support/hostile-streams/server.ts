@@ -11,16 +11,16 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { createRtspReader, formatMessage } from '../../services/inference/src/inputs/rtsp/rtsp-message.ts';
-import { MESSAGE } from '../../services/inference/src/inputs/rtmp/rtmp-message.ts';
-import { tcpServer } from '../../services/inference/test/support/live-servers.ts';
-import { rtspServer } from '../../services/inference/test/support/rtsp-server.ts';
-import { info, scriptedRtmp } from '../../services/inference/test/support/scripted-rtmp.ts';
-import { HTTP_FLOODS, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
+import { createRtspReader, formatMessage } from '../../../services/inference/src/inputs/rtsp/rtsp-message.ts';
+import { MESSAGE } from '../../../services/inference/src/inputs/rtmp/rtmp-message.ts';
+import { tcpServer } from '../../../services/inference/test/support/live-servers.ts';
+import { rtspServer } from '../../../services/inference/test/support/rtsp-server.ts';
+import { info, scriptedRtmp } from '../../../services/inference/test/support/scripted-rtmp.ts';
+import { BURSTS, HTTP_FLOODS, NULL_PACKETS, RTMP_FLOODS, RTSP_FLOODS } from './flood-bytes.ts';
 
 const BURST_MS = 2_600;
 const PIECE_S = 4;
-const VIDEO = join(import.meta.dirname, '../../examples/street.mp4');
+const VIDEO = join(import.meta.dirname, '../../../examples/street.mp4');
 const turn = Promise.withResolvers<undefined>();
 const state = { isHostile: false, floodBytes: 0 };
 
@@ -177,7 +177,7 @@ const serve = (name: string): Promise<string> => {
   if (rtsp) return rtspFlood(rtsp);
   if (rtmp) return rtmpFlood(rtmp);
   if (web) return httpFlood(web);
-  return name === 'HLS pieces that last no time' ? pieces() : bursts();
+  return name === BURSTS ? bursts() : pieces();
 };
 
 process.on('message', (asked: { serve?: string; turn?: boolean }) => {

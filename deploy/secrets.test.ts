@@ -32,6 +32,7 @@ const services = {
   RESULTS_CURSOR_KEYS: ['results'],
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
+  LINK_KEYS: ['gateway'],
   STREAM_URL_KEY: ['inference', 'tasks'],
   S3_ACCESS_KEY: ['images', 'inference', 'results', 'tasks'],
   S3_SECRET_KEY: ['images', 'inference', 'results', 'tasks'],

@@ -88,6 +88,7 @@ test('a container gets its own secrets and no others', () => {
     RESULTS_CURSOR_KEYS: ['results'],
     ADMIN_TOKEN: ['gateway', 'visionctl'],
     API_KEY_PEPPERS: ['gateway'],
+    LINK_KEYS: ['gateway'],
     STREAM_URL_KEY: ['inference', 'tasks'],
     REDIS_PASSWORD: ['gateway', 'redis'],
     GRAFANA_PASSWORD: ['grafana'],

@@ -13,6 +13,7 @@ const generators = {
   RESULTS_CURSOR_KEYS: () => randomBytes(32).toString('base64'),
   ADMIN_TOKEN: () => randomBytes(32).toString('base64url'),
   API_KEY_PEPPERS: () => `1:${randomBytes(32).toString('base64')}`,
+  LINK_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
   STREAM_URL_KEY: () => randomBytes(32).toString('base64'),
   POSTGRES_PASSWORD: () => randomBytes(18).toString('hex'),
   GATEWAY_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),

@@ -47,6 +47,7 @@ export const holders: Record<string, readonly ServiceName[]> = {
   SERVICE_PUBLIC_KEYS: serviceNames,
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
+  LINK_KEYS: ['gateway'],
   REDIS_URL: ['gateway'],
   STREAM_URL_KEY: ['tasks', 'inference'],
   CURSOR_KEYS: ['tasks', 'results'],
@@ -121,6 +122,7 @@ function secretsOf(infrastructure: Infrastructure, name: ServiceName): NodeJS.Pr
     CURSOR_KEYS: own('CURSOR_KEYS'),
     ADMIN_TOKEN: secrets.ADMIN_TOKEN,
     API_KEY_PEPPERS: secrets.API_KEY_PEPPERS,
+    LINK_KEYS: secrets.LINK_KEYS,
     STREAM_URL_KEY: secrets.STREAM_URL_KEY,
   };
 }

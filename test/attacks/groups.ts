@@ -6,6 +6,7 @@ import { grammar } from './tables/grammar.ts';
 import { paths, smuggling } from './tables/heads.ts';
 import { idempotency } from './tables/idempotency.ts';
 import { guessing, keys } from './tables/keys.ts';
+import { links } from './tables/links.ts';
 import { nameAttacks } from './tables/names.ts';
 import { operators } from './tables/operators.ts';
 import { pictures } from './tables/pictures.ts';
@@ -29,6 +30,7 @@ export const groups: readonly AttackGroup[] = [
   cursors,
   ranges,
   tenants,
+  links,
   operators,
   addresses,
   grammar,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '@vision/shared/testing/until';
 import { execute, guideExample, misfits } from '../support/guide.ts';
-import { Caller } from '../support/system.ts';
+import { Caller, system } from '../support/system.ts';
 import type { Answer } from '../support/system.ts';
 
 /** The stream of the guide; the test sends its own address in its place. */
@@ -57,6 +57,13 @@ test('pulls result frames', async () => {
     return (page.body['items'] as { objects: unknown[] }[]).some(({ objects }) => objects.length > 0);
   });
   await asShown(variables);
+});
+
+test('creates a link to a video', async () => {
+  const { body } = await send('creates a video task for a file');
+  const created = await asShown({ TASK_ID: String(body['task_id']) });
+  const shared = await fetch(system.baseUrl + String(created.body['url']), { headers: { range: 'bytes=4-7' } });
+  expect([shared.status, await shared.text()]).toEqual([206, 'ftyp']);
 });
 
 test('polls the state of a task', async () => {

@@ -34,6 +34,7 @@ let caller: Caller;
 let taskId: string;
 let clip: Uint8Array;
 
+const linkBody = () => ({ path: `/v1/vision/tasks/${taskId}/video`, expires_in_s: 60 });
 const imageForm = async (...more: Part[]) => form(jpeg(await example('street.jpg')), scene('ship'), ...more);
 const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more);
 
@@ -56,6 +57,15 @@ const operations: Record<string, Operation> = {
     valid: async () => ({ body: JSON.stringify(streamBody), headers: json }),
     withUnknownField: async () => JSON.stringify({ ...streamBody, colour: 'red' }),
     status: 400,
+  },
+  // The token is none.
+  getLink: { method: 'GET', path: '/v1/vision/links/none', status: 404 },
+  createLink: {
+    method: 'POST',
+    path: '/v1/vision/links',
+    valid: () => Promise.resolve({ body: JSON.stringify(linkBody()), headers: json }),
+    withUnknownField: () => Promise.resolve(JSON.stringify({ ...linkBody(), colour: 'red' })),
+    status: 201,
   },
   createUploadTask: {
     method: 'POST',

@@ -109,7 +109,7 @@ the defaults of the code. (root, name, c)
 {{/* The secrets of the services themselves. (root, name) */}}
 {{- define "vision.secretWiring" -}}
 {{- $w := dict -}}
-{{- $entries := dict "ADMIN_TOKEN" "adminToken" "API_KEY_PEPPERS" "apiKeyPeppers" "STREAM_URL_KEY" "streamUrlKey" "SERVICE_PUBLIC_KEYS" "servicePublicKeys" "INFERENCE_TOKEN" "inferenceToken" "CURSOR_KEYS" (printf "%sCursorKeys" .name) "SERVICE_KEY" (printf "%sServiceKey" .name) -}}
+{{- $entries := dict "ADMIN_TOKEN" "adminToken" "API_KEY_PEPPERS" "apiKeyPeppers" "STREAM_URL_KEY" "streamUrlKey" "SERVICE_PUBLIC_KEYS" "servicePublicKeys" "INFERENCE_TOKEN" "inferenceToken" "LINK_KEYS" "linkKeys" "CURSOR_KEYS" (printf "%sCursorKeys" .name) "SERVICE_KEY" (printf "%sServiceKey" .name) -}}
 {{- range $variable, $entry := $entries -}}
 {{- if hasKey $.root.Values.secrets $entry -}}
 {{- with include "vision.secretOf" (dict "root" $.root "entry" $entry) -}}

@@ -10,7 +10,7 @@
 {{- $secrets := .root.Values.secrets -}}
 {{- $entry := index $secrets .entry -}}
 {{- if $entry.existingSecret -}}{{- $entry.existingSecret -}}
-{{- else if eq .entry "inferenceToken" -}}
+{{- else if has .entry (list "inferenceToken" "linkKeys") -}}
 {{- else if $secrets.existingSecret -}}{{- $secrets.existingSecret -}}
 {{- else if $secrets.generate -}}{{- include "vision.generatedName" .root -}}
 {{- end -}}

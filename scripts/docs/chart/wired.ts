@@ -32,6 +32,7 @@ export const WIRED: readonly string[] = [
   'SERVICE_PUBLIC_KEYS',
   'ADMIN_TOKEN',
   'API_KEY_PEPPERS',
+  'LINK_KEYS',
   'STREAM_URL_KEY',
   'CURSOR_KEYS',
   'INFERENCE_TOKEN',

@@ -3,6 +3,7 @@ import { count, httpUrl, list, loadConfig, millis, port, serviceConfig, tokens }
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { redisConfig } from '@vision/shared/redis-config';
+import { secretKeys } from '@vision/shared/secret-box';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';
@@ -30,6 +31,11 @@ export const configSchema = z.object({
     .transform(parsePeppers)
     .describe(
       'Peppers of the API key digests, "<version>:<base64 of 32 bytes>", comma separated; the first is current',
+    ),
+  LINK_KEYS: secretKeys
+    .optional()
+    .describe(
+      'Encryption keys of links: 32 bytes in base64, optionally <version>:<key>, comma separated; the first encrypts, all decrypt. Without it no links are created',
     ),
   ...redisConfig,
   REDIS_TIMEOUT_MS: millis(250).describe('Timeout of a Redis call; afterwards local limits apply'),

@@ -50,6 +50,7 @@ export const metrics = {
         'api_key_missing',
         'api_key_invalid',
         'key_invalid',
+        'link_invalid',
         'address_throttled',
         'admin_token_invalid',
         'operator_throttled',

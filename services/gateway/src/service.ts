@@ -8,6 +8,7 @@ import { redisConnection } from '@vision/shared/redis-config';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
+import { createSecretBox } from '@vision/shared/secret-box';
 import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus } from '@vision/shared/status/status';
 import { createFailureThrottle } from './clients/failure-throttle.ts';
@@ -111,6 +112,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     scenes: loadScenes(config.SCENES_FILE),
     peppers,
     keyCache,
+    linkBox: config.LINK_KEYS && createSecretBox(config.LINK_KEYS),
     keyUse: createKeyUse({ db, peppers, logger }),
     throttle: createFailureThrottle(config.AUTH_FAILURES_PER_MINUTE),
     adminThrottle: createFailureThrottle(config.ADMIN_FAILURES_PER_MINUTE),

@@ -1,6 +1,7 @@
 import type { Rotation, Stage } from '../rotation.ts';
 import { inferenceToken, signingKeys } from './calls.ts';
 import { adminToken, cursorKeys, peppers, streamKey } from './keys.ts';
+import { linkKeys } from './link-keys.ts';
 import { databases, redis, s3 } from './stores.ts';
 
 /** The token of the backend goes first: without it services show each other the tokens that they sign. */
@@ -10,6 +11,7 @@ export const rotationsOn = (stage: Stage): Rotation[] => [
   peppers(stage),
   adminToken(stage),
   streamKey(stage),
+  linkKeys(stage),
   cursorKeys(stage, 'tasks'),
   cursorKeys(stage, 'results'),
   databases(stage),

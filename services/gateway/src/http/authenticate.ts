@@ -42,7 +42,8 @@ async function holderOf(deps: AdmissionDeps, req: Request): Promise<KeyHolder> {
   return authenticateKey(deps, presented, networkOfRequest(req, deps.settings));
 }
 
-async function takeToken(
+/** Takes one request of the rate of the subject. @throws AppError OP-QUOTA-RATE-LIMITED `rate_exceeded`. */
+export async function takeToken(
   { limiter, signals }: Pick<Deps, 'limiter' | 'signals'>,
   { subject, limits }: KeyHolder,
   res: Response,
@@ -55,8 +56,14 @@ async function takeToken(
   if (!isAllowed) throw fail.rateLimited('rate_exceeded', waitS, { limit: 'requests' });
 }
 
+/** Leaves the RateLimit headers out of this answer. */
+export function hideLimits(res: Response): void {
+  res.locals['hidesLimits'] = true;
+}
+
 /** Adds one limit to the RateLimit headers of the answer. */
 export function addLimit(res: Response, policy: Policy, standing: Standing): void {
+  if (res.locals['hidesLimits'] === true) return;
   const told = (res.locals['limits'] ??= []) as { policy: Policy; standing: Standing }[];
   told.push({ policy, standing });
   res.setHeader('RateLimit-Policy', policyHeader(told.map((entry) => entry.policy)));

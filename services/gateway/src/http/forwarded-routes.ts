@@ -5,7 +5,7 @@ import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/
 import { outcomeHeader, readOutcome } from '@vision/shared/contracts/outcome';
 import { pathTo } from '@vision/shared/contracts/question';
 import { route } from '@vision/shared/http/route';
-import type { Method, Route } from '@vision/shared/http/route';
+import type { Method, Route, RouteContext } from '@vision/shared/http/route';
 import { noteOutcome } from '@vision/shared/http/server-span';
 import type { Owner } from '../clients/owners.ts';
 import type { SlotKind } from '../clients/slots.ts';
@@ -14,15 +14,17 @@ import type { Deps } from '../use-cases/deps.ts';
 import { cutOf } from './cut-reason.ts';
 import { inSlot, isUpload } from './in-slot.ts';
 
-type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
+export type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
 
-interface Forwarded {
+export interface Forwarded {
   operation: string;
   method: Method;
   path: string;
   owner: Owner;
   /** Requests of this kind are limited in number at once. */
   slot?: SlotKind;
+  /** A link that needs no key can be created for it. */
+  isLinkable?: boolean;
 }
 
 /** Which service answers what. The owner of a route declares and documents it; this is only the way there. */
@@ -43,6 +45,7 @@ export const forwarded: Forwarded[] = [
     path: '/v1/vision/tasks/{task_id}/video',
     owner: 'tasks',
     slot: 'video_downloads',
+    isLinkable: true,
   },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
@@ -67,7 +70,8 @@ export function forwardedRoutes(deps: ForwardDeps): Route[] {
   return forwarded.map((entry) => forwardedRoute(deps, entry));
 }
 
-function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slot: kind }: Forwarded): Route {
+function forwardedRoute(deps: ForwardDeps, entry: Forwarded): Route {
+  const { operation, method, path, owner } = entry;
   return route(
     {
       operation,
@@ -81,22 +85,34 @@ function forwardedRoute(deps: ForwardDeps, { operation, method, path, owner, slo
       responses: {},
     },
     async ({ params, caller, req, res }) => {
-      const forwardTo = async () => {
-        // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
-        const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
-        // Its cost is read from the answer of work that goes on when the client has left.
-        const isAnswerAwaited = kind !== undefined && isUpload(kind);
-        const cut = () => cutOf(res);
-        const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
-        const way = { operation, owner, path: target, caller, isAnswerAwaited, cut, onAnswer };
-        const answer = await deps.forward(req, res, way);
-        await deps.processorBudgets.charge(caller.subject, costOf(answer));
-      };
-      const reported = () => reportingFailures(deps, owner, forwardTo);
-      await (kind ? inSlot(deps, { kind, caller, res }, reported) : reported());
+      // Built anew from its parsed parts, so that no spelling of a path means one thing here and another there.
+      const target = pathTo(path, params, undefined) + queryOf(req.originalUrl);
+      await forwardOn(deps, entry, { target, caller, req, res });
       return undefined;
     },
   );
+}
+
+/** A request on its way to the owner of an operation; `target` is path and query there. */
+type Passage = Pick<RouteContext<unknown, unknown, unknown>, 'caller' | 'req' | 'res'> & { target: string };
+
+/** Passes a request on, in a request slot where the operation needs one. */
+export async function forwardOn(
+  deps: ForwardDeps,
+  { operation, owner, slot: kind }: Forwarded,
+  { target: path, caller, req, res }: Passage,
+): Promise<void> {
+  const forwardTo = async () => {
+    // Its cost is read from the answer of work that goes on when the client has left.
+    const isAnswerAwaited = kind !== undefined && isUpload(kind);
+    const cut = () => cutOf(res);
+    const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
+    const way = { operation, owner, path, caller, isAnswerAwaited, cut, onAnswer };
+    const answer = await deps.forward(req, res, way);
+    await deps.processorBudgets.charge(caller.subject, costOf(answer));
+  };
+  const reported = () => reportingFailures(deps, owner, forwardTo);
+  await (kind ? inSlot(deps, { kind, caller, res }, reported) : reported());
 }
 
 async function reportingFailures({ signals }: ForwardDeps, owner: Owner, work: () => Promise<void>): Promise<void> {

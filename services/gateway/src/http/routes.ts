@@ -2,6 +2,8 @@ import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { forwardedRoutes } from './forwarded-routes.ts';
 import { adminRoutes } from './admin/routes.ts';
+import { createLinkRoute } from './create-link.ts';
+import { getLinkRoute } from './get-link.ts';
 import { listScenesRoute } from './list-scenes.ts';
 import { openapiDocumentRoute } from './openapi-document.ts';
 
@@ -11,8 +13,8 @@ export function publicRoutes(deps: Deps): Route[] {
 }
 
 /** Public operations that the gateway answers itself. */
-function ownRoutes(deps: Pick<Deps, 'scenes' | 'settings'>): Route[] {
-  return [listScenesRoute(deps), openapiDocumentRoute(deps.settings)];
+function ownRoutes(deps: Deps): Route[] {
+  return [listScenesRoute(deps), createLinkRoute(deps), getLinkRoute(deps), openapiDocumentRoute(deps.settings)];
 }
 
 /** Everything that the gateway declares, on both listeners. */

@@ -37,7 +37,8 @@ async function refuseGuess(
   return waitS === 0 ? fail.authRequired() : fail.rateLimited('too_many_invalid_keys', waitS);
 }
 
-async function findRecord(
+/** The key when it is in force. @throws AppError OP-SYS-UNAVAILABLE when it cannot be checked. */
+export async function findRecord(
   { keyCache, signals }: Pick<Deps, 'keyCache' | 'signals'>,
   keyId: string,
 ): Promise<KeyRecord | undefined> {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';
+import type { SecretBox } from '@vision/shared/secret-box';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { FailureThrottle } from '../clients/failure-throttle.ts';
 import type { Forward } from '../clients/forward.ts';
@@ -24,6 +25,8 @@ export interface Deps {
   scenes: Scenes;
   peppers: Peppers;
   keyCache: KeyCache;
+  /** Seals the tokens of links; undefined without LINK_KEYS. */
+  linkBox: SecretBox | undefined;
   keyUse: KeyUse;
   /** Counts wrong keys. */
   throttle: FailureThrottle;

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { SecretBox } from '@vision/shared/secret-box';
+
+/** What a link stands for: one path, read as one subject, for as long as the key that made it is in force. */
+export interface Link {
+  subject: string;
+  keyId: string;
+  path: string;
+  /** Milliseconds since 1970. */
+  endsAt: number;
+}
+
+/** Longest and shortest time that a link is valid for, in seconds. */
+export const LINK_SECONDS = { least: 60, most: 86_400 } as const;
+
+const CONTEXT = 'link';
+const content = z.tuple([z.string(), z.string(), z.string(), z.int()]);
+
+/** The token of a link. It is encrypted, so it tells its holder neither the subject nor the task. */
+export function sealLink(box: SecretBox, { subject, keyId, path, endsAt }: Link): string {
+  return box.seal(JSON.stringify([subject, keyId, path, endsAt]), CONTEXT).toString('base64url');
+}
+
+/** The link of a token; undefined when it was changed, has expired, or was sealed with an unknown key. */
+export function openLink(box: SecretBox, token: string, now: number): Link | undefined {
+  const bytes = Buffer.from(token, 'base64url');
+  // Other spellings of the same bytes are other tokens, which nobody issued.
+  if (bytes.toString('base64url') !== token) return undefined;
+  try {
+    const [subject, keyId, path, endsAt] = content.parse(JSON.parse(box.open(bytes, CONTEXT)));
+    return endsAt > now ? { subject, keyId, path, endsAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { fail } from '@vision/shared/errors';
+import { route } from '@vision/shared/http/route';
+import { linkInvalid, openSharedLink } from '../use-cases/open-link.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { hideLimits, takeToken } from './authenticate.ts';
+import { forwardOn } from './forwarded-routes.ts';
+import type { ForwardDeps } from './forwarded-routes.ts';
+import { linkedPathOf } from './linked-path.ts';
+import { networkOfRequest } from './network-of-request.ts';
+import { refuseOddHeaders } from './refuse-odd-headers.ts';
+
+type LinkDeps = ForwardDeps & Pick<Deps, 'keyCache' | 'limiter' | 'linkBox' | 'settings' | 'throttle'>;
+
+const mediaTypes = ['video/mp4', 'video/quicktime'];
+
+export const getLinkRoute = (deps: LinkDeps) =>
+  route(
+    {
+      operation: 'getLink',
+      method: 'get',
+      path: '/v1/vision/links/{token}',
+      summary: 'Returns what a link is for',
+      description: 'Needs no key. Requests count towards the rate of the subject that created the link.',
+      tag: 'Links',
+      audience: 'public',
+      authenticated: false,
+      // Of any form: every token that opens nothing is refused in the same way.
+      params: z.object({ token: z.string().describe('Token of the link') }),
+      responses: {
+        200: { description: 'Content', mediaTypes, headers: ['Accept-Ranges', 'ETag'] },
+        206: { description: 'Requested range', mediaTypes, headers: ['Accept-Ranges', 'Content-Range', 'ETag'] },
+        304: { description: 'Not modified', headers: ['ETag'] },
+      },
+      refusalExamples: () => [
+        linkInvalid(),
+        fail.notFound('The video of the task is no longer stored.', 'video_not_found'),
+        fail.rangeUnsatisfiable(146_515),
+        fail.rateLimited('rate_exceeded', 1, { limit: 'requests' }),
+        fail.rateLimited('too_many_in_flight', 1, { limit: 'video_downloads', allowed: 4 }),
+        fail.rateLimited('too_many_invalid_keys', 42),
+        fail.sysUnavailable('key_store_unavailable'),
+        fail.sysUnavailable('tasks_unavailable'),
+        fail.sysUnavailable('object_store_unavailable'),
+      ],
+    },
+    async ({ params: { token }, req, res }) => {
+      refuseOddHeaders(req);
+      const { holder, path } = await openSharedLink(deps, token, networkOfRequest(req, deps.settings));
+      const linked = linkedPathOf(path);
+      if (!linked) throw linkInvalid();
+      // A reader learns nothing about the subject whose link it is.
+      hideLimits(res);
+      res.locals['keyId'] = holder.keyId;
+      const caller = { subject: holder.subject, issuer: 'gateway' as const, limits: holder.limits };
+      res.locals['caller'] = caller;
+      await takeToken(deps, holder, res);
+      res.set('Referrer-Policy', 'no-referrer');
+      await forwardOn(deps, linked.entry, { target: linked.path, caller, req, res });
+      return undefined;
+    },
+  );

@@ -1,0 +1,34 @@
+import { paramsOf } from '@vision/shared/contracts/ids';
+import { pathTo } from '@vision/shared/contracts/question';
+import { forwarded } from './forwarded-routes.ts';
+import type { Forwarded } from './forwarded-routes.ts';
+
+/** A path that a link can be for, in its one spelling, with the operation that it is of. */
+export interface LinkedPath {
+  entry: Forwarded;
+  params: Record<string, string>;
+  path: string;
+}
+
+/** The operation of a path; undefined for those that no link can be for, and for every odd spelling. */
+export function linkedPathOf(text: string): LinkedPath | undefined {
+  for (const entry of forwarded) {
+    if (entry.isLinkable !== true) continue;
+    const params = paramsIn(entry.path, text);
+    if (params) return { entry, params, path: pathTo(entry.path, params, undefined) };
+  }
+  return undefined;
+}
+
+function paramsIn(template: string, text: string): Record<string, string> | undefined {
+  const [wanted, given] = [template.split('/'), text.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const found: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const value = given[index] ?? '';
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined && value !== part) return undefined;
+    if (name !== undefined) found[name] = value;
+  }
+  return paramsOf(template).safeParse(found).data;
+}

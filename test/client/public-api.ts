@@ -2005,10 +2005,24 @@ export interface operations {
       query?: {
         /** @description `next_cursor` or `resume_cursor` of an earlier page of this task */
         cursor?: string;
-        /** @description Maximum number of frames per page */
+        /** @description Maximum number of frames on the page */
         limit?: number;
-        /** @description Score threshold for this page, 0 to 1; default: the threshold of the task. Values below the lower bound of the scene are raised to it. */
+        /** @description Score threshold, 0 to 1. Values below the lowest stored score have the effect of that score. When omitted, the task's threshold applies */
         min_score?: number;
+        /** @description Labels of the objects to return, separated by commas, at most 32. A label that the task does not detect matches no object */
+        labels?: string;
+        /** @description Earliest `frame_time_ms`, inclusive */
+        from_ms?: number;
+        /** @description Latest `frame_time_ms`, exclusive; later than `from_ms` */
+        to_ms?: number;
+        /** @description Polygon on the image as `x1,y1,x2,y2,…`: 3 to 16 corners, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside are omitted */
+        region?: string;
+        /** @description Point of the box that decides whether an object lies in `region`. Default: `bottom_center` */
+        anchor?: 'bottom_center' | 'center';
+        /** @description Track whose objects are returned */
+        track_id?: string;
+        /** @description Whether frames without a returned object are omitted */
+        skip_empty?: boolean;
       };
       header?: never;
       path: {
@@ -2063,7 +2077,8 @@ export interface operations {
       };
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
-       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, min_score are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, min_score, labels, from_ms, to_ms, region, anchor, track_id, skip_empty are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `region_invalid`: region: send 3 to 16 corners as x1,y1,x2,y2,…, each 0 to 1, of a polygon whose edges do not cross.
        *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
        *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
        */

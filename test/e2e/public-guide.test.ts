@@ -66,6 +66,20 @@ test('creates a link to a video', async () => {
   expect([shared.status, await shared.text()]).toEqual([206, 'ftyp']);
 });
 
+test('selects frames and objects', async () => {
+  const { body } = await send('creates a video task for a file');
+  const variables = { TASK_ID: String(body['task_id']) };
+  await until(async () => {
+    const page = await send('selects frames and objects', variables);
+    const items = page.body['items'] as { frame_time_ms: number; objects: { label: string }[] }[];
+    const isSelected = items.every(
+      ({ objects }) => objects.length > 0 && objects.every((one) => one.label === 'person'),
+    );
+    expect(isSelected && items.every(({ frame_time_ms: time }) => time < 2000)).toBe(true);
+    return items.length > 0;
+  });
+});
+
 test('polls the state of a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

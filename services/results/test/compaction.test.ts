@@ -12,6 +12,7 @@ import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { saveTaskView } from '../src/db/task-views.ts';
 import { cursorCodec } from '../src/domain/cursor.ts';
+import { parseResultQuery } from '../src/domain/result-query.ts';
 import { createSignals } from '../src/signals.ts';
 import { auditSegments } from '../src/use-cases/audit-segments.ts';
 import { compactFrames, createRowFinder } from '../src/use-cases/compact-frames.ts';
@@ -50,10 +51,8 @@ afterAll(async () => {
   store.close();
   await Promise.all([database.drop(), s3.close()]);
 });
-afterEach(async () => {
-  // Whatever a test left young is no business of the next one.
-  await database.db('ingests').update({ compact_at: null });
-});
+// Hot frames of a test do not concern the next one.
+afterEach(() => database.db('ingests').update({ compact_at: null }));
 
 const settings = { ...testSettings, youngMs: 0 };
 const signals = createSignals(logger);
@@ -99,7 +98,7 @@ async function read(task: string, query: { minScore?: number; cursor?: string } 
       cursors: cursorCodec(['cursor-key-cursor-key-cursor-key-cursor']),
       taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
     },
-    { subject: 'subject-a', taskId: task, query: { limit: 500, minScore: query.minScore, cursor: query.cursor } },
+    { subject: 'subject-a', taskId: task, query: { ...parseResultQuery({ limit: '500' }), ...query } },
   );
   return JSON.parse(text.toString()) as Page;
 }

@@ -43,7 +43,7 @@ export const pages = defineWorld<Plan>({
       const found = segments[index];
       if (!found) throw new Error('no such segment');
       const frames = found.heads.map((head, place) => ({ ...head, objects: { segment: found, index: place } }));
-      const shown = await showFrames({ db: withoutCopies, signals, store }, frames, { minScore: 0 });
+      const shown = await showFrames({ db: withoutCopies, signals, store }, frames, { minScore: 0, objects: {} });
       const scores = shown.map(
         ({ json }) => (JSON.parse(Buffer.from(json).toString()) as { score: number }[])[0]?.score,
       );
@@ -75,6 +75,7 @@ const encoded = Array.from({ length: SEGMENTS }, (_, index): { found: FoundSegme
   const found: FoundSegment = {
     ...facts,
     bestScore: facts.bestScore ?? null,
+    labels: facts.labels ?? null,
     id: `segment ${index}`,
     taskId: 'task',
     day: '2026-01-15',

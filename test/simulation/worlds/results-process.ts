@@ -4,6 +4,7 @@ import { createLogger } from '@vision/shared/logger';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { segmentsIn } from '../../../services/results/src/clients/segment-store.ts';
 import { cursorCodec } from '../../../services/results/src/domain/cursor.ts';
+import { parseResultQuery } from '../../../services/results/src/domain/result-query.ts';
 import type { FrameMessage } from '../../../services/results/src/domain/fold-events.ts';
 import { createSignals } from '../../../services/results/src/signals.ts';
 import { compactFrames } from '../../../services/results/src/use-cases/compact-frames.ts';
@@ -71,7 +72,7 @@ export async function startResults(
         });
     },
     read: async (cursor) => {
-      const query = { limit: 500, minScore: 0, cursor };
+      const query = parseResultQuery({ limit: '500', min_score: '0', cursor });
       const text = await getResults(deps, { subject: SUBJECT, taskId, query });
       return JSON.parse(text.toString()) as Page;
     },

@@ -45,6 +45,8 @@ export const publicReasons = {
     field_too_long: 'A field of the form is too long.',
     too_many_fields: 'The form holds too many fields.',
     too_many_parts: 'The form holds too many parts.',
+    region_invalid:
+      'The region is not a polygon of 3 to 16 corners, each 0 to 1, whose edges do not cross or touch each other.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
     not_an_upload: 'The task is not of an uploaded video, so no video is stored for it.',

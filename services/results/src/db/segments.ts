@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { decodeHeads } from '../domain/segments/head.ts';
 import type { FrameHead } from '../domain/segments/head.ts';
 import { factsOf, MAX_SPAN } from '../domain/segments/segment.ts';
+import type { TimeRange } from '../domain/result-query.ts';
 import type { EncodedSegment, SegmentFacts } from '../domain/segments/segment.ts';
 
 /** A segment that is to be stored, with its objects here or in the object store. */
@@ -27,6 +28,10 @@ export interface FoundSegment {
   frames: number;
   revision: number;
   bestScore: number | null;
+  firstTimeMs: number;
+  lastTimeMs: number;
+  /** As JSON writes them; null when they are many. */
+  labels: string[] | null;
   body: Buffer | null;
   objectKey: string | null;
   bytes: number;
@@ -38,7 +43,8 @@ export interface FoundSegment {
 type SegmentRow = Omit<FoundSegment, 'heads'> & { packedHeads: Buffer };
 
 const FOUND = `s.id, s.task_id as "taskId", s.day::text, s.first_seq as "firstSeq", s.last_seq as "lastSeq", s.frames,
-  s.revision, s.best_score as "bestScore", s.object_key as "objectKey", s.bytes, s.checksum, s.heads as "packedHeads"`;
+  s.revision, s.best_score as "bestScore", s.first_time_ms as "firstTimeMs", s.last_time_ms as "lastTimeMs", s.labels,
+  s.object_key as "objectKey", s.bytes, s.checksum, s.heads as "packedHeads"`;
 
 const found = (rows: SegmentRow[]): FoundSegment[] =>
   rows.map(({ packedHeads, ...segment }) => {
@@ -119,6 +125,26 @@ export async function segmentsAfter(
     { day, taskId, upToPosition, seq, limit },
   );
   return found(rows);
+}
+
+/**
+ * A number up to which no segment beyond `seq` has frames of these times: the least first number of those that may;
+ * undefined when there are none. Cold segments are found by the index of their times, hot ones are few.
+ */
+export async function firstSegmentInTime(
+  db: Knex,
+  { day, taskId }: SegmentRange,
+  { seq, times }: { seq: number; times: TimeRange },
+): Promise<number | undefined> {
+  const inTime = `day = :day and task_id = :taskId and last_time_ms >= :fromMs and first_time_ms < :toMs and last_seq > :seq`;
+  // Without `materialized` the planner reads all segments in the order of their numbers to find the first one.
+  const { rows } = await db.raw<{ rows: [{ first: number | null }] }>(
+    `with cold as materialized (select first_seq from segments where object_key is not null and ${inTime}),
+          hot as materialized (select first_seq from segments where body is not null and ${inTime})
+     select least((select min(first_seq) from cold), (select min(first_seq) from hot)) as first`,
+    { day, taskId, seq, ...times },
+  );
+  return rows[0].first ?? undefined;
 }
 
 /** Numbers of one task. */

@@ -1,16 +1,40 @@
 import { fail } from '@vision/shared/errors';
+import type { ObjectFilter } from './object-filter.ts';
+import { parseRegion } from './region.ts';
+import type { Anchor } from './region.ts';
 
-/** What a caller asked for, checked. */
-export interface ResultQuery {
-  cursor: string | undefined;
-  limit: number;
+/** The frames and objects that a caller asked for, checked. */
+export interface Selection {
   /** Absent: the threshold frozen at creation applies. */
   minScore: number | undefined;
+  /** Objects that do not pass are left out of their frame. */
+  objects: ObjectFilter;
+  /** Frames of other times are left out. */
+  times: TimeRange | undefined;
+  /** Whether frames without a selected object are left out. */
+  skipEmpty: boolean;
+}
+
+/** Frame times in milliseconds, from inclusive, to exclusive. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
+
+/** What a caller asked for, checked. */
+export interface ResultQuery extends Selection {
+  cursor: string | undefined;
+  limit: number;
 }
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 500;
-const NAMES: ReadonlySet<string> = new Set(['cursor', 'limit', 'min_score']);
+export const MAX_LABELS = 32;
+const MAX_LABEL_LENGTH = 100;
+const LABEL = new RegExp(`^.{1,${MAX_LABEL_LENGTH}}$`, 'su');
+export const TRACK_ID = /^[\w.-]{1,64}$/;
+const SELECTION = ['min_score', 'labels', 'from_ms', 'to_ms', 'region', 'anchor', 'track_id', 'skip_empty'];
+const NAMES = ['cursor', 'limit', ...SELECTION];
 
 /**
  * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no
@@ -18,15 +42,25 @@ const NAMES: ReadonlySet<string> = new Set(['cursor', 'limit', 'min_score']);
  * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
  */
 export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
-  const unknown = Object.keys(query).find((name) => !NAMES.has(name));
-  if (unknown !== undefined) throw unknownName(unknown);
+  refuseUnknown(query, NAMES);
+  return { cursor: parseCursor(query), limit: parseLimit(single(query, 'limit')), ...parseSelection(query) };
+}
+
+function parseSelection(query: Record<string, unknown>): Selection {
   return {
-    // An empty cursor is what a client sends that has none yet.
-    cursor: single(query, 'cursor') || undefined,
-    limit: parseLimit(single(query, 'limit')),
     minScore: parseMinScore(single(query, 'min_score')),
+    objects: {
+      labels: parseLabels(single(query, 'labels')),
+      trackId: parseTrack(single(query, 'track_id')),
+      area: parseArea(single(query, 'region'), single(query, 'anchor')),
+    },
+    times: parseTimes(single(query, 'from_ms'), single(query, 'to_ms')),
+    skipEmpty: parseFlag('skip_empty', single(query, 'skip_empty')),
   };
 }
+
+/** An empty cursor is what a client sends that has none yet. */
+const parseCursor = (query: Record<string, unknown>) => single(query, 'cursor') || undefined;
 
 /**
  * The score a page is filtered by: what was asked for, but not below what inference wrote with; without a wish the
@@ -59,7 +93,61 @@ function parseMinScore(text: string | undefined): number | undefined {
   return score;
 }
 
+function parseLabels(text: string | undefined): ReadonlySet<string> | undefined {
+  if (text === undefined) return undefined;
+  const labels = text.split(',', MAX_LABELS + 1);
+  if (labels.length > MAX_LABELS || !labels.every(isLabel))
+    throw invalid(
+      'labels',
+      `send 1 to ${MAX_LABELS} labels of 1 to ${MAX_LABEL_LENGTH} characters, separated by commas`,
+    );
+  return new Set(labels);
+}
+
+const isLabel = (label: string) => LABEL.test(label) && !label.includes('\0');
+
+function parseTrack(text: string | undefined): string | undefined {
+  if (text !== undefined && !TRACK_ID.test(text)) throw invalid('track_id', 'send the track_id of an object');
+  return text;
+}
+
+function parseArea(region: string | undefined, anchor: string | undefined): ObjectFilter['area'] {
+  if (region !== undefined) return { region: parseRegion(region), anchor: parseAnchor(anchor) };
+  if (anchor !== undefined) throw invalid('anchor', 'send it with region only');
+  return undefined;
+}
+
+function parseAnchor(text = 'bottom_center'): Anchor {
+  if (text === 'bottom_center' || text === 'center') return text;
+  throw invalid('anchor', 'send bottom_center or center');
+}
+
+function parseTimes(from: string | undefined, to: string | undefined): TimeRange | undefined {
+  if (from === undefined && to === undefined) return undefined;
+  const fromMs = from === undefined ? Number.MIN_SAFE_INTEGER : parseTime('from_ms', from);
+  const toMs = to === undefined ? Number.MAX_SAFE_INTEGER : parseTime('to_ms', to);
+  if (fromMs >= toMs) throw invalid('to_ms', 'send a time after from_ms');
+  return { fromMs, toMs };
+}
+
+function parseTime(name: string, text: string): number {
+  const time = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
+  if (!(time <= Number.MAX_SAFE_INTEGER)) throw invalid(name, 'send a frame time in whole milliseconds');
+  return time;
+}
+
+function parseFlag(name: string, text: string | undefined): boolean {
+  if (text === undefined || text === 'false') return false;
+  if (text === 'true') return true;
+  throw invalid(name, 'send true or false');
+}
+
 const invalid = (field: string, rule: string) => fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });
 
-const unknownName = (name: string) =>
-  fail.requestInvalid('unknown_field', `Only ${[...NAMES].join(', ')} are accepted.`, { field: name.slice(0, 200) });
+function refuseUnknown(query: Record<string, unknown>, names: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw fail.requestInvalid('unknown_field', `Only ${names.join(', ')} are accepted.`, {
+    field: unknown.slice(0, 200),
+  });
+}

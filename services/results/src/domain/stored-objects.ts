@@ -1,4 +1,6 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
+import { isFiltering, matchesObject } from './object-filter.ts';
+import type { ObjectFilter } from './object-filter.ts';
 
 /**
  * The objects of a frame as they are stored: one JSON object per line, in the form the API shows, highest score first.
@@ -26,10 +28,14 @@ function isInOrder(objects: readonly TrackedObject[]): boolean {
 }
 
 /**
- * The stored objects at or above a score, as a JSON array, and how many there are in all. JSON has no raw line break
- * inside a value, so a line is an object whatever a label says.
+ * The stored objects at or above a score that pass a filter, as a JSON array, and how many there are in all. JSON has
+ * no raw line break inside a value, so a line is an object whatever a label says.
  */
-export function selectObjects(stored: string, minScore: number): { json: string; total: number } {
+export function selectObjects(
+  stored: string,
+  minScore: number,
+  filter: ObjectFilter = {},
+): { json: string; total: number } {
   if (stored === '') return { json: '[]', total: 0 };
   const lines = stored.split('\n');
   let low = 0;
@@ -39,7 +45,9 @@ export function selectObjects(stored: string, minScore: number): { json: string;
     if (scoreOf(lines[middle] ?? '') >= minScore) low = middle + 1;
     else high = middle;
   }
-  return { json: `[${lines.slice(0, low).join(',')}]`, total: lines.length };
+  const scored = lines.slice(0, low);
+  const selected = isFiltering(filter) ? scored.filter((line) => matchesObject(filter, parse(line))) : scored;
+  return { json: `[${selected.join(',')}]`, total: lines.length };
 }
 
 /**

@@ -5,9 +5,11 @@ import { refusalOf } from '@vision/shared/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
+import { regionOf } from '../domain/region.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getResults } from '../use-cases/get-results.ts';
+import { selectionDoc } from './selection-doc.ts';
 
 const resultFrame = z
   .object({
@@ -61,15 +63,8 @@ const examplePage: z.infer<typeof resultPage> = {
 /** For the document only: the rules of `domain/result-query.ts` decide. */
 const documented = z.object({
   cursor: z.string().optional().describe('`next_cursor` or `resume_cursor` of an earlier page of this task'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of frames per page'),
-  min_score: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe(
-      'Score threshold for this page, 0 to 1; default: the threshold of the task. Values below the lower bound of the scene are raised to it.',
-    ),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of frames on the page'),
+  ...selectionDoc,
 });
 
 export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'taskOwners'>) =>
@@ -89,6 +84,7 @@ export const getResultsRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'settings' |
       refusalExamples: () => [
         refusalOf(() => parseResultQuery({ limit: '0' })),
         refusalOf(() => parseResultQuery({ colour: 'red' })),
+        refusalOf(() => regionOf([])),
         cursorInvalid(),
         notVideoTask(),
         taskNotFound(),

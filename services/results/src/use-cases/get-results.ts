@@ -1,11 +1,9 @@
 import { nothingRead } from '../domain/cursor.ts';
-import { effectiveScore } from '../domain/result-query.ts';
 import type { ResultQuery } from '../domain/result-query.ts';
 import { pageBytes } from '../domain/page-text.ts';
 import type { Deps } from './deps.ts';
 import { findTask } from './find-task.ts';
-import { readPage } from './read-page.ts';
-import { showFrames } from './show-frames.ts';
+import { readShown } from './read-shown.ts';
 
 export interface PageRequest {
   subject: string;
@@ -22,13 +20,13 @@ export async function getResults(
 ): Promise<Buffer> {
   const task = await findTask(deps, subject, taskId);
   const from = query.cursor === undefined ? nothingRead : deps.cursors.decode(taskId, query.cursor);
-  const { frames, progress, hasMore } = await readPage(deps, taskId, { task, from, limit: query.limit });
+  const page = await readShown(deps, taskId, { task, from, limit: query.limit, selection: query, signal });
+  const { frames, progress, hasMore } = page;
   const isComplete = !hasMore && (task.is_complete || task.is_long_over);
   const cursor = deps.cursors.encode(taskId, progress);
-  const frozen = { lowerBound: task.lower_bound, defaultMinScore: task.default_min_score };
   return pageBytes({
     taskId,
-    frames: await showFrames(deps, frames, { minScore: effectiveScore(query.minScore, frozen), signal }),
+    frames,
     withTotal: query.minScore !== undefined,
     nextCursor: hasMore ? cursor : '',
     resumeCursor: isComplete ? '' : cursor,

@@ -19,6 +19,13 @@ export interface PageFrame {
   objects: string | { segment: FoundSegment; index: number };
 }
 
+/** What a reader asks for next. */
+export interface Reading {
+  task: ReadableTask;
+  from: Progress;
+  limit: number;
+}
+
 export interface Page {
   frames: PageFrame[];
   progress: Progress;
@@ -29,29 +36,39 @@ export interface Page {
  * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress
  * says exactly what was seen. A mark that was there then had all its frames before it.
  */
-export async function readPage(
-  { db }: Pick<Deps, 'db'>,
-  taskId: string,
-  { task, from, limit }: { task: ReadableTask; from: Progress; limit: number },
-): Promise<Page> {
+export async function readPage(deps: Pick<Deps, 'db'>, taskId: string, { task, from, limit }: Reading): Promise<Page> {
+  const range = rangeOf(taskId, task);
+  if (!range) return { frames: [], progress: from, hasMore: false };
+  const late = await readLate(deps, range, { task, from, limit });
+  if (late.hasMore) return { ...late, frames: bySeq(late.frames) };
+  const room = limit - late.frames.length;
+  const next = await findNext(deps.db, range, { seq: from.seq, limit: room + 1 });
+  const frames = next.slice(0, room);
+  const progress = { ...late.progress, seq: frames.at(-1)?.seq ?? from.seq };
+  return { frames: [...bySeq(late.frames), ...frames], progress, hasMore: next.length > room };
+}
+
+/** Where the frames of a task are that were stored when it was read; undefined when there are none. */
+export function rangeOf(taskId: string, task: ReadableTask): SegmentRange | undefined {
   const day = dayOfTask(taskId);
-  if (day === undefined || task.position === 0) return { frames: [], progress: from, hasMore: false };
-  const range = { day, taskId, upToPosition: task.position };
+  return day === undefined || task.position === 0 ? undefined : { day, taskId, upToPosition: task.position };
+}
+
+/**
+ * Frames up to the number of the reader that were stored after its place, in the order of storing. Without more of them
+ * the reader has all that are stored up to its number.
+ */
+export async function readLate(
+  { db }: Pick<Deps, 'db'>,
+  range: SegmentRange,
+  { task, from, limit }: Reading,
+): Promise<Page> {
   const mayBeLate = from.seq >= 0 && task.late_position > from.position;
   const late = mayBeLate ? await findLate(db, range, { from, limit: limit + 1, isListed: task.is_late_listed }) : [];
-  if (late.length > limit) {
-    const frames = late.slice(0, limit);
-    return {
-      frames: bySeq(frames),
-      progress: { ...from, position: frames.at(-1)?.position ?? from.position },
-      hasMore: true,
-    };
-  }
-  const room = limit - late.length;
-  const next = await findNext(db, range, { seq: from.seq, limit: room + 1 });
-  const frames = next.slice(0, room);
-  const progress = { seq: frames.at(-1)?.seq ?? from.seq, position: Math.max(from.position, task.position) };
-  return { frames: [...bySeq(late), ...frames], progress, hasMore: next.length > room };
+  const frames = late.slice(0, limit);
+  if (late.length > limit)
+    return { frames, progress: { ...from, position: frames.at(-1)?.position ?? from.position }, hasMore: true };
+  return { frames, progress: { ...from, position: Math.max(from.position, task.position) }, hasMore: false };
 }
 
 /**
@@ -130,9 +147,9 @@ async function findLate(db: Knex, range: SegmentRange, { from, limit, isListed }
   return onceEach([...rows, ...inSegments]).toSorted((a, b) => a.position - b.position);
 }
 
-const ofRow = ({ frame_time_ms: frameTimeMs, ...row }: StoredFrame): PageFrame => ({ frameTimeMs, ...row });
+export const ofRow = ({ frame_time_ms: frameTimeMs, ...row }: StoredFrame): PageFrame => ({ frameTimeMs, ...row });
 
-const framesOf = (segment: FoundSegment): PageFrame[] =>
+export const framesOf = (segment: FoundSegment): PageFrame[] =>
   segment.heads.map(({ seq, position, frameTimeMs, width, height }, index) => ({
     seq,
     position,
@@ -144,4 +161,5 @@ const framesOf = (segment: FoundSegment): PageFrame[] =>
 
 const bySeq = (frames: PageFrame[]) => frames.toSorted((a, b) => a.seq - b.seq);
 
-const onceEach = (frames: PageFrame[]) => bySeq([...new Map(frames.map((frame) => [frame.seq, frame])).values()]);
+export const onceEach = (frames: PageFrame[]) =>
+  bySeq([...new Map(frames.map((frame) => [frame.seq, frame])).values()]);

@@ -17,6 +17,7 @@ import { frameForm } from './0011-frame-form.ts';
 import { segmentCopies } from './0012-segment-copies.ts';
 import { unmatchedFrames } from './0013-unmatched-frames.ts';
 import { sources } from './0014-sources.ts';
+import { segmentTimes } from './0015-segment-times.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -41,4 +42,5 @@ export const migrations: Migration[] = [
   bucketOwnerMigration,
   positionEpochsMigration,
   sources,
+  segmentTimes,
 ];

@@ -1,4 +1,6 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
+import { isFiltering, isInArea } from '../object-filter.ts';
+import type { ObjectFilter } from '../object-filter.ts';
 import { selectObjects } from '../stored-objects.ts';
 import { SegmentDamagedError } from './bytes.ts';
 import type { FrameObjects, Words } from './encode-body.ts';
@@ -8,8 +10,8 @@ import { MOST_FRACTION_BYTES, putBytes, putFraction } from './object-text.ts';
 
 /** The objects of the frames of one segment, by the index of the frame. */
 export interface SegmentBody {
-  /** Objects at or above a score as a JSON array, text or its bytes, and how many there are in all. */
-  select: (index: number, minScore: number) => { json: string | Uint8Array; total: number };
+  /** Objects at or above a score that pass a filter as a JSON array, text or its bytes, and the number of all. */
+  select: (index: number, minScore: number, filter?: ObjectFilter) => { json: string | Uint8Array; total: number };
   /** All objects of a frame, as they were stored. */
   objectsOf: (index: number) => FrameObjects;
 }
@@ -66,15 +68,16 @@ export class ColumnBody implements SegmentBody {
     this.#ends = parts.words.tracks.map((track) => Buffer.from(`},"track_id":${JSON.stringify(track)}}`));
   }
 
-  select(index: number, minScore: number): { json: string | Uint8Array; total: number } {
+  select(index: number, minScore: number, filter: ObjectFilter = {}): { json: string | Uint8Array; total: number } {
     const { texts, form, columns } = this.#parts;
     const text = texts.get(index);
-    if (text !== undefined) return selectObjects(text, minScore);
+    if (text !== undefined) return selectObjects(text, minScore, filter);
     const [start, end] = this.#span(index);
     const one = 10 ** form.scoreDecimals;
     let shown = start;
     while (shown < end && (columns.scores[shown] ?? 0) / one >= minScore) shown += 1;
-    return { json: this.#write(start, shown), total: end - start };
+    const passes = isFiltering(filter) ? (at: number) => this.#passes(at, filter) : undefined;
+    return { json: this.#write(start, shown, passes), total: end - start };
   }
 
   objectsOf(index: number): FrameObjects {
@@ -91,13 +94,31 @@ export class ColumnBody implements SegmentBody {
     return [start, end];
   }
 
-  /** The bytes of these objects as an array. */
-  #write(start: number, end: number): Buffer {
+  #passes(at: number, { labels, trackId, area }: ObjectFilter): boolean {
+    const { form, columns, words } = this.#parts;
+    if (labels && !labels.has(words.labels[columns.labels[at] ?? 0] ?? '')) return false;
+    if (trackId !== undefined && words.tracks[columns.tracks[at] ?? 0] !== trackId) return false;
+    if (!area) return true;
+    const [width, height] = [columns.c[at] ?? 0, columns.d[at] ?? 0];
+    return isInArea(area, {
+      cx: form.centreOf(columns.a[at] ?? 0, width) / 10 ** CENTRE_DECIMALS,
+      cy: form.centreOf(columns.b[at] ?? 0, height) / 10 ** CENTRE_DECIMALS,
+      height: height / 10 ** form.sizeDecimals,
+    });
+  }
+
+  /** The bytes of these objects as an array, or of those among them that pass. */
+  #write(start: number, end: number, passes?: (at: number) => boolean): Buffer {
     this.#from = this.#to;
     this.#makeRoom(2);
     this.#text[this.#to] = BRACKET;
     this.#to += 1;
-    for (let at = start; at < end; at += 1) this.#writeObject(at, at > start);
+    let follows = false;
+    for (let at = start; at < end; at += 1) {
+      if (passes && !passes(at)) continue;
+      this.#writeObject(at, follows);
+      follows = true;
+    }
     this.#text[this.#to] = CLOSING_BRACKET;
     this.#to += 1;
     return this.#text.subarray(this.#from, this.#to);

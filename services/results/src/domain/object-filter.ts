@@ -1,0 +1,38 @@
+import type { BoundingBox, TrackedObject } from '@vision/shared/contracts/detection';
+import { contains } from './region.ts';
+import type { Anchor, Region } from './region.ts';
+
+/** The objects that a reader asks for, beside their score; what is absent does not restrict. */
+export interface ObjectFilter {
+  labels?: ReadonlySet<string> | undefined;
+  trackId?: string | undefined;
+  area?: { region: Region; anchor: Anchor } | undefined;
+}
+
+/** Whether an object is one of those. */
+export function matchesObject({ labels, trackId, area }: ObjectFilter, object: TrackedObject): boolean {
+  if (labels && !labels.has(object.label)) return false;
+  if (trackId !== undefined && object.track_id !== trackId) return false;
+  return area === undefined || isInArea(area, object.bbox);
+}
+
+/** Whether the anchor of a box lies in the region. */
+export function isInArea(
+  { region, anchor }: { region: Region; anchor: Anchor },
+  { cx, cy, height }: Pick<BoundingBox, 'cx' | 'cy' | 'height'>,
+): boolean {
+  return contains(region, cx, anchor === 'center' ? cy : cy + height / 2);
+}
+
+/**
+ * Whether a segment can hold such an object by the labels that its index has, as JSON writes them. A segment without
+ * listed labels may hold any.
+ */
+export function mayHold({ labels }: ObjectFilter, listed: readonly string[] | null): boolean {
+  if (!labels || !listed) return true;
+  return listed.some((label) => labels.has(JSON.parse(`"${label}"`) as string));
+}
+
+/** Whether the filter leaves out any object. */
+export const isFiltering = ({ labels, trackId, area }: ObjectFilter): boolean =>
+  labels !== undefined || trackId !== undefined || area !== undefined;

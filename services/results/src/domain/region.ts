@@ -1,0 +1,114 @@
+import { fail } from '@vision/shared/errors';
+
+/** The point of a box that decides whether the box lies in a region. */
+export type Anchor = 'bottom_center' | 'center';
+
+/** A corner on the grid of `GRID` steps a side. */
+interface Corner {
+  x: number;
+  y: number;
+}
+
+/** A simple polygon on the image. */
+export type Region = readonly Corner[];
+
+/** Steps of the grid on each side of the image. Products of two coordinates are exact, so no edge is rounded. */
+const GRID = 1_000_000;
+const MIN_CORNERS = 3;
+const MAX_CORNERS = 16;
+const COORDINATE = /^(\d{1,32}(\.\d{0,32})?|\.\d{1,32})([eE][+-]?\d{1,3})?$/;
+
+/**
+ * Reads a region: `x1,y1,x2,y2,…`, each 0 to 1 of the image.
+ * @throws AppError OP-TASK-REQUEST-INVALID (`region_invalid`)
+ */
+export function parseRegion(text: string): Region {
+  const coordinates = text.split(',', 2 * MAX_CORNERS + 1).map((one) => (COORDINATE.test(one) ? Number(one) : NaN));
+  if (coordinates.length % 2 !== 0) throw regionInvalid();
+  const corners: [number, number][] = [];
+  for (let at = 0; at < coordinates.length; at += 2) corners.push([coordinates[at] ?? NaN, coordinates[at + 1] ?? NaN]);
+  return regionOf(corners);
+}
+
+/**
+ * A region of these corners, each 0 to 1 of the image. Its edges neither cross nor touch each other.
+ * @throws AppError OP-TASK-REQUEST-INVALID (`region_invalid`)
+ */
+export function regionOf(corners: readonly (readonly [x: number, y: number])[]): Region {
+  if (corners.length < MIN_CORNERS || corners.length > MAX_CORNERS) throw regionInvalid();
+  if (!corners.flat().every((value) => value >= 0 && value <= 1)) throw regionInvalid();
+  const region = corners.map(([x, y]) => ({ x: onGrid(x), y: onGrid(y) }));
+  if (!isSimple(region)) throw regionInvalid();
+  return region;
+}
+
+/**
+ * Whether a point lies in a region. Edges are half-open: of two regions that share an edge, exactly one contains a
+ * point on it. The border belongs to the image, so a region that reaches the border contains the points on it.
+ */
+export function contains(region: Region, x: number, y: number): boolean {
+  const [px, py] = [inImage(onGrid(x)), inImage(onGrid(y))];
+  let isInside = false;
+  let before = region.at(-1);
+  for (const corner of region) {
+    if (before && isCrossed(before, corner, px, py)) isInside = !isInside;
+    before = corner;
+  }
+  return isInside;
+}
+
+/** Whether the ray from a point to the right crosses an edge, whichever direction the edge has. */
+function isCrossed(one: Corner, other: Corner, px: number, py: number): boolean {
+  const [low, high] = one.y < other.y ? [one, other] : [other, one];
+  if (py < low.y || py >= high.y) return false;
+  return (high.x - low.x) * (py - low.y) > (px - low.x) * (high.y - low.y);
+}
+
+const onGrid = (value: number) => Math.round(value * GRID);
+const inImage = (value: number) => Math.min(GRID - 1, Math.max(0, value));
+
+function isSimple(region: Region): boolean {
+  const edges = region.map((from, at) => ({ from, to: region[(at + 1) % region.length] ?? from }));
+  return edges.every(({ from, to }, at) => {
+    if (from.x === to.x && from.y === to.y) return false;
+    return edges.slice(at + 1).every((other, between) => {
+      if (between === 0 && !folds(from, to, other.to)) return true;
+      const isLastWithFirst = at === 0 && between === edges.length - 2;
+      if (isLastWithFirst && !folds(other.from, from, to)) return true;
+      return between > 0 && !isLastWithFirst && !meet(from, to, other.from, other.to);
+    });
+  });
+}
+
+/** Twice the area of a triangle; its sign is the side of `c` on the line from `a` to `b`. */
+const turn = (a: Corner, b: Corner, c: Corner) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+
+/** Whether the path over these three corners goes back on itself. */
+const folds = (a: Corner, b: Corner, c: Corner) =>
+  turn(a, b, c) === 0 && (b.x - a.x) * (c.x - b.x) + (b.y - a.y) * (c.y - b.y) <= 0;
+
+/** Whether two edges have a point in common. */
+function meet(a: Corner, b: Corner, c: Corner, d: Corner): boolean {
+  const sides = [turn(a, b, c), turn(a, b, d), turn(c, d, a), turn(c, d, b)].map(Math.sign);
+  const [ofC, ofD, ofA, ofB] = sides;
+  if (ofC !== ofD && ofA !== ofB) return true;
+  return (
+    (ofC === 0 && isBetween(a, c, b)) ||
+    (ofD === 0 && isBetween(a, d, b)) ||
+    (ofA === 0 && isBetween(c, a, d)) ||
+    (ofB === 0 && isBetween(c, b, d))
+  );
+}
+
+const isBetween = (a: Corner, point: Corner, b: Corner) =>
+  point.x >= Math.min(a.x, b.x) &&
+  point.x <= Math.max(a.x, b.x) &&
+  point.y >= Math.min(a.y, b.y) &&
+  point.y <= Math.max(a.y, b.y);
+
+const regionInvalid = () =>
+  fail.requestInvalid(
+    'region_invalid',
+    `region: send ${MIN_CORNERS} to ${MAX_CORNERS} corners as x1,y1,x2,y2,…, each 0 to 1, of a polygon whose edges do not cross.`,
+    { field: 'region' },
+  );

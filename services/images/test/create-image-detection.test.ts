@@ -58,7 +58,7 @@ test('without a scene the default is used, and its lower bound is what the backe
     return detected([oneObject, { ...oneObject, score: 0.41, track_id: 'x' }, { ...oneObject, score: 0.01 }]);
   };
   const { body } = await images.detect(files(picture()));
-  expect(asked?.search).toBe('?scene_code=fire_smoke&min_score=0.02');
+  expect(asked?.search).toBe('?scene_code=fire_smoke&min_score=0.11');
   expect(body.results[0]?.objects).toEqual([oneObject, { ...oneObject, score: 0.41 }]);
 });
 

@@ -19,8 +19,23 @@ const unlockLoaders = () => sharp.unblock({ operation: ['VipsForeignLoad'] });
 const run = promisify(execFile);
 const scenes = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname);
 const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
+const fireModel = new URL('../models/fire-416.onnx', import.meta.url).pathname;
 const logger = createLogger('inference', 'silent');
 const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
+/** A drawn flame on black: an orange glow that turbulence tears. */
+const flame = `<svg xmlns="http://www.w3.org/2000/svg" width="416" height="416"><defs><radialGradient id="g" cx="50%" cy="80%">
+<stop offset="0" stop-color="#fff8c0"/><stop offset=".35" stop-color="#ffb020"/><stop offset=".75" stop-color="#e03a00"/>
+<stop offset="1" stop-color="#300800"/></radialGradient><filter id="t"><feTurbulence type="fractalNoise"
+baseFrequency=".02 .012" numOctaves="4" seed="3"/><feDisplacementMap in="SourceGraphic" scale="90"/></filter></defs>
+<rect width="416" height="416" fill="#0a0604"/><g filter="url(#t)"><ellipse cx="200" cy="280" rx="130" ry="150" fill="url(#g)"/>
+<ellipse cx="150" cy="200" rx="40" ry="120" fill="url(#g)"/><ellipse cx="260" cy="190" rx="45" ry="130" fill="url(#g)"/></g></svg>`;
+
+async function drawnFlame(): Promise<RgbImage> {
+  unlockLoaders();
+  const { data, info } = await sharp(Buffer.from(flame)).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { width: info.width, height: info.height, data };
+}
+
 const options = { minScore: 0.3, labels: ['person'] };
 let running: Detectors | undefined;
 const directories: string[] = [];
@@ -43,10 +58,16 @@ function personsBy(detectors: Detectors) {
   return served.detector;
 }
 
-const directoryWith = (fill: (path: string) => void): string => {
+function mkdtempIn(): string {
   const directory = mkdtempSync(join(tmpdir(), 'models-'));
   directories.push(directory);
+  return directory;
+}
+
+const directoryWith = (fill: (path: string) => void): string => {
+  const directory = mkdtempIn();
   fill(join(directory, 'nanodet-416.onnx'));
+  copyFileSync(fireModel, join(directory, 'fire-416.onnx'));
   return directory;
 };
 
@@ -154,12 +175,29 @@ test('pictures of different shapes at once are each answered in their own', asyn
   expect(await detector.detect(black, options)).toEqual([]);
 });
 
-test('frames of fire and smoke are looked at in the threads, those of other scenes are not', async () => {
-  const detectors = await start(join(model, '..'));
+test('frames are observed in the threads by the rules of colour, those of other detectors are not', async () => {
+  const byRules = scenes.entries.map((scene) =>
+    scene.scene_code === 'fire_smoke' ? { ...scene, detector: 'chromatic', labels: ['fire', 'smoke'] } : scene,
+  );
+  const detectors = await start(join(model, '..'), { ...scenes, entries: byRules });
   const observed = await detectors.find('fire_smoke')?.detector.observe?.(black, {});
   expect(observed?.picture).toEqual({ width: 32, height: 32 });
   expect(observed?.luma).toEqual(new Uint8Array(64));
   expect(personsBy(detectors).observe).toBeUndefined();
+});
+
+test('fire is found in a drawn flame, not in a screen full of orange', async () => {
+  const detectors = await start(join(model, '..'));
+  const detector = detectors.find('fire_smoke')?.detector;
+  if (!detector) throw new Error('the scene is not served');
+  const wanted = { minScore: 0.3, labels: ['fire'] };
+  expect((await detector.detect(await drawnFlame(), wanted)).map(({ label }) => label)).toContain('fire');
+  const orange = {
+    width: 64,
+    height: 64,
+    data: Uint8Array.from({ length: 64 * 64 * 3 }, (_, i) => [255, 120, 10][i % 3] ?? 0),
+  };
+  expect(await detector.detect(orange, wanted)).toEqual([]);
 });
 
 test('whoever gives up before the turn of their picture gets their own reason', async () => {

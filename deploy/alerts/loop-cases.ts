@@ -1,5 +1,5 @@
 import type { AlertCase } from './cases.ts';
-import { together, values } from './series.ts';
+import { steady, together, values } from './series.ts';
 
 const poisoned = (pod: string, tasks: string) =>
   values(`vision_loop_poisoned_tasks{service="results",loop="compaction",pod="${pod}"}`, tasks);
@@ -24,6 +24,14 @@ export const loopCases: Record<string, AlertCase> = {
       summary: 'A store does not take an event of results-frames, which holds up its partition',
     },
     stays: { 'a statement that took too long once': blocked('0x5 1x7') },
+  },
+  VisionFoldBehind: {
+    atMinute: 15,
+    fires: {
+      when: steady('vision_results_fold_lag_seconds', 400, 20),
+      summary: 'Tracks and timelines are behind the stored frames by more than five minutes',
+    },
+    stays: { 'folds that wait for a minute': steady('vision_results_fold_lag_seconds', 60, 20) },
   },
   VisionTasksPoisoned: {
     atMinute: 15,

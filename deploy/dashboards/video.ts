@@ -129,6 +129,12 @@ const flow: Section = {
       { unit: 'cps' },
     ),
     lines(
+      'Tracks behind the stored frames',
+      'Below some seconds. Above five minutes for long: results needs more replicas, or the fold of tasks fails.',
+      [query('longest wait', max('', 'vision_results_fold_lag_seconds'))],
+      { unit: 's' },
+    ),
+    lines(
       'End marks',
       'Tasks whose frames are complete, and marks that wait for frames still under way.',
       [

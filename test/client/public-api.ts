@@ -195,6 +195,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/tracks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the tracks of a video task */
+    get: operations['listTracks'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/tasks/{task_id}/tracks/{track_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Return one track of a video task */
+    get: operations['getTrack'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks/{task_id}/video': {
     parameters: {
       query?: never;
@@ -611,6 +645,90 @@ export interface components {
       bbox: components['schemas']['BoundingBox'];
       /** @description Identifier of the object across the frames of the task */
       track_id: string;
+    };
+    TrackPage: {
+      items: components['schemas']['Track'][];
+      /** @description Cursor of the next page; empty on the last page */
+      next_cursor: string;
+      /** @description With `order=changed`: returns each track that changes after this page, with its latest state. With `order=oldest`: returns tracks that begin later. Empty with `order=newest` and when no track can follow */
+      resume_cursor: string;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` of the newest frame that the answer counts; null without a frame
+       */
+      as_of_ms: number | null;
+    };
+    /** @description One object of a video task, from its first to its last frame */
+    Track: {
+      /** @description The `track_id` of the objects of this track */
+      track_id: string;
+      /** @description Label of the object with the best score */
+      label: string;
+      /**
+       * @description `ended`: no object for 3 s of frame time, a newer attempt began, or the task has ended
+       * @enum {string}
+       */
+      state: 'active' | 'ended';
+      /**
+       * @description `left`: frames followed without the object. `gap`: no frame followed for 3 s. `attempt`: another worker continued the task with new tracks. `task_end`: the task ended. Absent while active
+       * @enum {string}
+       */
+      ended_by?: 'left' | 'gap' | 'attempt' | 'task_end';
+      /**
+       * Format: int64
+       * @description `frame_time_ms` of the first frame with the object
+       */
+      first_time_ms: number;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` of the last frame with the object
+       */
+      last_time_ms: number;
+      /** @description Frames with the object */
+      frames: number;
+      /** @description The object with the highest score; among equal scores the largest, then the first */
+      best: {
+        frame_id: string;
+        /** Format: int64 */
+        frame_time_ms: number;
+        score: number;
+        bbox: components['schemas']['BoundingBox'];
+      };
+      /** @description Box in the first frame */
+      first_bbox: {
+        /** @enum {string} */
+        format: 'cxcywh_normalized';
+        /** @description Horizontal centre of the box, 0 to 1 of the image width */
+        cx: number;
+        /** @description Vertical centre of the box, 0 to 1 of the image height */
+        cy: number;
+        /** @description Width of the box, 0 to 1 of the image width */
+        width: number;
+        /** @description Height of the box, 0 to 1 of the image height */
+        height: number;
+      };
+      /** @description Box in the last frame */
+      last_bbox: {
+        /** @enum {string} */
+        format: 'cxcywh_normalized';
+        /** @description Horizontal centre of the box, 0 to 1 of the image width */
+        cx: number;
+        /** @description Vertical centre of the box, 0 to 1 of the image height */
+        cy: number;
+        /** @description Width of the box, 0 to 1 of the image width */
+        width: number;
+        /** @description Height of the box, 0 to 1 of the image height */
+        height: number;
+      };
+      /** @description Mean score over all frames, 0 to 1, 4 decimals */
+      mean_score: number;
+      /** @description Image of the object */
+      snapshot: {
+        /** @enum {string} */
+        state: 'none';
+        /** @enum {string} */
+        reason?: 'not_supported';
+      };
     };
     Usage: {
       video: components['schemas']['DailyUsage'];
@@ -2261,6 +2379,367 @@ export interface operations {
       };
       /** @description - OP-TASK-NOT-STOPPABLE, `task_ended`: The task has already ended (succeeded). */
       409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listTracks: {
+    parameters: {
+      query?: {
+        /** @description Cursor of an earlier page of this task with the same `order` */
+        cursor?: string;
+        /** @description Tracks on a page */
+        limit?: number;
+        /** @description `oldest`, `newest`: by first frame. `changed`: by latest change, to follow a running task */
+        order?: 'oldest' | 'newest' | 'changed';
+        /** @description Labels to list, comma separated, at most 32. An unknown label matches no track */
+        labels?: string;
+        /** @description Lists tracks whose last frame is at or after this `frame_time_ms` */
+        from_ms?: number;
+        /** @description Lists tracks whose first frame is before this `frame_time_ms` */
+        to_ms?: number;
+        /** @description Lowest best score of a track, 0 to 1; the threshold of the task by default */
+        min_score?: number;
+        /** @description Shortest time between first and last frame, in milliseconds */
+        min_duration_ms?: number;
+        /** @description State of the tracks. A page may hold fewer than `limit` */
+        state?: 'active' | 'ended';
+      };
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Page of tracks */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "track_id": "a1-7",
+           *           "label": "person",
+           *           "state": "ended",
+           *           "ended_by": "left",
+           *           "first_time_ms": 1773565200000,
+           *           "last_time_ms": 1773565212400,
+           *           "frames": 63,
+           *           "best": {
+           *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *             "frame_time_ms": 1773565206200,
+           *             "score": 0.91,
+           *             "bbox": {
+           *               "format": "cxcywh_normalized",
+           *               "cx": 0.42,
+           *               "cy": 0.55,
+           *               "width": 0.08,
+           *               "height": 0.31
+           *             }
+           *           },
+           *           "first_bbox": {
+           *             "format": "cxcywh_normalized",
+           *             "cx": 0.42,
+           *             "cy": 0.55,
+           *             "width": 0.08,
+           *             "height": 0.31
+           *           },
+           *           "last_bbox": {
+           *             "format": "cxcywh_normalized",
+           *             "cx": 0.42,
+           *             "cy": 0.55,
+           *             "width": 0.08,
+           *             "height": 0.31
+           *           },
+           *           "mean_score": 0.8412,
+           *           "snapshot": {
+           *             "state": "none",
+           *             "reason": "not_supported"
+           *           }
+           *         }
+           *       ],
+           *       "next_cursor": "",
+           *       "resume_cursor": "AQAAAAGdMWlDkGExLTcoezdubWZLRW0d3TBYidDJDZQ",
+           *       "as_of_ms": 1773565260000
+           *     }
+           */
+          'application/json': components['schemas']['TrackPage'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, order, labels, from_ms, to_ms, min_score, min_duration_ms, state are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getTrack: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        task_id: string;
+        /** @description `track_id` of an object of the task */
+        track_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The track */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "track_id": "a1-7",
+           *       "label": "person",
+           *       "state": "ended",
+           *       "ended_by": "left",
+           *       "first_time_ms": 1773565200000,
+           *       "last_time_ms": 1773565212400,
+           *       "frames": 63,
+           *       "best": {
+           *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *         "frame_time_ms": 1773565206200,
+           *         "score": 0.91,
+           *         "bbox": {
+           *           "format": "cxcywh_normalized",
+           *           "cx": 0.42,
+           *           "cy": 0.55,
+           *           "width": 0.08,
+           *           "height": 0.31
+           *         }
+           *       },
+           *       "first_bbox": {
+           *         "format": "cxcywh_normalized",
+           *         "cx": 0.42,
+           *         "cy": 0.55,
+           *         "width": 0.08,
+           *         "height": 0.31
+           *       },
+           *       "last_bbox": {
+           *         "format": "cxcywh_normalized",
+           *         "cx": 0.42,
+           *         "cy": 0.55,
+           *         "width": 0.08,
+           *         "height": 0.31
+           *       },
+           *       "mean_score": 0.8412,
+           *       "snapshot": {
+           *         "state": "none",
+           *         "reason": "not_supported"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Track'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `track_not_found`: This task has no such track.
+       *     - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];

@@ -1,4 +1,5 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
+import type { Bell } from '@vision/shared/async/bell';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { topics } from '@vision/shared/contracts/topics';
@@ -14,10 +15,12 @@ import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { jobSubscriptions } from './consumers/jobs.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
+import { ANY_FOLD_DUE } from './db/folds.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
 import { auditsOf } from './use-cases/audits.ts';
 import { compactFrames, createRowFinder } from './use-cases/compact-frames.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { foldTasks } from './use-cases/fold-tasks.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { retentionInTurn } from './use-cases/retention-in-turn.ts';
 import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
@@ -35,6 +38,8 @@ export interface BackgroundParts {
   kafka: KafkaClient;
   producer: EventProducer;
   relay: Relay;
+  /** Starts a round of the fold. */
+  foldBell: Bell;
   onFatal: (error: unknown) => void;
 }
 
@@ -49,7 +54,7 @@ const SWEEP_MS = 600_000;
 export function createBackground(
   deps: Deps,
   config: Config,
-  { kafka, producer, relay, onFatal }: BackgroundParts,
+  { kafka, producer, relay, foldBell, onFatal }: BackgroundParts,
 ): Background {
   const frames = createBatchConsumer({
     db: deps.db,
@@ -75,7 +80,7 @@ export function createBackground(
       return 0;
     },
   });
-  const ends = createEnds(deps, config, { relay, logger: kafka.logger });
+  const ends = createLookedFor(deps, config, { relay, foldBell, logger: kafka.logger });
   const compaction = createCompaction(deps, config, kafka.logger);
   const auditor = createAuditor({
     db: deps.db,
@@ -99,16 +104,28 @@ export function createBackground(
   };
 }
 
-/** What judges overdue end marks, and looks for them and for events that nobody announced. */
-function createEnds(deps: Deps, config: Config, { relay, logger }: { relay: Relay; logger: Logger }): Poller[] {
+/** Judges overdue end marks and folds frames; one statement finds both and events that no process announced. */
+function createLookedFor(
+  deps: Deps,
+  config: Config,
+  { relay, foldBell, logger }: { relay: Relay; foldBell: Bell; logger: Logger },
+): Poller[] {
   const ends = createPoller({
     name: 'overdue_ends',
     intervalMs: LOOKED_FOR_MS,
     logger,
     run: () => judgeOverdueEnds(deps),
   });
-  const looks = [relay.look, { isSome: ANY_END_OVERDUE, wake: ends.wake }];
-  return [ends, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks })];
+  const fold = createPoller({
+    name: 'fold',
+    intervalMs: LOOKED_FOR_MS,
+    logger,
+    bell: foldBell,
+    maxBackoffMs: 60_000,
+    run: () => foldTasks(deps),
+  });
+  const looks = [relay.look, { isSome: ANY_END_OVERDUE, wake: ends.wake }, { isSome: ANY_FOLD_DUE, wake: fold.wake }];
+  return [ends, fold, createLooks({ db: deps.db, logger, intervalMs: config.END_CHECK_MS, looks })];
 }
 
 /**

@@ -49,6 +49,12 @@ export const metrics = {
     unit: '{segment}',
     meaning: 'Times a segment was damaged, or its object was missing, when a page needed it. An alarm',
   }),
+  foldLag: gauge('vision.results.fold_lag', {
+    unit: 's',
+    meaning:
+      'Time since the longest waiting task was due to be folded into tracks and timeline, 0 when no task is due. ' +
+      'Requests read the frames behind it themselves and take longer',
+  }),
   keepsRows: gauge('vision.results.keeps_rows', {
     meaning:
       '1 while frames are stored as rows because the database comes from a release that reads nothing else; ' +

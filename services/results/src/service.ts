@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { createBell } from '@vision/shared/async/bell';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/shared/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
@@ -28,6 +29,7 @@ import { stopTimesOf, storeOptionsOf } from './config.ts';
 import type { Config } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { cursorCodec } from './domain/cursor.ts';
+import { trackCursorCodec } from './domain/track-cursor.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
@@ -59,9 +61,9 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
   const signals = createSignals(logger);
-  const loops = createTaskLoops(logger, ['compaction', 'overdue_ends', 'stored_frames']);
+  const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
   const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
-  const settings = settingsOf(config, form);
+  const foldBell = createBell();
   const deps: Deps = {
     db,
     logger,
@@ -69,23 +71,24 @@ export async function createService(config: Config, { logger, onFatal }: Service
     ownPrefix: ownSegmentPrefix({ db }),
     loops,
     taskOwners: createTaskOwners(tasks, images),
-    partitions: createPartitionKeeper(db, settings.retentionDays),
+    partitions: createPartitionKeeper(db, config.RETENTION_DAYS),
     cursors: cursorCodec(config.CURSOR_KEYS),
+    trackCursors: trackCursorCodec(config.CURSOR_KEYS),
+    wakeFold: foldBell.ring,
     store: createSegmentStore(storeOptionsOf(config)),
     wakeRelay: relay.wake,
     producer,
     kafka,
     status: createStatus({ db, kafka, relay, tasks, images, loops }),
-    settings,
+    settings: settingsOf(config, form),
   };
-  const background = createBackground(deps, config, { kafka, producer, relay, onFatal });
+  const background = createBackground(deps, config, { kafka, producer, relay, foldBell, onFatal });
 
   const access = createServiceAccess({ callee: 'results', publicKeys, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = checksOf(config, db, form);
-  const live = background.isAlive;
-  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
+  const probes = { checks: checksOf(config, db, form), live: background.isAlive, listeners: [server] };
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, ...probes });
 
   return {
     get port() {

@@ -20,6 +20,7 @@ export function createSignals(logger: Logger) {
   const holes = createCounter(metrics.holes);
   const waits = createCounter(metrics.waits);
   const blocked = createCounter(metrics.blocked);
+  const foldLag = createGauge(metrics.foldLag);
   return {
     ...segmentSignals(logger),
     framesStored: (frames: number) => {
@@ -49,6 +50,8 @@ export function createSignals(logger: Logger) {
       holes.add(1);
       logger.error({ task_id: taskId, attempt, published, stored }, 'frames of a task are missing');
     },
+    /** Seconds that the longest waiting task has been due. */
+    foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');

@@ -22,7 +22,11 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 const auditWith = (db = database.db) =>
-  auditFrames({ db, settings, loops: createTaskLoops(logger, ['compaction', 'overdue_ends', 'stored_frames']) });
+  auditFrames({
+    db,
+    settings,
+    loops: createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']),
+  });
 
 async function findAll(audit: ReturnType<typeof auditWith>): Promise<number> {
   let rounds = 1;

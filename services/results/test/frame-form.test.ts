@@ -7,6 +7,7 @@ import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
 import { readFrameForm } from '../src/db/frame-form.ts';
 import { migrations } from '../src/db/migrations/list.ts';
+import { folds } from '../src/db/migrations/0016-folds.ts';
 import { unmatchedFrames } from '../src/db/migrations/0013-unmatched-frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
@@ -116,8 +117,9 @@ test('a database whose first migration broke off is none of an earlier release',
 
 test('a database that has segments already goes on with them', async () => {
   await migrate(database.db, before('0011-frame-form'));
-  // What stores frames today writes a column that came later.
+  // What stores frames today writes columns and makes partitions that came later.
   await unmatchedFrames.up(database.db);
+  await folds.up(database.db);
   const deps = {
     partitions: createPartitionKeeper(database.db, 90),
     settings: testSettings,

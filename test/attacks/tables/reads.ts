@@ -48,6 +48,29 @@ const BAD_CURSOR = invalid('cursor_invalid');
 const BAD_QUERY = invalid('query_invalid');
 const NO_TASK = '404 task_not_found';
 
+const tracks: Attack[] = [
+  asked('a cursor of results for tracks', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, '/tracks'),
+  ...[
+    'limit=501',
+    'order=best',
+    'labels=',
+    'labels=person,,car',
+    `labels=${Array.from({ length: 33 }, () => 'a').join()}`,
+    `labels=${'a'.repeat(101)}`,
+    'labels=%00',
+    'from_ms=2&to_ms=1',
+    'from_ms=9007199254740993',
+    'from_ms=1e3',
+    'min_score=1e999',
+    'min_duration_ms=-1',
+    'state=__proto__',
+    'state=active&state=ended',
+  ].map((query) => asked(`tracks by ${query.slice(0, 30)}`, BAD_QUERY, () => query, '/tracks')),
+  asked('tracks by a parameter that is not listed', invalid('unknown_field'), () => 'colour=red', '/tracks'),
+  asked('a track id of 10 KB', NOT_FOUND, () => '', `/tracks/${'a'.repeat(10_000)}`),
+  asked('a track id with a slash', NOT_FOUND, () => '', '/tracks/a%2Fb'),
+];
+
 export const cursors: AttackGroup = {
   title: 'Cursors and queries',
   wanted: 'results of other tasks, or a query the database has to fail at',
@@ -71,6 +94,7 @@ export const cursors: AttackGroup = {
     ...['', 'a%20b', '%00', "';--", 'a|b', '%C3%A4', '..%2F', 'a'.repeat(65), 'a&client_ref=b'].map((ref) =>
       asked(`the client_ref ${ref.slice(0, 20)}`, BAD_QUERY, () => `client_ref=${ref}`, ''),
     ),
+    ...tracks,
     asked('SQL for a cursor', BAD_CURSOR, () => "cursor=' or 1=1 --"),
     asked('a cursor of results for the list', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, ''),
     asked('no frames', BAD_QUERY, () => 'limit=0'),
@@ -168,6 +192,8 @@ const essence = ({ status, body }: Answer): string => {
 const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
   ['video', (caller, id) => caller.get(`/v1/vision/tasks/${id}/video`)],
+  ['tracks', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks`)],
+  ['track', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks/a1-1`)],
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
   ['stop', (caller, id) => caller.stop(id)],
 ];

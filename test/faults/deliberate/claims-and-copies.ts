@@ -44,7 +44,7 @@ export const claimFaults: DeliberateFault[] = [
   },
   {
     says: 'A damaged object is not read from the copy of its frames',
-    file: 'services/results/src/use-cases/show-frames.ts',
+    file: 'services/results/src/use-cases/open-segment.ts',
     find: 'if (!copy) throw error;',
     replace: 'if (!copy || copy.length >= 0) throw error;',
     caughtBy: {

@@ -73,6 +73,8 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
   results: {
     gateway: [
       'getResults',
+      'getTrack',
+      'listTracks',
       'runResultRetention',
       'decideResultBucket',
       'runResultAudits',

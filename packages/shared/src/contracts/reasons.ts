@@ -123,6 +123,7 @@ export const publicReasons = {
     video_not_found: 'The video of the task is no longer stored.',
     link_invalid: 'The link is invalid or has expired, or its API key is no longer valid.',
     range_not_satisfiable: 'The header `Range` names no byte of the content.',
+    track_not_found: 'The task has no such track.',
     method_not_allowed: 'The address does not have this method.',
     internal: 'The service has a defect.',
   },

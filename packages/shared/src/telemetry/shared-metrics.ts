@@ -65,7 +65,15 @@ export const auditMetrics = {
 };
 
 /** Background loops that do a step for each of many tasks. */
-const taskLoops = ['compaction', 'overdue_ends', 'readability', 'reconciler', 'recovery', 'stored_frames'] as const;
+const taskLoops = [
+  'compaction',
+  'fold',
+  'overdue_ends',
+  'readability',
+  'reconciler',
+  'recovery',
+  'stored_frames',
+] as const;
 export type TaskLoopName = (typeof taskLoops)[number];
 
 const loop = 'name of the loop; `poller` in its log lines';

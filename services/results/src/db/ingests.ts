@@ -62,6 +62,9 @@ export async function findOverdueEnds(
   return query;
 }
 
+/** Frames wait so long for others before they are folded. */
+export const FOLD_AFTER_MS = 5_000;
+
 interface SaveOptions {
   /** How long an end mark waits that comes to wait now. */
   patienceMs: number;
@@ -95,9 +98,17 @@ export async function saveIngests(
                                  else now() + make_interval(secs => :patienceS) end,
             compact_at = case when i.task_id = any(:young::uuid[])
                               then coalesce(i.compact_at, now() + make_interval(secs => :youngS)) else i.compact_at end,
+            fold_at = case when n.position > i.position
+                           then coalesce(i.fold_at, now() + make_interval(secs => :foldS)) else i.fold_at end,
             ended_at = case when n.end_status is null then null else coalesce(i.ended_at, vision_now()) end
        from json_populate_recordset(null::ingests, :changed::json) as n
       where i.task_id = n.task_id`,
-    { patienceS: patienceMs / 1000, youngS: youngMs / 1000, young, changed: JSON.stringify(ingests) },
+    {
+      patienceS: patienceMs / 1000,
+      youngS: youngMs / 1000,
+      foldS: FOLD_AFTER_MS / 1000,
+      young,
+      changed: JSON.stringify(ingests),
+    },
   );
 }

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 
 /** Tables with a partition for each day. */
-export type DayTable = 'frames' | 'segments';
+export const dayTables = ['frames', 'segments', 'tracks', 'timeline_hours'] as const;
+export type DayTable = (typeof dayTables)[number];
 
 /** Name of the partition of a day (`YYYY-MM-DD`). */
 const partitionOf = (table: DayTable, day: string) => `${table}_${day.replaceAll('-', '')}`;
@@ -21,13 +22,13 @@ export async function partitionDays(db: Knex, table: DayTable): Promise<string[]
       where i.inhparent = ?::regclass order by c.relname`,
     [table],
   );
-  return result.rows.map(({ name }) => name.replace(/^[a-z]+_(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'));
+  return result.rows.map(({ name }) => name.replace(/^[a-z_]+_(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'));
 }
 
 /** Makes the partitions of a day where they are missing. */
 export async function addPartitions(tx: Knex.Transaction, day: string): Promise<void> {
   await tx.raw(`select pg_advisory_xact_lock(hashtextextended('frames-partitions', 0))`);
-  for (const table of ['frames', 'segments'] as const) await addPartition(tx, table, day);
+  for (const table of dayTables) await addPartition(tx, table, day);
 }
 
 /**

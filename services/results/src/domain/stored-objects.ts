@@ -1,4 +1,5 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { ObjectView } from './fold/tracks.ts';
 import { isFiltering, matchesObject } from './object-filter.ts';
 import type { ObjectFilter } from './object-filter.ts';
 
@@ -64,6 +65,15 @@ export function fromStored(stored: string): TrackedObject[] | undefined {
 
 /** The scores of stored objects, in their order. */
 export const storedScores = (stored: string): number[] => (stored === '' ? [] : stored.split('\n').map(scoreOf));
+
+/** Calls `take` with each stored object; the same instance holds the next one afterwards. */
+export function eachStoredObject(stored: string, take: (object: ObjectView) => void): void {
+  for (const line of stored === '' ? [] : stored.split('\n')) {
+    const { label, score, bbox, track_id: trackId } = parse(line);
+    const { cx, cy, width, height } = bbox;
+    take({ label, trackId, score: Math.round(score * 1e6), cx, cy, width, height });
+  }
+}
 
 /** The labels of stored objects, in their order. */
 export function storedLabels(stored: string): string[] {

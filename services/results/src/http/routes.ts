@@ -15,11 +15,15 @@ import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultsRoute } from './get-results.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
+import { getTrackRoute } from './get-track.ts';
+import { listTracksRoute } from './list-tracks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 
 export function routes(deps: Deps): Route[] {
   return [
     getResultsRoute(deps),
+    listTracksRoute(deps),
+    getTrackRoute(deps),
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),

@@ -7,6 +7,7 @@ import type { StatusReader } from '@vision/shared/status/status';
 import type { SegmentStore } from '../clients/segment-store.ts';
 import type { TaskOwners } from '../clients/task-owners.ts';
 import type { CursorCodec } from '../domain/cursor.ts';
+import type { TrackCursorCodec } from '../domain/track-cursor.ts';
 import type { Signals } from '../signals.ts';
 import type { PartitionKeeper } from './keep-partitions.ts';
 
@@ -19,12 +20,15 @@ export interface Deps {
   taskOwners: TaskOwners;
   partitions: PartitionKeeper;
   /** Background loops whose steps fail task by task. */
-  loops: TaskLoops<'compaction' | 'overdue_ends' | 'stored_frames'>;
+  loops: TaskLoops<'compaction' | 'fold' | 'overdue_ends' | 'stored_frames'>;
   /** The objects of older segments. */
   store: SegmentStore;
   /** What the keys of new objects begin with. */
   ownPrefix: () => Promise<string>;
   cursors: CursorCodec;
+  trackCursors: TrackCursorCodec;
+  /** Tasks were made due: they are folded at once. */
+  wakeFold: () => void;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */

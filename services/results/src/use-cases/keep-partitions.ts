@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { addPartitions, partitionDays, today } from '../db/partitions.ts';
+import { addPartitions, dayTables, partitionDays, today } from '../db/partitions.ts';
 import { addDays } from '../domain/task-day.ts';
 
 export interface PartitionKeeper {
@@ -50,9 +50,8 @@ export function createPartitionKeeper(db: Knex, retentionDays: number): Partitio
       const currently = await today(db);
       for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) await make(addDays(currently, ahead));
       // Other replicas may drop partitions, so the list is read again from time to time.
-      const segments = new Set(await partitionDays(db, 'segments'));
-      const existing = new Set((await partitionDays(db, 'frames')).filter((day) => segments.has(day)));
-      for (const day of ready) if (!existing.has(day)) ready.delete(day);
+      const days = await Promise.all(dayTables.map(async (table) => new Set(await partitionDays(db, table))));
+      for (const day of ready) if (!days.every((existing) => existing.has(day))) ready.delete(day);
     },
   };
 }

@@ -19,9 +19,12 @@ export interface PageFrame {
   objects: string | { segment: FoundSegment; index: number };
 }
 
+/** How far the frames of a task are stored. */
+export type FrameState = Pick<ReadableTask, 'position' | 'late_position' | 'is_late_listed'>;
+
 /** What a reader asks for next. */
-export interface Reading {
-  task: ReadableTask;
+export interface Reading<Task = ReadableTask> {
+  task: Task;
   from: Progress;
   limit: number;
 }
@@ -36,7 +39,11 @@ export interface Page {
  * The state of the task was read first; only frames at its `position` or before are looked at, so that the new progress
  * says exactly what was seen. A mark that was there then had all its frames before it.
  */
-export async function readPage(deps: Pick<Deps, 'db'>, taskId: string, { task, from, limit }: Reading): Promise<Page> {
+export async function readPage(
+  deps: Pick<Deps, 'db'>,
+  taskId: string,
+  { task, from, limit }: Reading<FrameState>,
+): Promise<Page> {
   const range = rangeOf(taskId, task);
   if (!range) return { frames: [], progress: from, hasMore: false };
   const late = await readLate(deps, range, { task, from, limit });
@@ -49,7 +56,7 @@ export async function readPage(deps: Pick<Deps, 'db'>, taskId: string, { task, f
 }
 
 /** Where the frames of a task are that were stored when it was read; undefined when there are none. */
-export function rangeOf(taskId: string, task: ReadableTask): SegmentRange | undefined {
+export function rangeOf(taskId: string, task: FrameState): SegmentRange | undefined {
   const day = dayOfTask(taskId);
   return day === undefined || task.position === 0 ? undefined : { day, taskId, upToPosition: task.position };
 }
@@ -61,7 +68,7 @@ export function rangeOf(taskId: string, task: ReadableTask): SegmentRange | unde
 export async function readLate(
   { db }: Pick<Deps, 'db'>,
   range: SegmentRange,
-  { task, from, limit }: Reading,
+  { task, from, limit }: Reading<FrameState>,
 ): Promise<Page> {
   const mayBeLate = from.seq >= 0 && task.late_position > from.position;
   const late = mayBeLate ? await findLate(db, range, { from, limit: limit + 1, isListed: task.is_late_listed }) : [];

@@ -7,7 +7,8 @@ import type { Selection, TimeRange } from '../domain/result-query.ts';
 import { framesOf, ofRow, onceEach, rangeOf, readLate } from './read-page.ts';
 import type { PageFrame, Reading } from './read-page.ts';
 import { mayShow, showFrames } from './show-frames.ts';
-import type { ShowDeps, Shown } from './show-frames.ts';
+import type { OpenDeps } from './open-segment.ts';
+import type { Shown } from './show-frames.ts';
 
 /** Frames with the objects that are shown of them. */
 export interface ShownPage {
@@ -32,7 +33,7 @@ const OPEN_AHEAD = 8;
  * may be short or empty while `hasMore`; its progress is behind the last frame that was looked at, selected or not.
  */
 export async function readSelected(
-  deps: ShowDeps,
+  deps: OpenDeps,
   taskId: string,
   reading: Reading & { search: Search },
 ): Promise<ShownPage> {
@@ -51,7 +52,7 @@ export async function readSelected(
 }
 
 class SelectedPage {
-  readonly #deps: ShowDeps;
+  readonly #deps: OpenDeps;
   readonly #range: SegmentRange;
   readonly #search: Search;
   readonly #limit: number;
@@ -61,7 +62,7 @@ class SelectedPage {
   #progress: Progress;
 
   constructor(
-    deps: ShowDeps,
+    deps: OpenDeps,
     range: SegmentRange,
     { search, limit, progress }: { search: Search; limit: number; progress: Progress },
   ) {
@@ -159,7 +160,7 @@ interface Step {
  * are read before segments, as `readPage` does.
  */
 async function nextStep(
-  { db }: ShowDeps,
+  { db }: OpenDeps,
   range: SegmentRange,
   { seq, times }: { seq: number; times: TimeRange | undefined },
 ): Promise<Step> {
@@ -186,7 +187,7 @@ const hasTime = ({ firstTimeMs, lastTimeMs }: FoundSegment, times: TimeRange | u
   times === undefined || (lastTimeMs >= times.fromMs && firstTimeMs < times.toMs);
 
 async function beforeTime(
-  db: ShowDeps['db'],
+  db: OpenDeps['db'],
   range: SegmentRange,
   { seq, times }: { seq: number; times: TimeRange },
 ): Promise<number> {

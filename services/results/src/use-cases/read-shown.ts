@@ -5,7 +5,7 @@ import type { Reading } from './read-page.ts';
 import { readSelected } from './read-selected.ts';
 import type { ShownPage } from './read-selected.ts';
 import { showFrames } from './show-frames.ts';
-import type { ShowDeps } from './show-frames.ts';
+import type { OpenDeps } from './open-segment.ts';
 
 interface ShownReading extends Reading {
   selection: Selection;
@@ -15,7 +15,7 @@ interface ShownReading extends Reading {
 
 /** The next frames of a task with the objects that a reader selects. */
 export async function readShown(
-  deps: ShowDeps,
+  deps: OpenDeps,
   taskId: string,
   { selection, signal, ...reading }: ShownReading,
 ): Promise<ShownPage> {

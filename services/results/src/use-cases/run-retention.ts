@@ -1,3 +1,4 @@
+import { deleteFoldsBelow } from '../db/folds.ts';
 import {
   deleteExpiredViews,
   deleteIngestsBelow,
@@ -36,13 +37,15 @@ export async function runRetention(
   await partitions.prepareAhead();
   const now = await today(db);
   let dropped = 0;
-  for (const day of await partitionDays(db, 'frames')) {
-    if (!isExpired(day, now, retentionDays)) continue;
-    if (await tryTo(db, (tx) => dropPartition(tx, 'frames', day))) dropped += 1;
-    else signals.dropBlocked(day);
-  }
+  for (const table of ['tracks', 'timeline_hours', 'frames'] as const)
+    for (const day of await partitionDays(db, table)) {
+      if (!isExpired(day, now, retentionDays)) continue;
+      if (!(await tryTo(db, (tx) => dropPartition(tx, table, day)))) signals.dropBlocked(day);
+      else if (table === 'frames') dropped += 1;
+    }
   const firstKept = firstIdOfDay(addDays(now, -retentionDays));
   await inBatches(() => deleteLateFramesBelow(db, firstKept, BATCH));
+  await inBatches(() => deleteFoldsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteSourcesBelow(db, firstKept, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };

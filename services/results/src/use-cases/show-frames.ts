@@ -1,19 +1,11 @@
-import { AppError, asAppError, fail } from '@vision/shared/errors';
-import type { SegmentObject } from '../clients/segment-store.ts';
-import { findCopy } from '../db/segment-copies.ts';
 import type { FoundSegment } from '../db/segments.ts';
 import type { ShownFrame } from '../domain/page-text.ts';
-import { SegmentDamagedError } from '../domain/segments/bytes.ts';
-import type { SegmentBody } from '../domain/segments/column-body.ts';
-import { assertIntact } from '../domain/segments/pack.ts';
-import { openBody } from '../domain/segments/segment.ts';
 import { mayHold } from '../domain/object-filter.ts';
 import type { ObjectFilter } from '../domain/object-filter.ts';
 import { selectObjects } from '../domain/stored-objects.ts';
-import type { Deps } from './deps.ts';
+import { openSegment } from './open-segment.ts';
+import type { OpenDeps } from './open-segment.ts';
 import type { PageFrame } from './read-page.ts';
-
-export type ShowDeps = Pick<Deps, 'db' | 'signals' | 'store'>;
 
 /** The objects that are shown of a frame. */
 export interface Shown {
@@ -34,7 +26,7 @@ export const mayShow = ({ bestScore, labels }: FoundSegment, { minScore, objects
  * that are in the object store are fetched at the same time, some at once.
  * @throws AppError OP-SYS-UNAVAILABLE when objects are needed that the store does not give.
  */
-export async function showFrames(deps: ShowDeps, frames: PageFrame[], wanted: Shown): Promise<ShownFrame[]> {
+export async function showFrames(deps: OpenDeps, frames: PageFrame[], wanted: Shown): Promise<ShownFrame[]> {
   const { minScore, objects: filter, signal } = wanted;
   const shown = frames.map((frame) => ({ ...frame, ...withoutSegment(frame, wanted) }));
   const needed = new Map<FoundSegment, { index: number; frame: ShownFrame }[]>();
@@ -50,7 +42,7 @@ export async function showFrames(deps: ShowDeps, frames: PageFrame[], wanted: Sh
   for (let from = 0; from < all.length; from += OPEN_AT_ONCE)
     await Promise.all(
       all.slice(from, from + OPEN_AT_ONCE).map(async ([segment, inSegment]) => {
-        const body = await open(deps, segment, signal);
+        const body = await openSegment(deps, segment, signal);
         for (const { index, frame } of inSegment) Object.assign(frame, body.select(index, minScore, filter));
       }),
     );
@@ -61,41 +53,4 @@ export async function showFrames(deps: ShowDeps, frames: PageFrame[], wanted: Sh
 function withoutSegment({ objects }: PageFrame, { minScore, objects: filter }: Shown): { json: string; total: number } {
   if (typeof objects === 'string') return selectObjects(objects, minScore, filter);
   return { json: '[]', total: objects.segment.heads[objects.index]?.objects ?? 0 };
-}
-
-/** Opens the objects of a segment, wherever they are. */
-async function open(deps: ShowDeps, segment: FoundSegment, signal: AbortSignal | undefined): Promise<SegmentBody> {
-  try {
-    return openBody(await bytesOf(deps, segment, signal), segment.heads);
-  } catch (error) {
-    if (error instanceof AppError && error.kind !== 'not_found') throw error;
-    if (!(error instanceof SegmentDamagedError) && asAppError(error) === undefined) throw error;
-    deps.signals.segmentUnreadable(segment.taskId, segment, error);
-    throw fail.sysUnavailable('segment_unreadable', error);
-  }
-}
-
-async function bytesOf(deps: ShowDeps, segment: FoundSegment, signal: AbortSignal | undefined): Promise<Buffer> {
-  const { objectKey, body, bytes, checksum } = segment;
-  if (objectKey !== null) return bytesOfObject(deps, { objectKey, bytes, checksum }, signal);
-  if (body === null) throw new SegmentDamagedError('it has neither a body nor an object');
-  assertIntact(body, { bytes, checksum });
-  return body;
-}
-
-/** The object, or where it is damaged or gone the copy that is kept until it has been read back. */
-async function bytesOfObject(
-  { db, store }: ShowDeps,
-  object: SegmentObject,
-  signal: AbortSignal | undefined,
-): Promise<Buffer> {
-  try {
-    return await store.get(object, signal);
-  } catch (error) {
-    if (!(error instanceof SegmentDamagedError) && asAppError(error)?.kind !== 'not_found') throw error;
-    const copy = await findCopy(db, object.objectKey);
-    if (!copy) throw error;
-    assertIntact(copy, object);
-    return copy;
-  }
 }

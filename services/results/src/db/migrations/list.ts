@@ -18,6 +18,7 @@ import { segmentCopies } from './0012-segment-copies.ts';
 import { unmatchedFrames } from './0013-unmatched-frames.ts';
 import { sources } from './0014-sources.ts';
 import { segmentTimes } from './0015-segment-times.ts';
+import { folds, foldsIndex } from './0016-folds.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -43,4 +44,6 @@ export const migrations: Migration[] = [
   positionEpochsMigration,
   sources,
   segmentTimes,
+  folds,
+  foldsIndex,
 ];

@@ -1,7 +1,8 @@
 import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { ObjectView } from '../fold/tracks.ts';
+import { eachStoredObject, selectObjects } from '../stored-objects.ts';
 import { isFiltering, isInArea } from '../object-filter.ts';
 import type { ObjectFilter } from '../object-filter.ts';
-import { selectObjects } from '../stored-objects.ts';
 import { SegmentDamagedError } from './bytes.ts';
 import type { FrameObjects, Words } from './encode-body.ts';
 import { CENTRE_DECIMALS, NUMBERS } from './fixed-point.ts';
@@ -14,6 +15,8 @@ export interface SegmentBody {
   select: (index: number, minScore: number, filter?: ObjectFilter) => { json: string | Uint8Array; total: number };
   /** All objects of a frame, as they were stored. */
   objectsOf: (index: number) => FrameObjects;
+  /** Calls `take` with each object of a frame; the same instance holds the next one afterwards. */
+  eachObject: (index: number, take: (object: ObjectView) => void) => void;
 }
 
 /** Numbers of all objects, in the order of frames. */
@@ -85,6 +88,32 @@ export class ColumnBody implements SegmentBody {
     if (text !== undefined) return text;
     // What was written as objects is objects again.
     return JSON.parse(this.#write(...this.#span(index)).toString()) as TrackedObject[];
+  }
+
+  eachObject(index: number, take: (object: ObjectView) => void): void {
+    const { texts, words, form, columns } = this.#parts;
+    const text = texts.get(index);
+    if (text !== undefined) {
+      eachStoredObject(text, take);
+      return;
+    }
+    const [start, end] = this.#span(index);
+    const millionths = 10 ** (6 - form.scoreDecimals);
+    const centre = 10 ** CENTRE_DECIMALS;
+    const size = 10 ** form.sizeDecimals;
+    const view: ObjectView = { label: '', trackId: '', score: 0, cx: 0, cy: 0, width: 0, height: 0 };
+    for (let at = start; at < end; at += 1) {
+      const width = columns.c[at] ?? 0;
+      const height = columns.d[at] ?? 0;
+      view.label = words.labels[columns.labels[at] ?? 0] ?? '';
+      view.trackId = words.tracks[columns.tracks[at] ?? 0] ?? '';
+      view.score = millionths * (columns.scores[at] ?? 0);
+      view.cx = form.centreOf(columns.a[at] ?? 0, width) / centre;
+      view.cy = form.centreOf(columns.b[at] ?? 0, height) / centre;
+      view.width = width / size;
+      view.height = height / size;
+      take(view);
+    }
   }
 
   #span(index: number): [start: number, end: number] {

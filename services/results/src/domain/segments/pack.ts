@@ -62,10 +62,18 @@ export interface PackedFacts {
  * Unpacks the bytes to compare them with their checksum and with the index.
  * @throws SegmentDamagedError when they differ.
  */
-export function assertIntact(packed: Buffer, { bytes, checksum }: PackedFacts): void {
+export function assertIntact(packed: Buffer, facts: PackedFacts): void {
+  assertNamed(packed, facts);
+  unpack(packed);
+}
+
+/**
+ * Compares the header of packed bytes with the index; `unpack` compares the bytes with the header.
+ * @throws SegmentDamagedError when they differ.
+ */
+export function assertNamed(packed: Buffer, { bytes, checksum }: PackedFacts): void {
   if (packed.length !== bytes) throw new SegmentDamagedError(`it has ${packed.length} bytes and not ${bytes}`);
   if (checksumOf(packed) !== checksum) throw new SegmentDamagedError('it is not what the index says');
-  unpack(packed);
 }
 
 /** How many bytes there are when they are unpacked, as the header says. */

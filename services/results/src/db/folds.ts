@@ -1,0 +1,105 @@
+import type { Knex } from 'knex';
+import type { Progress } from '../domain/cursor.ts';
+import { deleteHours } from './timeline-hours.ts';
+import { deleteTracks } from './tracks.ts';
+
+/** How far a task is folded. */
+export interface StoredFold extends Progress {
+  /** Grows with every change. */
+  revision: number;
+  /** `encodeState` wrote it. */
+  state: Buffer;
+}
+
+/** Tasks that are due, in SQL that an index answers. */
+export const ANY_FOLD_DUE = 'exists (select from ingests where fold_at <= now())';
+
+/** Takes tasks whose frames are due, each for the time of a lease, so that no other replica does the same. */
+export async function claimDueFolds(
+  db: Knex,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `update ingests set fold_at = now() + make_interval(secs => :leaseS)
+      where task_id in (
+        select task_id from ingests where fold_at <= now() order by fold_at limit :limit for update skip locked)
+      returning task_id as id`,
+    { leaseS: leaseMs / 1000, limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Seconds since the longest waiting task was due; 0 when none is. */
+export async function foldLag(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ lag: number | null }] }>(
+    `select extract(epoch from now() - min(fold_at))::double precision as lag from ingests where fold_at <= now()`,
+  );
+  return rows[0].lag ?? 0;
+}
+
+/** Makes a task due now when frames of it are behind and no fold is planned or running. */
+export async function requestFold(db: Knex, taskId: string): Promise<void> {
+  await db('ingests')
+    .where({ task_id: taskId })
+    .whereNull('fold_at')
+    .update({ fold_at: db.raw('now()') });
+}
+
+/** Plans the next fold of a task: `ms` from now while frames are behind this position, else when frames are stored. */
+export async function planFold(
+  tx: Knex.Transaction,
+  taskId: string,
+  { position, ms }: { position: number; ms: number },
+): Promise<void> {
+  await tx.raw(
+    `update ingests
+        set fold_at = case when position > :position then now() + make_interval(secs => :seconds) end
+      where task_id = :taskId`,
+    { taskId, position, seconds: ms / 1000 },
+  );
+}
+
+export async function findFold(db: Knex, taskId: string): Promise<StoredFold | undefined> {
+  return db('folds').where({ task_id: taskId }).first<StoredFold | undefined>('seq', 'position', 'revision', 'state');
+}
+
+/** The revision of a fold; 0 before the first one. */
+export async function revisionOfFold(db: Knex, taskId: string): Promise<number> {
+  const found = await db('folds').where({ task_id: taskId }).first<{ revision: number } | undefined>('revision');
+  return found?.revision ?? 0;
+}
+
+/** Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. */
+export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
+  await tx.raw(
+    `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
+    [taskId],
+  );
+  const locked = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
+  return locked.length === 1;
+}
+
+/** Writes a locked fold. */
+export async function saveFold(
+  tx: Knex.Transaction,
+  taskId: string,
+  { seq, position, revision, state }: StoredFold,
+): Promise<void> {
+  await tx('folds').where({ task_id: taskId }).update({ seq, position, revision, state });
+}
+
+/** Removes everything that was made of the frames of one task. */
+export async function deleteFold(tx: Knex.Transaction, task: { day: string; taskId: string }): Promise<void> {
+  await deleteTracks(tx, task);
+  await deleteHours(tx, task);
+  await tx('folds').where({ task_id: task.taskId }).delete();
+}
+
+/** Removes folds of tasks with smaller ids, whose tracks and hours went with their day; returns how many. */
+export async function deleteFoldsBelow(db: Knex, taskId: string, batch: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from folds where task_id in (select task_id from folds where task_id < :taskId order by task_id limit :batch)`,
+    { taskId, batch },
+  );
+  return result.rowCount;
+}

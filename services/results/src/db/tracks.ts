@@ -1,0 +1,126 @@
+import type { Knex } from 'knex';
+import { decodeFacts, encodeFacts } from '../domain/fold/codec.ts';
+import type { TrackFacts } from '../domain/fold/tracks.ts';
+import type { TrackQuery } from '../domain/track-query.ts';
+
+interface TaskOfDay {
+  day: string;
+  taskId: string;
+}
+
+interface TrackRow {
+  trackId: string;
+  label: string;
+  frames: number;
+  changed: number;
+  facts: Buffer;
+}
+
+const COLUMNS = `track_id as "trackId", label, frames, changed, facts`;
+
+const ofRow = ({ label, facts, ...row }: TrackRow): TrackFacts => ({
+  ...row,
+  label: JSON.parse(`"${label}"`) as string,
+  ...decodeFacts(facts),
+});
+
+/** PostgreSQL takes no character 0, so a label stands as JSON writes it. */
+const storedLabel = (label: string) => JSON.stringify(label).slice(1, -1);
+
+/** Stored tracks of these ids. */
+export async function tracksOfIds(db: Knex, { day, taskId }: TaskOfDay, ids: string[]): Promise<TrackFacts[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await db.raw<{ rows: TrackRow[] }>(
+    `select ${COLUMNS} from tracks where day = :day and task_id = :taskId and track_id = any(:ids::text[])`,
+    { day, taskId, ids },
+  );
+  return rows.map(ofRow);
+}
+
+/** Writes tracks, each instead of what was stored of it; the fold of the task is locked. */
+export async function saveTracks(tx: Knex.Transaction, task: TaskOfDay, tracks: TrackFacts[]): Promise<void> {
+  if (tracks.length === 0) return;
+  const rows = tracks.map((track) => ({
+    trackId: track.trackId,
+    label: storedLabel(track.label),
+    firstMs: track.first.timeMs,
+    lastMs: track.last.timeMs,
+    frames: track.frames,
+    best: track.best.score,
+    changed: track.changed,
+    facts: encodeFacts(track).toString('hex'),
+  }));
+  await tx.raw(
+    `insert into tracks as known
+            (day, task_id, track_id, label, first_time_ms, last_time_ms, frames, best_score, changed, facts)
+     select :day::date, :taskId::uuid, "trackId", label, "firstMs", "lastMs", frames, best, changed, decode(facts, 'hex')
+       from json_to_recordset(:rows::json) as row ("trackId" text, label text, "firstMs" bigint, "lastMs" bigint,
+            frames bigint, best int, changed bigint, facts text)
+     on conflict (task_id, track_id, day) do update
+        set label = excluded.label, first_time_ms = excluded.first_time_ms, last_time_ms = excluded.last_time_ms,
+            frames = excluded.frames, best_score = excluded.best_score, changed = excluded.changed,
+            facts = excluded.facts`,
+    { ...task, rows: JSON.stringify(rows) },
+  );
+}
+
+/** Tracks that last longer are found by an index of their own when their beginning is far back. */
+const LONG_MS = 600_000;
+/** The next stored tracks that a query asks for, in its order; those of `without` are left out. */
+export async function findTracks(
+  db: Knex,
+  task: TaskOfDay,
+  { query, limit, without }: { query: TrackQuery; limit: number; without: string[] },
+): Promise<TrackFacts[]> {
+  const key = query.order === 'changed' ? 'changed' : 'first_time_ms';
+  const direction = query.order === 'newest' ? 'desc' : 'asc';
+  const comparison = query.order === 'newest' ? '<' : '>';
+  const range = [
+    'day = :day and task_id = :taskId',
+    query.after && `(${key}, track_id) ${comparison} (:afterKey, :afterId)`,
+    query.toMs !== undefined && key === 'first_time_ms' && 'first_time_ms < :toMs',
+  ];
+  const order = `order by ${key} ${direction}, track_id ${direction}`;
+  const scan = (more: string | undefined) =>
+    `(select track_id, label, frames, changed, facts, first_time_ms, last_time_ms, best_score from tracks
+       where ${[...range, more].filter(Boolean).join(' and ')})`;
+  const parts =
+    query.fromMs !== undefined && key === 'first_time_ms'
+      ? [
+          scan(`first_time_ms < :fromMs - ${LONG_MS} and last_time_ms - first_time_ms > ${LONG_MS}`),
+          scan(`first_time_ms >= :fromMs - ${LONG_MS}`),
+        ]
+      : [scan(undefined)];
+  const values = {
+    ...task,
+    afterKey: query.after?.value ?? 0,
+    afterId: query.after?.trackId ?? '',
+    labels: query.labels?.map(storedLabel) ?? [],
+    fromMs: query.fromMs ?? 0,
+    toMs: query.toMs ?? 0,
+    minScore: query.minScore,
+    threshold: query.threshold,
+    minDurationMs: query.minDurationMs,
+    without,
+    limit,
+  };
+  const wanted = [
+    'track_id <> all(:without::text[])',
+    '(frames > 1 or best_score >= :threshold)',
+    'best_score >= :minScore',
+    'last_time_ms - first_time_ms >= :minDurationMs',
+    query.labels && 'label = any(:labels::text[])',
+    query.fromMs !== undefined && 'last_time_ms >= :fromMs',
+    query.toMs !== undefined && 'first_time_ms < :toMs',
+  ].filter(Boolean);
+  const { rows } = await db.raw<{ rows: TrackRow[] }>(
+    `select ${COLUMNS} from (${parts.join(' union all ')}) as scanned
+      where ${wanted.join(' and ')} ${order} limit :limit`,
+    values,
+  );
+  return rows.map(ofRow);
+}
+
+export async function deleteTracks(tx: Knex.Transaction, { day, taskId }: TaskOfDay): Promise<void> {
+  await tx('tracks').where({ day, task_id: taskId }).delete();
+}

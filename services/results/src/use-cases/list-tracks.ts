@@ -1,0 +1,143 @@
+import type { Knex } from 'knex';
+import { hoursBetween } from '../db/timeline-hours.ts';
+import { findTracks } from '../db/tracks.ts';
+import { decodeMinutes } from '../domain/fold/codec.ts';
+import { copyOf, HOUR_MS, hourOf, mergeMinute } from '../domain/fold/minutes.ts';
+import type { Minute } from '../domain/fold/minutes.ts';
+import { endOf, isActive, minutesBehind } from '../domain/fold/track-end.ts';
+import type { TaskNow, TrackEnd } from '../domain/fold/track-end.ts';
+import { isShown } from '../domain/fold/tracks.ts';
+import type { TrackFacts } from '../domain/fold/tracks.ts';
+import type { ReadableTask } from '../domain/task-view.ts';
+import type { TrackKey, TrackQuery, TrackRequest } from '../domain/track-query.ts';
+import type { Deps } from './deps.ts';
+import { findTask } from './find-task.ts';
+import { readFold } from './read-fold.ts';
+import type { FoldView, ReadFoldDeps } from './read-fold.ts';
+
+export type TrackDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners' | 'trackCursors'>;
+
+/** A track as a caller sees it. */
+export interface ShownTrack extends TrackFacts {
+  endedBy: TrackEnd | undefined;
+}
+
+export interface TrackList {
+  items: ShownTrack[];
+  nextCursor: string;
+  resumeCursor: string;
+  asOfMs: number | null;
+}
+
+/** One page of the tracks of a task. */
+export async function listTracks(
+  deps: TrackDeps,
+  { subject, taskId, query: asked }: { subject: string; taskId: string; query: TrackRequest },
+): Promise<TrackList> {
+  const task = await findTask(deps, subject, taskId);
+  const after = asked.cursor === undefined ? undefined : deps.trackCursors.decode(taskId, asked.order, asked.cursor);
+  const threshold = Math.ceil(task.default_min_score * 1e6 - 1e-6);
+  const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
+  const isComplete = task.is_complete || task.is_long_over;
+  return readFold(deps, { taskId, task }, async (view, tx) => {
+    // Changes come in the order of storing, which is known when every frame was read.
+    const isReadable = view.isWhole || query.order !== 'changed';
+    const found = isReadable ? await pageOf(tx, { taskId, task, view, query, limit: asked.limit + 1 }) : [];
+    const page = found.slice(0, asked.limit);
+    const hasMore = found.length > asked.limit;
+    const now = nowOf(view, isComplete);
+    const shown = await showTracks(tx, { taskId, view, now, tracks: page });
+    const items = asked.state === undefined ? shown : shown.filter((one) => stateOf(one) === asked.state);
+    const encode = (key: TrackKey) => deps.trackCursors.encode(taskId, query.order, key);
+    const last = page.at(-1);
+    const end = last ? encode(keyOf(query, last)) : (asked.cursor ?? '');
+    const isOver = isComplete && view.isWhole && !hasMore;
+    const allSeen = query.order === 'changed' && view.isWhole && !hasMore;
+    const resume = allSeen ? encode({ value: task.position + 1, trackId: '' }) : end;
+    return {
+      items,
+      nextCursor: hasMore ? end : '',
+      resumeCursor: isOver || query.order === 'newest' ? '' : resume,
+      asOfMs: view.newestMs ?? null,
+    };
+  });
+}
+
+export const stateOf = ({ endedBy }: ShownTrack): 'active' | 'ended' => (endedBy === undefined ? 'active' : 'ended');
+
+/** What decides the state of the tracks of a view. */
+export const nowOf = (view: FoldView, isComplete: boolean): TaskNow => ({
+  newestMs: view.newestMs ?? -Infinity,
+  attempts: view.attempts,
+  isComplete: isComplete && view.isWhole,
+});
+
+interface PageParts {
+  taskId: string;
+  task: ReadableTask;
+  view: FoldView;
+  query: TrackQuery;
+  limit: number;
+}
+
+/** Stored tracks, and among them those that frames beyond their row belong to. */
+async function pageOf(tx: Knex.Transaction, { taskId, task, view, query, limit }: PageParts): Promise<TrackFacts[]> {
+  const without = [...view.tracks.keys()];
+  const stored = await findTracks(tx, { day: view.day, taskId }, { query, limit, without });
+  const now = nowOf(view, task.is_complete || task.is_long_over);
+  const own = [...view.tracks.values()]
+    // The end of the task is a change of the tracks that it ended.
+    .map((track) => (now.isComplete && !endedBefore(track, now) ? { ...track, changed: task.position + 1 } : track))
+    .filter((track) => isWanted(track, query));
+  return [...stored, ...own].sort((a, b) => compareKeys(query, keyOf(query, a), keyOf(query, b))).slice(0, limit);
+}
+
+const endedBefore = (track: TrackFacts, now: TaskNow) => !isActive(track, { ...now, isComplete: false });
+
+function isWanted(track: TrackFacts, query: TrackQuery): boolean {
+  const { first, last, best, label } = track;
+  return (
+    isShown(track, query.threshold) &&
+    best.score >= query.minScore &&
+    last.timeMs - first.timeMs >= query.minDurationMs &&
+    (query.labels === undefined || query.labels.includes(label)) &&
+    (query.fromMs === undefined || last.timeMs >= query.fromMs) &&
+    (query.toMs === undefined || first.timeMs < query.toMs) &&
+    (query.after === undefined || compareKeys(query, keyOf(query, track), query.after) > 0)
+  );
+}
+
+const keyOf = ({ order }: TrackQuery, { changed, first, trackId }: TrackFacts): TrackKey => ({
+  value: order === 'changed' ? changed : first.timeMs,
+  trackId,
+});
+
+/** Ids hold ASCII characters only, so the database has the same order. */
+function compareKeys({ order }: TrackQuery, a: TrackKey, b: TrackKey): number {
+  const ascending = a.value - b.value || (a.trackId < b.trackId ? -1 : a.trackId > b.trackId ? 1 : 0);
+  return order === 'newest' ? -ascending : ascending;
+}
+
+/** Tracks with what ended them. */
+export async function showTracks(
+  tx: Knex.Transaction,
+  { taskId, view, now, tracks }: { taskId: string; view: FoldView; now: TaskNow; tracks: TrackFacts[] },
+): Promise<ShownTrack[]> {
+  const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap(minutesBehind));
+  const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
+  for (const hourMs of new Set([...wanted].map(hourOf))) {
+    const range = { fromMs: hourMs, toMs: hourMs + HOUR_MS, withMinutes: false };
+    for (const hour of await hoursBetween(tx, { day: view.day, taskId }, range))
+      for (const [start, minute] of decodeMinutes(hour)) mergeInto(minutes, start, minute);
+  }
+  return tracks.map((track) => ({
+    ...track,
+    endedBy: isActive(track, now) ? undefined : endOf(track, now, minutes),
+  }));
+}
+
+function mergeInto(minutes: Map<number, Minute>, start: number, minute: Minute): void {
+  const known = minutes.get(start);
+  if (known) mergeMinute(known, minute);
+  else minutes.set(start, minute);
+}

@@ -66,6 +66,7 @@ const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB (2^20 bytes each)`;
 const advice: Record<string, string> = {
   400: 'Correct the request. This includes a body that is too large or of another media type.',
   401: 'Check the API key.',
+  403: 'Send a key that has the scope; `details.scope` names it. A retry does not help.',
   404: 'The task does not exist or is not yours, or the address does not exist.',
   405: 'Use a method that the header `Allow` names.',
   409: 'Nothing: the task has ended.',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scopeOf } from '@vision/shared/contracts/scopes';
 import { buildOpenApi } from '@vision/shared/http/openapi';
 import type { OpenApiOptions } from '@vision/shared/http/openapi';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
@@ -25,7 +26,8 @@ const documents: Record<Audience, Presentation> = {
     servers: [{ url: '/', description: 'Server of this document' }, local(8080, 'Another address')],
     bearer:
       'An API key: `Authorization: Bearer vk_…`. The operator creates, rotates and revokes keys. Keys of one subject ' +
-      'share tasks, quota and limits. A key in a query string is never read.',
+      'share tasks, quota and limits. A key can be limited to scopes: `read`, `create`, `notify`; an operation beyond ' +
+      'them answers 403 (`scope_missing`). A key in a query string is never read.',
     tags: [
       { name: 'Scenes', description: 'Sets of objects that the service detects, with labels and thresholds.' },
       { name: 'Video tasks', description: 'Create, monitor and stop video analysis tasks.' },
@@ -84,6 +86,10 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
     for (const definition of await definitionsOf(root, service)) declared.push({ service, definition });
   const definitions = declared.map(({ definition }) => definition);
   await checkForwarded(root, definitions);
+  for (const { audience, operation, authenticated } of definitions) {
+    if (audience === 'public' && authenticated !== false && !scopeOf(operation))
+      report(`${operation} has no scope in packages/shared/src/contracts/scopes.ts`);
+  }
   faultsOfAllowedCalls(declared).forEach(report);
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
     const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });

@@ -1,4 +1,5 @@
 import type { errorCodes } from './contracts/problem.ts';
+import type { KeyScope } from './contracts/scopes.ts';
 import { publicReasons } from './contracts/reasons.ts';
 import type { Reason, ReasonOf } from './contracts/reasons.ts';
 
@@ -165,6 +166,11 @@ export const fail = {
       details: { allow },
     }),
   forbidden: (reason: ReasonOf<'none'>, message: string) => new AppError('forbidden', message, { reason }),
+  scopeMissing: (scope: KeyScope) =>
+    new AppError('forbidden', `This operation requires an API key with the scope ${scope}.`, {
+      reason: 'scope_missing',
+      details: { scope },
+    }),
   conflict: (reason: ReasonOf<'none'>, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
   /** What an operator says now about a task is not what was said before. */

@@ -15,10 +15,15 @@ test('bash completes commands, options and the values that are known', () => {
   expect(offered('')).toEqual(expect.arrayContaining(['tasks', 'keys', 'audit', 'completion']));
   expect(offered('keys', 'r')).toEqual(['revoke', 'rotate']);
   expect(offered('key', 'cr')).toEqual(['create']);
-  expect(offered('keys', 'create', '--s')).toEqual(['--subject']);
+  expect(offered('keys', 'create', '--s')).toEqual(['--subject', '--scopes']);
   expect(offered('dlq', 'list', 'fr')).toEqual(['frames']);
   expect(offered('service-keys', 'create', '--service', 'ta')).toEqual(['tasks']);
-  expect(offered('keys', 'create', 'name', '--subject', 'acme', '--')).toEqual(['--subject', '--json', '--help']);
+  expect(offered('keys', 'create', 'name', '--subject', 'acme', '--')).toEqual([
+    '--subject',
+    '--scopes',
+    '--json',
+    '--help',
+  ]);
 });
 
 test('zsh is offered the same words with what they mean', () => {

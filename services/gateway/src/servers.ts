@@ -14,6 +14,7 @@ import { admit } from './http/authenticate.ts';
 import { admitOperator } from './http/authenticate-operator.ts';
 import { oneAtATime } from './http/one-at-a-time.ts';
 import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
+import { requireScope } from './http/require-scope.ts';
 import { publicRoutes } from './http/routes.ts';
 import { watchConnections } from './http/watch-connections.ts';
 import type { Deps } from './use-cases/deps.ts';
@@ -34,6 +35,7 @@ export function createServers(config: Config, deps: Deps, checks: StartCheck[]):
   const publicApp = createApp({
     routes: publicRoutes(deps).map((route) => named(route)),
     authenticate: admit(deps),
+    authorize: requireScope,
     logger,
     before: [accessLog(signals), refuseAmbiguousHead, apiDocs],
   });

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import { defaultLimits } from '@vision/shared/contracts/limits';
+import type { KeyScope } from '@vision/shared/contracts/scopes';
 import { createProducer } from '@vision/shared/messaging/producer';
+import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';
@@ -254,3 +257,15 @@ test.each(['', 'a'.repeat(65), 'a%20b', 'a%7Cb', '%00', '%C3%A4', 'a&client_ref=
     expect([listed.status, listed.body.details]).toEqual([400, expect.objectContaining(refused)]);
   },
 );
+
+test('a service refuses what the key behind the gateway has no scope for', async () => {
+  const ask = async (scopes: KeyScope[], method: string) => {
+    const token = await testToken('gateway', 'tasks', { subject: 'scoped', limits: defaultLimits, scopes });
+    const headers = { authorization: `Bearer ${token}` };
+    const reply = await fetch(`http://127.0.0.1:${tasks.port}/v1/vision/tasks`, { method, headers });
+    return [reply.status, ((await reply.json()) as { details?: unknown }).details];
+  };
+  expect(await ask(['read'], 'POST')).toEqual([403, { reason: 'scope_missing', scope: 'create' }]);
+  expect(await ask(['create', 'notify'], 'GET')).toEqual([403, { reason: 'scope_missing', scope: 'read' }]);
+  expect((await ask(['read'], 'GET'))[0]).toBe(200);
+});

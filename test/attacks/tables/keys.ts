@@ -47,6 +47,18 @@ export const keys: AttackGroup = {
     presented('bytes beyond ASCII', NO_KEY, (key) => [`Authorization: Bearer ${key}\xff\xfe`]),
     presented('the token of the admin API', NO_KEY, () => [`Authorization: Bearer ${system.adminToken}`]),
     presented('a token between services that nobody signed', NO_KEY, () => [`Authorization: Bearer ${unsigned()}`]),
+    ...(['POST /v1/vision/tasks', 'POST /v1/vision/video-tasks', 'POST /v1/vision/image-detections'] as const).map(
+      (line): Attack => ({
+        name: `${line} with a key that may only read`,
+        expected: '403 scope_missing',
+        attempt: async (target) => {
+          const { subject } = await target.caller();
+          const made = await admin('POST', '/admin/v1/keys', { name: 'reader', subject, scopes: ['read'] });
+          const own = [`Authorization: Bearer ${String(made.body['key'])}`, 'Content-Length: 0'];
+          return sendRaw(rawRequest(`${line} HTTP/1.1`, ['Host: x', ...own, last]));
+        },
+      }),
+    ),
     {
       name: 'the key in the query',
       expected: MISSING_KEY,

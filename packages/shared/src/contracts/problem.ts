@@ -36,6 +36,7 @@ const problemDetails = z
       .string()
       .describe('Machine-readable reason, snake_case. Reasons keep their meaning; new ones may be added.'),
     field: z.string().optional().describe('Header, parameter or field that caused the error'),
+    scope: z.string().optional().describe('`scope_missing`: scope that the operation requires'),
     scene_code: z.string().optional().describe('OP-TASK-SCENE-UNAVAILABLE: requested scene'),
     status: z.string().optional().describe('Status of the task that prevents the request'),
     limit: z

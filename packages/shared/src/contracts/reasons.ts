@@ -119,6 +119,7 @@ export const publicReasons = {
   },
   none: {
     not_found: 'The address does not exist.',
+    scope_missing: 'The API key does not have the scope that the operation requires; `details.scope` names it.',
     task_not_found: 'The task does not exist or belongs to another subject.',
     video_not_found: 'The video of the task is no longer stored.',
     link_invalid: 'The link is invalid or has expired, or its API key is no longer valid.',

@@ -34,10 +34,11 @@ export function createApp({ routes, authenticate, authorize, logger, before = []
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use(requestId, noteCutAnswer, noSniffing, ...before);
   app.use(ifMalformed(authenticate), ifMalformed(refuseMalformed));
+  const guardsOf = (operation: string) => (authorize ? [authorize(operation)] : []);
   for (const { definition, handler } of routes) {
     const path = definition.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    const guards = authorize ? [authenticate, authorize(definition.operation)] : [authenticate];
-    app[definition.method](path, namedSpan(definition), ...(definition.authenticated === false ? [] : guards), handler);
+    const guards = definition.authenticated === false ? [] : [authenticate, ...guardsOf(definition.operation)];
+    app[definition.method](path, namedSpan(definition), ...guards, handler);
   }
   for (const [path, methods] of methodsByPath(routes)) {
     app.all(path, authenticate, () => {

@@ -1,4 +1,5 @@
 import type { SubjectLimits } from '../contracts/limits.ts';
+import type { KeyScope } from '../contracts/scopes.ts';
 
 /** Who asks, as proven by the token of the previous hop. */
 export interface Caller {
@@ -6,6 +7,8 @@ export interface Caller {
   /** Service that made the call. */
   issuer: string;
   limits?: SubjectLimits | undefined;
+  /** Scopes of the API key; absent: all. */
+  scopes?: readonly KeyScope[] | undefined;
   /** Set while an operator keeps new work out. */
   maintenance?: { reason: string } | undefined;
 }

@@ -1,5 +1,6 @@
 import type { ResponseConfig } from '@asteasolutions/zod-to-openapi';
 import { documentedProblem } from '../contracts/problem.ts';
+import { scopeOf } from '../contracts/scopes.ts';
 import { fail, refusalOf } from '../errors.ts';
 import type { AppError } from '../errors.ts';
 import type { Components } from './openapi-components.ts';
@@ -69,9 +70,11 @@ function exampleOf(refusal: AppError, operation: string, components: Components)
 /** Refusals that follow from what a route declares. */
 function commonRefusals(definition: RouteDefinition): AppError[] {
   const { audience, authenticated, params } = definition;
+  const scope = audience === 'public' ? scopeOf(definition.operation) : undefined;
   const isLimited = audience === 'public' && authenticated !== false;
   return [
     ...(authenticated === false ? [] : unauthenticated[audience]()),
+    ...(scope ? [fail.scopeMissing(scope)] : []),
     ...faultyInput(definition),
     ...(params ? [fail.notFound('There is no such resource.')] : []),
     ...(isLimited ? [fail.rateLimited('rate_exceeded', 1, { limit: 'requests' })] : []),

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { mayCall } from '../contracts/allowed-calls.ts';
 import type { Callee } from '../contracts/allowed-calls.ts';
+import { hasScope, scopeOf } from '../contracts/scopes.ts';
 import { fail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { PublicKey } from '../service-keys.ts';
@@ -45,11 +46,13 @@ export function createServiceAccess({ callee, publicKeys, logger }: ServiceAcces
       next();
     },
     authorize: (operation) => (_req, res, next) => {
-      const { issuer } = res.locals['caller'] as ServiceCaller;
+      const { issuer, scopes } = res.locals['caller'] as ServiceCaller;
       if (!mayCall(issuer, callee, operation)) {
         signals.callForbidden(issuer, operation);
         throw fail.forbidden('call_not_allowed', 'This service may not call this operation.');
       }
+      const scope = scopeOf(operation);
+      if (scope && !hasScope(scopes, scope)) throw fail.scopeMissing(scope);
       next();
     },
   };

@@ -16,7 +16,12 @@ const stopClock = () =>
   jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 
 test('who calls, for whom and what it vouches for arrive as they were signed', async () => {
-  const behalf = { subject: 'acme', limits: defaultLimits, maintenance: { reason: 'new disks' } };
+  const behalf = {
+    subject: 'acme',
+    limits: defaultLimits,
+    scopes: ['read' as const],
+    maintenance: { reason: 'new disks' },
+  };
   const token = await newSigner().sign('tasks', behalf);
   expect(await createTokenVerifier('tasks', publicKeys).verify(token)).toEqual({ issuer: 'gateway', ...behalf });
 });
@@ -30,8 +35,10 @@ test('the same claims are signed once, others anew', async () => {
     signer.sign('tasks', { subject: 'other', limits: defaultLimits }),
     signer.sign('tasks', { subject: 'acme', limits: { ...defaultLimits, burst: 1 } }),
     signer.sign('tasks', { subject: 'acme', limits: defaultLimits, maintenance: { reason: '' } }),
+    signer.sign('tasks', { subject: 'acme', limits: defaultLimits, scopes: ['read'] }),
+    signer.sign('tasks', { subject: 'acme', limits: defaultLimits, scopes: [] }),
   ]);
-  expect(new Set([token, ...others]).size).toBe(5);
+  expect(new Set([token, ...others]).size).toBe(7);
 });
 
 test('a token is renewed when half of its life is over, and lives no longer than five minutes', async () => {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { callers } from '../contracts/allowed-calls.ts';
 import type { Callee, CallingService } from '../contracts/allowed-calls.ts';
+import { keyScopes } from '../contracts/scopes.ts';
 import { subjectLimits } from '../contracts/limits.ts';
 import type { PublicKey, SigningKey } from '../service-keys.ts';
 import type { Caller } from './caller.ts';
@@ -41,8 +42,8 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
     throw new ConfigError(`SERVICE_PUBLIC_KEYS has no key for SERVICE_KEY of ${issuer}`);
   const tokens = createRecent<string>(REMEMBERED);
   // Both dates are of one look at the clock: when a second ended between two, the token claimed one too much.
-  const make = async (audience: Callee, { subject, limits, maintenance }: Behalf, issuedAtS: number) =>
-    new SignJWT({ limits, maintenance })
+  const make = async (audience: Callee, { subject, limits, scopes, maintenance }: Behalf, issuedAtS: number) =>
+    new SignJWT({ limits, scopes, maintenance })
       .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: key.kid })
       .setSubject(subject)
       .setIssuer(issuer)
@@ -52,8 +53,8 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
       .sign(key.key);
   return {
     sign: async (audience, behalf) => {
-      const { subject, limits, maintenance } = behalf;
-      const claims = JSON.stringify([audience, subject, limits, maintenance]);
+      const { subject, limits, scopes, maintenance } = behalf;
+      const claims = JSON.stringify([audience, subject, limits, scopes, maintenance]);
       const known = tokens.get(claims);
       if (known !== undefined) return known;
       const fromMs = Date.now();
@@ -102,12 +103,12 @@ export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): 
       clockTolerance: CLOCK_TOLERANCE_S,
       maxTokenAge: LIFETIME_S,
     });
-    const { sub, iss, limits, maintenance, iat, exp } = claims.parse(payload);
+    const { sub, iss, limits, scopes, maintenance, iat, exp } = claims.parse(payload);
     if (payload.aud !== audience) throw new TokenError('audience');
     // Every service signs in its own name only.
     if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
     if (exp - iat > LONGEST_S) throw new TokenError('claims');
-    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, maintenance };
+    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, scopes, maintenance };
     verified.set(token, caller, { fromMs: (iat - CLOCK_TOLERANCE_S) * 1000, untilMs: exp * 1000 });
     return caller;
   };
@@ -128,6 +129,11 @@ const claims = z.object({
   iat: z.number(),
   exp: z.number(),
   limits: subjectLimits.optional(),
+  // A scope of a later release gives no right here.
+  scopes: z
+    .array(z.string())
+    .transform((scopes) => keyScopes.filter((scope) => scopes.includes(scope)))
+    .optional(),
   maintenance: z.object({ reason: z.string() }).optional(),
 });
 

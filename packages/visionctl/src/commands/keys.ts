@@ -6,11 +6,17 @@ import { UsageError } from '../usage-error.ts';
 
 const created = z.looseObject({ key_id: z.string(), subject: z.string(), key: z.string() });
 const list = z.object({ items: z.array(z.record(z.string(), z.unknown())) });
-const COLUMNS = ['key_id', 'subject', 'name', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
+const COLUMNS = ['key_id', 'subject', 'name', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
 
 const shown = (key: z.infer<typeof created>) => ({
   value: key,
   text: `${facts({ key_id: key.key_id, subject: key.subject, key: key.key })}\nThe key is shown this once; keep it now.`,
+});
+
+/** An absent list of scopes means all. */
+const withScopes = (key: Record<string, unknown>) => ({
+  ...key,
+  scopes: Array.isArray(key['scopes']) ? key['scopes'].join(',') : 'all',
 });
 
 const keyId = { name: 'key_id', summary: 'the 16 characters behind vk_' };
@@ -23,12 +29,16 @@ export const keyCommands: CommandGroup = {
     {
       name: 'create',
       args: [{ name: 'name', summary: 'for people' }],
-      options: { subject: { value: 'subject', summary: 'share tasks, quota and limits of this subject' } },
+      options: {
+        subject: { value: 'subject', summary: 'share tasks, quota and limits of this subject' },
+        scopes: { value: 'scopes', summary: 'read, create, notify, separated by commas; all by default' },
+      },
       summary: 'create an API key',
       run: async ({ admin, args, options }) => {
         const json = {
           name: args['name'],
           ...(options['subject'] === undefined ? {} : { subject: options['subject'] }),
+          ...(options['scopes'] === undefined ? {} : { scopes: options['scopes'].split(',') }),
         };
         return shown(await admin.call(created, { method: 'POST', path: '/admin/v1/keys', json }));
       },
@@ -39,7 +49,7 @@ export const keyCommands: CommandGroup = {
       summary: 'list API keys, newest first',
       run: async ({ admin, options: { subject } }) => {
         const value = await admin.call(list, { method: 'GET', path: `/admin/v1/keys${queryOf({ subject })}` });
-        return { value, text: table(COLUMNS, value.items) };
+        return { value, text: table(COLUMNS, value.items.map(withScopes)) };
       },
     },
     {
@@ -49,7 +59,7 @@ export const keyCommands: CommandGroup = {
       run: async ({ admin, args }) => {
         const path = `/admin/v1/keys${queryOf({ id_prefix: idOf(args['key'] ?? '') })}`;
         const value = await admin.call(list, { method: 'GET', path });
-        const text = value.items.map((key) => facts(key)).join('\n\n');
+        const text = value.items.map((key) => facts(withScopes(key))).join('\n\n');
         return { value, text: text || 'No key begins like that.', exitCode: value.items.length === 0 ? 1 : 0 };
       },
     },

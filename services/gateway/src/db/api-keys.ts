@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { KeyScope } from '@vision/shared/contracts/scopes';
 import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
 import type { LimitOverrides } from '../domain/limits.ts';
 
@@ -8,19 +9,27 @@ export interface KeyRecord extends KeyDigest {
   /** Milliseconds until the key expires; undefined when it does not. */
   expiresInMs: number | undefined;
   overrides: LimitOverrides;
+  /** undefined: all scopes. */
+  scopes: KeyScope[] | undefined;
 }
 
-const SHOWN = ['key_id', 'subject', 'name', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
+/** What a new key is for. */
+export interface KeyPurpose {
+  subject: string;
+  name: string;
+  /** null: all scopes. */
+  scopes: KeyScope[] | null;
+}
+
+const SHOWN = ['key_id', 'subject', 'name', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
 const LISTED_AT_MOST = 10_000;
 
-export async function insertKey(
-  db: Knex,
-  key: { keyId: string; subject: string; name: string } & KeyDigest,
-): Promise<ApiKey> {
+export async function insertKey(db: Knex, key: { keyId: string } & KeyPurpose & KeyDigest): Promise<ApiKey> {
   const row = {
     key_id: key.keyId,
     subject: key.subject,
     name: key.name,
+    scopes: key.scopes,
     digest: key.digest,
     pepper_version: key.pepperVersion,
   };
@@ -31,7 +40,7 @@ export async function insertKey(
 /** Those of the keys that exist and are neither revoked nor expired, with the limits of their subjects, by id. */
 export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select k.key_id, k.subject, k.digest, k.pepper_version, l.overrides,
+    `select k.key_id, k.subject, k.digest, k.pepper_version, k.scopes, l.overrides,
             (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms
        from api_keys k left join subject_limits l on l.subject = k.subject
       where k.key_id = any(:keyIds) and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
@@ -96,6 +105,7 @@ function toRecord(row: KeyRow): KeyRecord {
     digest: row.digest,
     pepperVersion: row.pepper_version,
     overrides: row.overrides ?? {},
+    scopes: row.scopes ?? undefined,
     expiresInMs: row.expires_in_ms ?? undefined,
   };
 }
@@ -106,5 +116,6 @@ interface KeyRow {
   digest: Buffer;
   pepper_version: number;
   overrides: LimitOverrides | null;
+  scopes: KeyScope[] | null;
   expires_in_ms: number | null;
 }

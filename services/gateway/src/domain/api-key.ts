@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { KeyScope } from '@vision/shared/contracts/scopes';
 import type { Peppers } from './peppers.ts';
 
 /** A key as the operator sees it; never its digest. */
@@ -6,6 +7,8 @@ export interface ApiKey {
   key_id: string;
   subject: string;
   name: string;
+  /** null: all scopes. */
+  scopes: KeyScope[] | null;
   created_at: Date;
   last_used_at: Date | null;
   expires_at: Date | null;

@@ -24,6 +24,7 @@ export function admit(deps: AdmissionDeps): RequestHandler {
       subject: holder.subject,
       issuer: 'gateway',
       limits: holder.limits,
+      scopes: holder.scopes,
       maintenance: maintenance?.enabled ? { reason: maintenance.reason } : undefined,
     };
     await takeToken(deps, holder, res);

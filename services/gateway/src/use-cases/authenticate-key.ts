@@ -1,3 +1,4 @@
+import type { KeyScope } from '@vision/shared/contracts/scopes';
 import type { SubjectLimits } from '@vision/shared/contracts/limits';
 import { AppError, fail } from '@vision/shared/errors';
 import type { KeyRecord } from '../db/api-keys.ts';
@@ -11,6 +12,8 @@ export interface KeyHolder {
   keyId: string;
   subject: string;
   limits: SubjectLimits;
+  /** undefined: all scopes. */
+  scopes: KeyScope[] | undefined;
 }
 
 /**
@@ -25,7 +28,7 @@ export async function authenticateKey(deps: AuthenticateDeps, presented: string,
     throw await refuseGuess(deps, network);
   }
   deps.keyUse.note(keyId, presented, record);
-  return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides) };
+  return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides), scopes: record.scopes };
 }
 
 async function refuseGuess(

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
+import type { KeyScope } from '@vision/shared/contracts/scopes';
 import { insertKey } from '../db/api-keys.ts';
+import type { KeyPurpose } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
 import { digestKey, formatKey, KEY_ID_BYTES, SECRET_BYTES } from '../domain/api-key.ts';
 import type { ApiKey } from '../domain/api-key.ts';
@@ -10,14 +12,23 @@ import type { Deps } from './deps.ts';
 
 export type CreatedKey = ApiKey & { key: string };
 
+interface NewKey {
+  name: string;
+  subject?: string | undefined;
+  /** undefined: all scopes. */
+  scopes?: KeyScope[] | undefined;
+  actor: string;
+}
+
 /** Makes a key. Without a subject it gets a new one of its own: limits, quota and tasks hang on the subject. */
 export async function createKey(
   { db, peppers, signals }: Pick<Deps, 'db' | 'peppers' | 'signals'>,
-  { name, subject = randomUUID(), actor }: { name: string; subject?: string | undefined; actor: string },
+  { name, subject = randomUUID(), scopes, actor }: NewKey,
 ): Promise<CreatedKey> {
   const created = await inTransaction(db, async (tx) => {
-    const key = await mintKey(tx, peppers, { name, subject });
-    await appendAudit(tx, { actor, action: 'key.create', target: key.key_id, details: { subject, name } });
+    const key = await mintKey(tx, peppers, { name, subject, scopes: scopes ?? null });
+    const details = { subject, name, ...(scopes ? { scopes } : {}) };
+    await appendAudit(tx, { actor, action: 'key.create', target: key.key_id, details });
     return key;
   });
   signals.keyCreated(created, actor);
@@ -25,12 +36,8 @@ export async function createKey(
 }
 
 /** Draws and stores a key; its text exists only in the returned value. */
-export async function mintKey(
-  tx: Knex,
-  peppers: Peppers,
-  holder: { name: string; subject: string },
-): Promise<CreatedKey> {
+export async function mintKey(tx: Knex, peppers: Peppers, purpose: KeyPurpose): Promise<CreatedKey> {
   const { keyId, key } = formatKey(randomBytes(KEY_ID_BYTES), randomBytes(SECRET_BYTES));
-  const row = await insertKey(tx, { keyId, ...holder, ...digestKey(key, peppers) });
+  const row = await insertKey(tx, { keyId, ...purpose, ...digestKey(key, peppers) });
   return { ...row, key };
 }

@@ -25,7 +25,7 @@ export async function openSharedLink(
   const record = link && (await findRecord(deps, link.keyId));
   if (!link || record?.subject !== link.subject) throw await refuseToken(deps, network);
   const { subject, keyId, path } = link;
-  return { holder: { keyId, subject, limits: effectiveLimits(record.overrides) }, path };
+  return { holder: { keyId, subject, limits: effectiveLimits(record.overrides), scopes: record.scopes }, path };
 }
 
 async function refuseToken(

@@ -6,7 +6,7 @@ import { mintKey } from './create-key.ts';
 import type { CreatedKey } from './create-key.ts';
 import type { Deps } from './deps.ts';
 
-/** Makes a second key for the same subject and lets the first one end after the overlap. */
+/** Makes a second key for the same subject, with the same scopes, and lets the first one end after the overlap. */
 export async function rotateKey(
   { db, peppers, keyCache, signals }: Pick<Deps, 'db' | 'peppers' | 'keyCache' | 'signals'>,
   { keyId, overlapS, actor }: { keyId: string; overlapS: number; actor: string },
@@ -15,7 +15,7 @@ export async function rotateKey(
     const old = await lockKey(tx, keyId);
     if (!old) throw fail.notFound('There is no such key.');
     if (!old.isInForce) throw keyEnded();
-    const key = await mintKey(tx, peppers, { name: old.name, subject: old.subject });
+    const key = await mintKey(tx, peppers, { name: old.name, subject: old.subject, scopes: old.scopes });
     if (overlapS === 0) await markRevoked(tx, keyId);
     else await expireAfter(tx, keyId, overlapS);
     const details = { subject: old.subject, new_key_id: key.key_id, overlap_s: overlapS };

@@ -1,4 +1,5 @@
 import type { Migration } from '@vision/shared/db/migrate';
 import { gatewayTables } from './0001-gateway-tables.ts';
+import { scopesOfKeys } from './0002-key-scopes.ts';
 
-export const migrations: Migration[] = [gatewayTables];
+export const migrations: Migration[] = [gatewayTables, scopesOfKeys];

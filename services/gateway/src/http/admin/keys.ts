@@ -18,11 +18,14 @@ import {
   subject,
   toKeyView,
   keyName,
+  scopes,
 } from './schemas.ts';
 
 const OVERLAP_AT_MOST_S = 30 * 24 * 3600;
 
-const newKey = z.strictObject({ name: keyName, subject: subject.optional() }).meta({ id: 'NewApiKey' });
+const newKey = z
+  .strictObject({ name: keyName, subject: subject.optional(), scopes: scopes.optional() })
+  .meta({ id: 'NewApiKey' });
 const rotation = z
   .strictObject({ overlap_s: z.int().min(0).max(OVERLAP_AT_MOST_S).describe('Seconds in which both keys work') })
   .meta({ id: 'KeyRotation' });
@@ -116,7 +119,7 @@ export const rotateKeyRoute = (deps: Deps): Route =>
       operation: 'rotateKey',
       method: 'post',
       path: '/admin/v1/keys/{key_id}/rotate',
-      summary: 'Make a second key for the same subject; the first one ends after the overlap',
+      summary: 'Make a second key with the same subject and scopes; the first one ends after the overlap',
       tag: 'Keys',
       audience: 'admin',
       headers: operatorHeaders,

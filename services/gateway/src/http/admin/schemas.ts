@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { z } from 'zod';
+import { keyScopes } from '@vision/shared/contracts/scopes';
 import { fail } from '@vision/shared/errors';
 import type { ApiKey } from '../../domain/api-key.ts';
 
@@ -25,11 +26,22 @@ export const keyName = words(100)
   .min(1)
   .refine((text) => !UNSEEN.test(text), 'no formatting characters');
 
+/** What a key is limited to. */
+export const scopes = z
+  .array(z.enum(keyScopes))
+  .min(1)
+  .refine((list) => new Set(list).size === list.length, 'each scope once')
+  .describe(
+    '`read`: operations that change nothing. `create`: operations that create, stop or delete. `notify`: settings of ' +
+      'notifications. Absent: all',
+  );
+
 export const keyView = z
   .object({
     key_id: z.string(),
     subject: z.string(),
     name: z.string(),
+    scopes: scopes.optional(),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().optional().describe('To the minute'),
     expires_at: z.iso.datetime().optional(),
@@ -37,7 +49,7 @@ export const keyView = z
   })
   .meta({ id: 'ApiKey', description: 'An API key without its text' });
 export const createdKey = keyView
-  .pick({ key_id: true, subject: true, name: true, created_at: true })
+  .pick({ key_id: true, subject: true, name: true, scopes: true, created_at: true })
   .extend({ key: z.string().describe('Shown here only') })
   .meta({ id: 'CreatedApiKey' });
 
@@ -58,6 +70,7 @@ export function toKeyView(row: ApiKey): z.infer<typeof keyView> {
     key_id: row.key_id,
     subject: row.subject,
     name: row.name,
+    ...(row.scopes === null ? {} : { scopes: row.scopes }),
     created_at: row.created_at.toISOString(),
     ...timeOf('last_used_at', row.last_used_at),
     ...timeOf('expires_at', row.expires_at),

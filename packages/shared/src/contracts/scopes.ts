@@ -1,0 +1,41 @@
+/** What an API key can be limited to. A key without scopes of its own has all of them, those to come included. */
+export const keyScopes = ['read', 'create', 'notify'] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+/**
+ * The scope that each public operation requires. `read` changes nothing; `create` spends units, and stops or deletes
+ * what they paid for; `notify` decides where events are sent.
+ */
+const operationScopes: Record<string, KeyScope> = {
+  listScenes: 'read',
+  createStreamTask: 'create',
+  createUploadTask: 'create',
+  createImageDetection: 'create',
+  stopTask: 'create',
+  listTasks: 'read',
+  createLink: 'read',
+  getTask: 'read',
+  getTaskVideo: 'read',
+  getResults: 'read',
+  getResultStream: 'read',
+  listTracks: 'read',
+  getTrack: 'read',
+  getTrackSnapshot: 'read',
+  getLiveSnapshot: 'read',
+  getTimeline: 'read',
+  getSource: 'read',
+  getSettings: 'read',
+  putSettings: 'create',
+  createStreamProbe: 'create',
+  getImageDetection: 'read',
+  getUsage: 'read',
+  getUsageDays: 'read',
+};
+
+/** The scope that an operation requires; undefined for operations that API keys do not reach. */
+export const scopeOf = (operation: string): KeyScope | undefined => operationScopes[operation];
+
+/** Whether a key with these scopes can call the operation. Without scopes there is no restriction. */
+export function hasScope(scopes: readonly string[] | undefined, scope: KeyScope): boolean {
+  return scopes === undefined || scopes.includes(scope);
+}

@@ -1,0 +1,18 @@
+import type { RequestHandler } from 'express';
+import { hasScope, scopeOf } from '@vision/shared/contracts/scopes';
+import { fail } from '@vision/shared/errors';
+import type { Caller } from '@vision/shared/http/caller';
+
+/**
+ * Lets requests pass whose key has the scope of the operation.
+ * @throws Error for an operation without a scope in `contracts/scopes.ts`, so that none is open by mistake.
+ */
+export function requireScope(operation: string): RequestHandler {
+  const scope = scopeOf(operation);
+  if (!scope) throw new Error(`${operation} has no scope in contracts/scopes.ts`);
+  return (_req, res, next) => {
+    const { scopes } = res.locals['caller'] as Caller;
+    if (!hasScope(scopes, scope)) throw fail.scopeMissing(scope);
+    next();
+  };
+}

@@ -175,6 +175,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/results/stream': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Streams result frames of a video task
+     * @description Sends each frame as a server-sent event `frame` as soon as it is stored: `data` is a ResultFrame, `id` the cursor behind it. After the last frame of an ended task comes `end` with the `status` of the task; reconnecting then returns 204. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.
+     */
+    get: operations['getResultStream'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks/{task_id}/stop': {
     parameters: {
       query?: never;
@@ -2362,6 +2382,180 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getResultStream: {
+    parameters: {
+      query?: {
+        /** @description Cursor of a page or `id` of an event of this task. `Last-Event-ID` takes precedence */
+        cursor?: string;
+        /** @description Score threshold, 0 to 1. Values below the lowest stored score have the effect of that score. When omitted, the task's threshold applies */
+        min_score?: number;
+        /** @description Labels of the objects to return, separated by commas, at most 32. A label that the task does not detect matches no object */
+        labels?: string;
+        /** @description Earliest `frame_time_ms`, inclusive */
+        from_ms?: number;
+        /** @description Latest `frame_time_ms`, exclusive; later than `from_ms` */
+        to_ms?: number;
+        /** @description Polygon on the image as `x1,y1,x2,y2,…`: 3 to 16 corners, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside are omitted */
+        region?: string;
+        /** @description Point of the box that decides whether an object lies in `region`. Default: `bottom_center` */
+        anchor?: 'bottom_center' | 'center';
+        /** @description Track whose objects are returned */
+        track_id?: string;
+        /** @description Whether frames without a returned object are omitted */
+        skip_empty?: boolean;
+      };
+      header?: {
+        /** @description `id` of the last event that you have handled */
+        'Last-Event-ID'?: string;
+      };
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Server-sent events */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'text/event-stream': Blob;
+        };
+      };
+      /** @description The task has ended and the client has received `end` */
+      204: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: labels: send 1 to 32 labels of 1 to 100 characters, separated by commas.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, min_score, labels, from_ms, to_ms, region, anchor, track_id, skip_empty are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `region_invalid`: region: send 3 to 16 corners as x1,y1,x2,y2,…, each 0 to 1, of a polygon whose edges do not cross.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {

@@ -50,6 +50,7 @@ const operations: Record<string, Operation> = {
   getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },
   listTracks: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks`, status: 200 },
   getTrack: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1`, status: 404 },
+  getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },
   getOpenapiDocument: { method: 'GET', path: '/openapi.json', status: 200 },

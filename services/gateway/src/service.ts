@@ -2,6 +2,7 @@ import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { standbyCheck } from '@vision/shared/db/standby-check';
+import { createOpenStreams } from '@vision/shared/http/open-streams';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { redisConnection } from '@vision/shared/redis-config';
@@ -83,6 +84,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
     stopPhases: stopPhases(stopTimesOf(config), {
       drain: servers.health.drain,
       http: async (waitMs) => {
+        deps.streams.end();
         await Promise.all([servers.public.stop(waitMs), servers.admin.stop(waitMs)]);
       },
       background: async () => {
@@ -126,8 +128,13 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
       service: 'gateway',
       checks: { database: askDatabase(db, migrations), redis: redis.ping },
     }),
+    streams: createOpenStreams(),
     forward: forwarder.forward,
-    settings: { openapiFile: config.OPENAPI_FILE, isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES) },
+    settings: {
+      openapiFile: config.OPENAPI_FILE,
+      isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES),
+      keyCheckMs: config.KEY_CACHE_MS,
+    },
   };
 }
 

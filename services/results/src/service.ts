@@ -7,7 +7,10 @@ import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
+import type { Health } from '@vision/shared/http/health';
 import { createHttpServer } from '@vision/shared/http/server';
+import type { HttpServer } from '@vision/shared/http/server';
+import { createOpenStreams } from '@vision/shared/http/open-streams';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
@@ -38,6 +41,7 @@ import type { FormChoice } from './use-cases/choose-form.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { ownSegmentPrefix } from './use-cases/owned-segments.ts';
 import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
+import { createTaskWatch } from './use-cases/watch-tasks.ts';
 
 export interface ResultsService extends RunningService {
   /** Known after `start`, as the other port. */
@@ -76,6 +80,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     trackCursors: trackCursorCodec(config.CURSOR_KEYS),
     wakeFold: foldBell.ring,
     store: createSegmentStore(storeOptionsOf(config)),
+    watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
+    streams: createOpenStreams(),
     wakeRelay: relay.wake,
     producer,
     kafka,
@@ -102,16 +108,32 @@ export async function createService(config: Config, { logger, onFatal }: Service
       await health.start();
       await server.start();
       background.start();
+      deps.watch.start();
     },
-    stopPhases: stopPhases(stopTimesOf(config), {
-      drain: health.drain,
-      http: server.stop,
-      background: background.stop,
-      health: health.stop,
-      database: () => closeStores(deps),
-    }),
+    stopPhases: stopsOf(config, { deps, background, server, health }),
   };
 }
+
+interface Parts {
+  deps: Deps;
+  background: Background;
+  server: HttpServer;
+  health: Health;
+}
+
+const stopsOf = (config: Config, { deps, background, server, health }: Parts) =>
+  stopPhases(stopTimesOf(config), {
+    drain: health.drain,
+    http: (waitMs) => {
+      deps.streams.end();
+      return server.stop(waitMs);
+    },
+    background: async () => {
+      await Promise.all([background.stop(), deps.watch.stop()]);
+    },
+    health: health.stop,
+    database: () => closeStores(deps),
+  });
 
 const checksOf = (config: Config, db: Knex, form: FormChoice): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),

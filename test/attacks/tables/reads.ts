@@ -46,6 +46,8 @@ const flipped = (cursor: string, at: number) =>
   cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1);
 const BAD_CURSOR = invalid('cursor_invalid');
 const BAD_QUERY = invalid('query_invalid');
+const STREAM = '/results/stream';
+const CROSSED = '0,0,1,1,1,0,0,1';
 const NO_TASK = '404 task_not_found';
 
 const tracks: Attack[] = [
@@ -109,7 +111,7 @@ export const cursors: AttackGroup = {
       'a corner outside the image': '0,0,1.5,0,1,1',
       'a corner that is no number': '0,0,NaN,0,1,1',
       'an infinite corner': '0,0,1e999,0,1,1',
-      'edges that cross': '0,0,1,1,1,0,0,1',
+      'edges that cross': CROSSED,
       'no area': '0,0,0.5,0.5,1,1',
       'a doubled corner': '0,0,0,0,1,0,1,1',
     }).map(([name, region]) => asked(`a region with ${name}`, invalid('region_invalid'), () => `region=${region}`)),
@@ -124,6 +126,15 @@ export const cursors: AttackGroup = {
     asked('a negative time', BAD_QUERY, () => 'from_ms=-1'),
     asked('a time above 2^53', BAD_QUERY, () => 'to_ms=9007199254740993'),
     asked('skip_empty that is neither', BAD_QUERY, () => 'skip_empty=1'),
+    asked('a stream with a limit', invalid('unknown_field'), () => 'limit=1', STREAM),
+    asked(
+      'a stream from a cursor that was changed',
+      BAD_CURSOR,
+      ({ cursor }) => `cursor=${flipped(cursor, 9)}`,
+      STREAM,
+    ),
+    asked('a stream of a region that crosses itself', invalid('region_invalid'), () => `region=${CROSSED}`, STREAM),
+    asked('a stream with an empty label', BAD_QUERY, () => 'labels=', STREAM),
     asked('an array of limits', invalid('unknown_field'), () => 'limit[]=1'),
     asked('a nested parameter', invalid('unknown_field'), () => 'limit[$gt]=1'),
     asked('a status that is a prototype', BAD_QUERY, () => 'status=__proto__', ''),
@@ -195,6 +206,7 @@ const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['tracks', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks`)],
   ['track', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks/a1-1`)],
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
+  ['result stream', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results/stream`)],
   ['stop', (caller, id) => caller.stop(id)],
 ];
 

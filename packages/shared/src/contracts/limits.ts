@@ -12,6 +12,7 @@ export const subjectLimits = z.object({
   image_calls: bound(20, 10_000).describe('Image calls in flight'),
   video_uploads: bound(2, 10_000).describe('Video uploads in flight'),
   video_downloads: bound(4, 10_000).describe('Downloads of uploaded videos in flight'),
+  event_streams: bound(20, 10_000).describe('Open event streams'),
 });
 
 export type SubjectLimits = z.infer<typeof subjectLimits>;

@@ -23,6 +23,8 @@ interface Upstream {
   url: string;
   token: string;
   isAnswerAwaited: boolean;
+  /** Ends an answer that goes on for minutes; such an answer has no deadline. */
+  ending: AbortSignal | undefined;
   /** What the client was cut off for, if it was. */
   cut: () => Cut | undefined;
   onAnswer: (headers: IncomingHttpHeaders) => void;
@@ -44,6 +46,8 @@ interface ExchangeOptions {
 
 /** Its answer, which says what was late, arrives before we give up ourselves. */
 const ANSWER_MARGIN_MS = 250;
+/** Longest silence of a stream; three heartbeats long. */
+const STREAM_IDLE_MS = 30_000;
 
 /** One request and its answer. Owns the upstream request and the timers, which end with it. */
 export class Exchange {
@@ -66,8 +70,9 @@ export class Exchange {
     this.#res = res;
     this.#target = target;
     this.#isRead = req.method === 'GET' || req.method === 'HEAD';
-    this.#idleMs = this.#isRead ? limits.readIdleMs : limits.idleMs;
-    const deadlineMs = Math.max(0, this.#idleMs - ANSWER_MARGIN_MS);
+    const idleMs = this.#isRead ? limits.readIdleMs : limits.idleMs;
+    this.#idleMs = target.ending ? STREAM_IDLE_MS : idleMs;
+    const deadlineMs = target.ending ? undefined : Math.max(0, this.#idleMs - ANSWER_MARGIN_MS);
     const { url, token } = target;
     this.#upstream = new UpstreamRequest(
       req,
@@ -85,7 +90,7 @@ export class Exchange {
    */
   async run(): Promise<IncomingHttpHeaders> {
     if (this.#res.closed) return {};
-    const deadline = createDeadline(this.#idleMs, this.#isRead);
+    const deadline = createDeadline(this.#idleMs, this.#isRead && !this.#target.ending);
     if (this.#req.complete) deadline.start();
     else this.#req.once('end', deadline.start);
     this.#watchdog = setTimeout(() => this.#onSilence(), this.#idleMs);
@@ -101,6 +106,7 @@ export class Exchange {
       clearTimeout(this.#watchdog);
       this.#req.off('end', deadline.start);
       this.#res.off('close', this.#onClientClosed);
+      this.#target.ending?.removeEventListener('abort', this.#onEnding);
     }
   }
 
@@ -110,6 +116,8 @@ export class Exchange {
     await new Promise<void>((resolve, reject) => {
       this.#settle = (failure) => (failure ? reject(failure) : resolve());
       this.#upstream.send();
+      this.#target.ending?.addEventListener('abort', this.#onEnding);
+      if (this.#target.ending?.aborted) this.#onEnding();
     });
   }
 
@@ -202,6 +210,20 @@ export class Exchange {
 
   readonly #onProgress = () => {
     this.#watchdog?.refresh();
+  };
+
+  /** Ends a stream between two of its bytes. Its client asks again and learns why. */
+  readonly #onEnding = () => {
+    if (this.#isOver) return;
+    if (!this.#hasAnswer) {
+      this.#giveUp(fail.sysUnavailable(`${this.#target.owner}_unavailable`));
+      return;
+    }
+    this.#isOver = true;
+    this.#call?.ended('canceled');
+    this.#upstream.leave();
+    this.#res.end();
+    this.#settle();
   };
 
   readonly #onClientClosed = () => {

@@ -19,6 +19,8 @@ interface ForwardTarget {
    * body is waited for then.
    */
   isAnswerAwaited?: boolean;
+  /** The answer goes on for minutes, and ends with this signal: it has no deadline. */
+  ending?: AbortSignal | undefined;
   /** Why we cut the connection of the client; undefined when it left by itself. */
   cut?: () => Cut | undefined;
   /** Told of the headers before any of the answer is passed on: at its end the request is over for whoever counts. */
@@ -54,10 +56,19 @@ export function createForwarder({ urls, signer, ...limits }: ForwardOptions): Fo
     forward: async (
       req,
       res,
-      { owner, path, caller, isAnswerAwaited = false, cut = () => undefined, onAnswer = () => undefined, ...more },
+      {
+        owner,
+        path,
+        caller,
+        isAnswerAwaited = false,
+        ending,
+        cut = () => undefined,
+        onAnswer = () => undefined,
+        ...more
+      },
     ) => {
       const token = await signer.sign(owner, caller);
-      const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, cut, onAnswer };
+      const target = { ...more, owner, url: urls[owner] + path, token, isAnswerAwaited, ending, cut, onAnswer };
       return new Exchange(req, res, { target, limits, agent }).run();
     },
     stop: () => agent.destroy(),

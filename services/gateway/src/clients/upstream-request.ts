@@ -12,8 +12,8 @@ interface UpstreamOptions {
   token: string;
   agent: Agent;
   connectTimeoutMs: number;
-  /** How long the answer is waited for, once the request is there. */
-  deadlineMs: number;
+  /** How long the answer is waited for, once the request is there; undefined for one that goes on. */
+  deadlineMs: number | undefined;
 }
 
 /** What the request tells of itself; a failure may be told after an answer, and more than once. */
@@ -117,8 +117,9 @@ export class UpstreamRequest {
     else if (this.#req.headers.expect !== undefined) headers['expect'] = '100-continue';
     const requestId = this.#req.headers['x-request-id'];
     const { token, deadlineMs } = this.#options;
-    const own = { 'x-request-id': requestId, authorization: `Bearer ${token}`, [deadlineHeader]: String(deadlineMs) };
-    const sent = { ...headers, ...own, ...outcomeWanted };
+    const own = { 'x-request-id': requestId, authorization: `Bearer ${token}` };
+    const deadline = deadlineMs === undefined ? {} : { [deadlineHeader]: String(deadlineMs) };
+    const sent = { ...headers, ...own, ...deadline, ...outcomeWanted };
     addTraceHeaders(sent);
     return sent;
   }

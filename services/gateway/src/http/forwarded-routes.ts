@@ -13,8 +13,10 @@ import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { cutOf } from './cut-reason.ts';
 import { inSlot, isUpload } from './in-slot.ts';
+import { untilKeyEnds } from './until-key-ends.ts';
+import type { KeyEndDeps } from './until-key-ends.ts';
 
-export type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'>;
+export type ForwardDeps = Pick<Deps, 'forward' | 'slots' | 'processorBudgets' | 'signals'> & KeyEndDeps;
 
 export interface Forwarded {
   operation: string;
@@ -23,6 +25,8 @@ export interface Forwarded {
   owner: Owner;
   /** Requests of this kind are limited in number at once. */
   slot?: SlotKind;
+  /** The answer goes on for minutes: it ends with the key it was asked with. */
+  isStream?: boolean;
   /** A link that needs no key can be created for it. */
   isLinkable?: boolean;
 }
@@ -51,6 +55,14 @@ export const forwarded: Forwarded[] = [
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   { operation: 'listTracks', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks', owner: 'results' },
   { operation: 'getTrack', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks/{track_id}', owner: 'results' },
+  {
+    operation: 'getResultStream',
+    method: 'get',
+    path: '/v1/vision/tasks/{task_id}/results/stream',
+    owner: 'results',
+    slot: 'event_streams',
+    isStream: true,
+  },
   {
     operation: 'createImageDetection',
     method: 'post',
@@ -101,7 +113,7 @@ type Passage = Pick<RouteContext<unknown, unknown, unknown>, 'caller' | 'req' | 
 /** Passes a request on, in a request slot where the operation needs one. */
 export async function forwardOn(
   deps: ForwardDeps,
-  { operation, owner, slot: kind }: Forwarded,
+  { operation, owner, slot: kind, isStream = false }: Forwarded,
   { target: path, caller, req, res }: Passage,
 ): Promise<void> {
   const forwardTo = async () => {
@@ -109,7 +121,8 @@ export async function forwardOn(
     const isAnswerAwaited = kind !== undefined && isUpload(kind);
     const cut = () => cutOf(res);
     const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
-    const way = { operation, owner, path, caller, isAnswerAwaited, cut, onAnswer };
+    const ending = isStream ? untilKeyEnds(deps, req, res) : undefined;
+    const way = { operation, owner, path, caller, isAnswerAwaited, ending, cut, onAnswer };
     const answer = await deps.forward(req, res, way);
     await deps.processorBudgets.charge(caller.subject, costOf(answer));
   };

@@ -24,7 +24,7 @@ export interface SlotRequest {
 export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () => Promise<T>): Promise<T> {
   const { kind, caller } = request;
   const limit = caller.limits?.[kind] ?? 0;
-  // A download is no work for processors.
+  // Downloads and streams are no work for processors.
   const budget = isUpload(kind) ? deps.processorBudgets.waitFor(caller.subject) : undefined;
   // Awaited below; until then a failure must not count as unhandled.
   budget?.catch(() => undefined);
@@ -42,7 +42,7 @@ export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () =
 }
 
 /** Whether requests of this kind bring content whose processing is charged. */
-export const isUpload = (kind: SlotKind): boolean => kind !== 'video_downloads';
+export const isUpload = (kind: SlotKind): boolean => kind === 'image_calls' || kind === 'video_uploads';
 
 function assertBudget({ signals }: SlotDeps, { subject }: Caller, waitMs: number): void {
   signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);

@@ -31,6 +31,20 @@ export async function authenticateKey(deps: AuthenticateDeps, presented: string,
   return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides), scopes: record.scopes };
 }
 
+/** Whether a key that was accepted still is. One that cannot be checked is not. */
+export async function isKeyInForce(
+  deps: Pick<AuthenticateDeps, 'keyCache' | 'peppers' | 'signals'>,
+  presented: string,
+): Promise<boolean> {
+  const keyId = keyIdOf(presented);
+  if (keyId === undefined) return false;
+  try {
+    return keyMatches(presented, await findRecord(deps, keyId), deps.peppers);
+  } catch {
+    return false;
+  }
+}
+
 async function refuseGuess(
   { throttle, signals }: Pick<Deps, 'throttle' | 'signals'>,
   network: string,

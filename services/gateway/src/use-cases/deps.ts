@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';
 import type { SecretBox } from '@vision/shared/secret-box';
@@ -43,6 +44,8 @@ export interface Deps {
   replicas: Replicas;
   /** How this process stands. */
   status: StatusReader;
+  /** Event streams that are passed on. */
+  streams: OpenStreams;
   /** Passes a caller's request on. */
   forward: Forward;
   settings: Settings;
@@ -54,4 +57,6 @@ interface Settings {
   openapiFile: string;
   /** Whether the X-Forwarded-For of this address is believed. */
   isTrustedProxy: IsTrusted;
+  /** Interval at which the key of an open stream is checked, in milliseconds. */
+  keyCheckMs: number;
 }

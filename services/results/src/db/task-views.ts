@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { ReadableTask, TaskView } from '../domain/task-view.ts';
+import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
 
 /** Keeps the newest version, whatever order they arrive in. */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
@@ -19,21 +19,35 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
   );
 }
 
+const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,
+            v.result_expires_at <= vision_now() as is_expired,
+            coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
+            coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
+            coalesce(i.late_listed = i.late_position, true) as is_late_listed,
+            i.end_status is not null and v.ended_at is not null as is_complete`;
+
 /** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
 export async function findReadableTask(
   db: Knex,
   { taskId, subject, endPatienceMs }: { taskId: string; subject: string; endPatienceMs: number },
 ): Promise<ReadableTask | undefined> {
   const result = await db.raw<{ rows: ReadableTask[] }>(
-    `select v.lower_bound, v.default_min_score,
-            v.result_expires_at <= vision_now() as is_expired,
-            coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
-            coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
-            coalesce(i.late_listed = i.late_position, true) as is_late_listed,
-            i.end_status is not null and v.ended_at is not null as is_complete
-       from task_views as v left join ingests as i on i.task_id = v.task_id
+    `select ${READABLE} from task_views as v left join ingests as i on i.task_id = v.task_id
       where v.task_id = :taskId and v.subject = :subject`,
     { taskId, subject, patienceS: endPatienceMs / 1000 },
   );
   return result.rows[0];
+}
+
+/** These tasks as they stand, whoever asks for them. */
+export async function findWatchedTasks(
+  db: Knex,
+  { taskIds, endPatienceMs }: { taskIds: string[]; endPatienceMs: number },
+): Promise<Map<string, WatchedTask>> {
+  const { rows } = await db.raw<{ rows: WatchedTask[] }>(
+    `select ${READABLE} from task_views as v left join ingests as i on i.task_id = v.task_id
+      where v.task_id = any(:taskIds::uuid[])`,
+    { taskIds, patienceS: endPatienceMs / 1000 },
+  );
+  return new Map(rows.map((task) => [task.task_id, task]));
 }

@@ -13,6 +13,15 @@ export interface Progress {
 
 export const nothingRead: Progress = { seq: -1, position: 0 };
 
+/** A number behind that of every frame. */
+const AFTER_END = 2_147_483_647;
+
+/** The place of a reader that has everything of an ended task, and knows that it has ended. */
+export const afterEnd = ({ position }: Progress): Progress => ({ seq: AFTER_END, position });
+
+/** Whether a reader was sent the end of its task. */
+export const isAfterEnd = ({ seq }: Progress): boolean => seq === AFTER_END;
+
 export interface CursorCodec {
   encode: (taskId: string, progress: Progress) => string;
   /** @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`) for anything that was not issued for this task. */

@@ -1,6 +1,8 @@
 /** A frame with the objects that are shown of it. */
 export interface ShownFrame {
   seq: number;
+  /** Its place in the order of storing. */
+  position: number;
   frameTimeMs: number;
   width: number;
   height: number;
@@ -36,7 +38,13 @@ export function pageBytes(page: PageInput): Buffer {
   return joined(parts);
 }
 
-function beginningOf({ taskId }: PageInput, { seq, frameTimeMs, width, height }: ShownFrame): string {
+/** One frame as it stands on a page. */
+export function frameBytes(frame: ShownFrame, { taskId, withTotal }: Pick<PageInput, 'taskId' | 'withTotal'>): Buffer {
+  const end = withTotal ? `,"objects_total":${frame.total}}` : '}';
+  return joined([beginningOf({ taskId }, frame), frame.json, end]);
+}
+
+function beginningOf({ taskId }: Pick<PageInput, 'taskId'>, { seq, frameTimeMs, width, height }: ShownFrame): string {
   const image = `{"width":${width},"height":${height}}`;
   return `{"frame_id":"${taskId}-${seq}","frame_time_ms":${frameTimeMs},"image":${image},"objects":`;
 }

@@ -46,6 +46,15 @@ export function parseResultQuery(query: Record<string, unknown>): ResultQuery {
   return { cursor: parseCursor(query), limit: parseLimit(single(query, 'limit')), ...parseSelection(query) };
 }
 
+/**
+ * Checks the query of a result stream: the same without `limit`.
+ * @throws AppError OP-TASK-REQUEST-INVALID with `details.field`.
+ */
+export function parseStreamQuery(query: Record<string, unknown>): Selection & Pick<ResultQuery, 'cursor'> {
+  refuseUnknown(query, ['cursor', ...SELECTION]);
+  return { cursor: parseCursor(query), ...parseSelection(query) };
+}
+
 function parseSelection(query: Record<string, unknown>): Selection {
   return {
     minScore: parseMinScore(single(query, 'min_score')),

@@ -25,6 +25,12 @@ export interface ReadableTask {
   late_position: number;
   /** All frames that were stored late are listed; some of an earlier release are not. */
   is_late_listed: boolean;
+  status: TaskStatus;
   /** The task has ended and its end mark is in force: no frame follows. */
   is_complete: boolean;
+}
+
+/** The same, for one of many. */
+export interface WatchedTask extends ReadableTask {
+  task_id: string;
 }

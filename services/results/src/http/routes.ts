@@ -13,6 +13,7 @@ import { scanSegments } from '../use-cases/scan-segments.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
 import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
+import { getResultStreamRoute } from './get-result-stream.ts';
 import { getResultsRoute } from './get-results.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { getTrackRoute } from './get-track.ts';
@@ -24,6 +25,7 @@ export function routes(deps: Deps): Route[] {
     getResultsRoute(deps),
     listTracksRoute(deps),
     getTrackRoute(deps),
+    getResultStreamRoute(deps),
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),

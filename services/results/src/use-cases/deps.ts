@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { TaskLoops } from '@vision/shared/async/task-loops';
+import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { Logger } from '@vision/shared/logger';
 import type { KafkaClient } from '@vision/shared/messaging/kafka';
 import type { EventProducer } from '@vision/shared/messaging/producer';
@@ -10,6 +11,7 @@ import type { CursorCodec } from '../domain/cursor.ts';
 import type { TrackCursorCodec } from '../domain/track-cursor.ts';
 import type { Signals } from '../signals.ts';
 import type { PartitionKeeper } from './keep-partitions.ts';
+import type { TaskWatch } from './watch-tasks.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
 export interface Deps {
@@ -29,6 +31,9 @@ export interface Deps {
   trackCursors: TrackCursorCodec;
   /** Tasks were made due: they are folded at once. */
   wakeFold: () => void;
+  /** Wakes readers that follow tasks. */
+  watch: TaskWatch;
+  streams: OpenStreams;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */

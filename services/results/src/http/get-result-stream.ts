@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { taskPath } from '@vision/shared/contracts/ids';
+import { fail, refusalOf } from '@vision/shared/errors';
+import { route } from '@vision/shared/http/route';
+import type { RouteContext } from '@vision/shared/http/route';
+import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';
+import { regionOf } from '../domain/region.ts';
+import { parseStreamQuery } from '../domain/result-query.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { findTask, notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
+import { followResults } from '../use-cases/follow-results.ts';
+import type { ResultEvent } from '../use-cases/follow-results.ts';
+import { selectionDoc } from './selection-doc.ts';
+
+type StreamDeps = Pick<Deps, 'cursors' | 'db' | 'settings' | 'signals' | 'store' | 'streams' | 'taskOwners' | 'watch'>;
+
+const documented = z.object({
+  cursor: z
+    .string()
+    .optional()
+    .describe('Cursor of a page or `id` of an event of this task. `Last-Event-ID` takes precedence'),
+  ...selectionDoc,
+});
+
+const headers = z.object({
+  'Last-Event-ID': z.string().optional().describe('`id` of the last event that you have handled'),
+});
+
+export const getResultStreamRoute = (deps: StreamDeps) =>
+  route(
+    {
+      operation: 'getResultStream',
+      method: 'get',
+      path: '/v1/vision/tasks/{task_id}/results/stream',
+      summary: 'Streams result frames of a video task',
+      description:
+        'Sends each frame as a server-sent event `frame` as soon as it is stored: `data` is a ResultFrame, `id` the ' +
+        'cursor behind it. After the last frame of an ended task comes `end` with the `status` of the task; ' +
+        'reconnecting then returns 204. The service closes a stream after about ten minutes, and during updates: ' +
+        'reconnect with `Last-Event-ID`, and you miss no frame and receive none twice. A comment is sent every 10 s.',
+      tag: 'Results',
+      audience: 'public',
+      endsWithDeadline: false,
+      params: taskPath,
+      queryDoc: documented,
+      headers,
+      responses: {
+        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'] },
+        204: { description: 'The task has ended and the client has received `end`' },
+      },
+      refusalExamples: () => [
+        refusalOf(() => parseStreamQuery({ labels: '' })),
+        refusalOf(() => parseStreamQuery({ limit: '1' })),
+        refusalOf(() => regionOf([])),
+        cursorInvalid(),
+        notVideoTask(),
+        taskNotFound(),
+        fail.rateLimited('too_many_in_flight', 1, { limit: 'event_streams', allowed: 20 }),
+      ],
+    },
+    async ({ params: { task_id: taskId }, caller, req, res, signal: left }) => {
+      const { cursor, ...selection } = parseStreamQuery(req.query);
+      const lastId = req.headers['last-event-id'];
+      const at = (typeof lastId === 'string' && lastId) || cursor;
+      const task = await findTask(deps, caller.subject, taskId);
+      const from = at === undefined ? nothingRead : deps.cursors.decode(taskId, at);
+      if (isAfterEnd(from) && (task.is_complete || task.is_long_over)) return { status: 204 };
+      if (req.method === 'HEAD') return { status: 200, headers: STREAM_HEADERS };
+      const signal = AbortSignal.any([left, deps.streams.begin(res)]);
+      await send(res, followResults(deps, { taskId, task, from, selection, signal }), signal);
+      return undefined;
+    },
+  );
+
+const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+type Response = RouteContext<unknown, unknown, unknown>['res'];
+
+/** Sends events as fast as the client takes them; asks it to reconnect soon, at a time of its own. */
+async function send(res: Response, events: AsyncIterable<ResultEvent>, signal: AbortSignal): Promise<void> {
+  res.status(200).set(STREAM_HEADERS);
+  res.write(`retry: ${Math.round(500 + 4500 * Math.random())}\n\n`);
+  for await (const event of events) {
+    if (signal.aborted) break;
+    if (!res.write(textOf(event))) await once(res, 'drain', { signal }).catch(() => undefined);
+  }
+  res.end();
+}
+
+function textOf(event: ResultEvent): string | Buffer {
+  // An id without data moves the place of a client on, and is no event.
+  if (event.kind === 'heartbeat') return `:\nid: ${event.id}\n\n`;
+  const head = `event: ${event.kind}\nid: ${event.id}\ndata: `;
+  if (event.kind === 'end') return `${head}${JSON.stringify({ status: event.status })}\n\n`;
+  return Buffer.concat([Buffer.from(head), event.frame, Buffer.from('\n\n')]);
+}

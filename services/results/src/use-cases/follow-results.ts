@@ -1,0 +1,96 @@
+import { afterEnd } from '../domain/cursor.ts';
+import type { Progress } from '../domain/cursor.ts';
+import { frameBytes } from '../domain/page-text.ts';
+import type { ShownFrame } from '../domain/page-text.ts';
+import type { Selection } from '../domain/result-query.ts';
+import type { ReadableTask } from '../domain/task-view.ts';
+import type { Deps } from './deps.ts';
+import { readShown } from './read-shown.ts';
+import type { Following } from './watch-tasks.ts';
+
+/** What a reader that follows a task is sent. `id` is the cursor behind it. */
+export type ResultEvent =
+  | { kind: 'frame'; id: string; frame: Buffer }
+  | { kind: 'heartbeat'; id: string }
+  | { kind: 'end'; id: string; status: string };
+
+export interface FollowRequest {
+  taskId: string;
+  /** The task as the reader was admitted to it. */
+  task: ReadableTask;
+  from: Progress;
+  selection: Selection;
+  /** Aborted when the reader has left, or has to. */
+  signal: AbortSignal;
+}
+
+const PAGE = 100;
+const HEARTBEAT_MS = 10_000;
+
+/**
+ * The frames of a task from a cursor on, those still to come included, until the task has ended and all are sent. Ends
+ * without an end when the task is deleted or the signal is aborted.
+ */
+export async function* followResults(
+  deps: Pick<Deps, 'cursors' | 'db' | 'signals' | 'store' | 'watch'>,
+  { taskId, task: admitted, from, selection, signal }: FollowRequest,
+): AsyncGenerator<ResultEvent, void> {
+  const idOf = (progress: Progress) => deps.cursors.encode(taskId, progress);
+  const withTotal = selection.minScore !== undefined;
+  const following = deps.watch.follow(taskId);
+  signal.addEventListener('abort', following.wake);
+  let sentAt = performance.now();
+  const quietMs = () => performance.now() - sentAt;
+  try {
+    let task = admitted;
+    let progress = from;
+    while (!signal.aborted) {
+      const page = await readShown(deps, taskId, { task, from: progress, limit: PAGE, selection, signal });
+      for (const { frame, place } of inOrderOfPlaces(page.frames, progress, page.progress)) {
+        yield { kind: 'frame', id: idOf(place), frame: frameBytes(frame, { taskId, withTotal }) };
+        sentAt = performance.now();
+      }
+      ({ progress } = page);
+      const status = page.hasMore ? undefined : statusOfEnded(task);
+      if (status !== undefined) {
+        yield { kind: 'end', id: idOf(afterEnd(progress)), status };
+        return;
+      }
+      if (!page.hasMore) await following.wait(Math.max(0, HEARTBEAT_MS - quietMs()));
+      if (quietMs() >= HEARTBEAT_MS) {
+        yield { kind: 'heartbeat', id: idOf(progress) };
+        sentAt = performance.now();
+      }
+      if (page.hasMore) continue;
+      const now = stateOf(following);
+      if (now === 'gone') return;
+      task = now ?? task;
+    }
+  } finally {
+    signal.removeEventListener('abort', following.wake);
+    following.end();
+  }
+}
+
+function stateOf(following: Following) {
+  const task = following.task();
+  return task === undefined || task === 'gone' || !task.is_expired ? task : 'gone';
+}
+
+/** The final status of a task that no frame follows; undefined while one may. */
+function statusOfEnded(task: ReadableTask): string | undefined {
+  return task.is_complete || task.is_long_over ? task.status : undefined;
+}
+
+/**
+ * Frames with the place behind each: late frames in the order of storing, then the others by number. A reader that goes
+ * on from any of these places misses none and repeats none.
+ */
+function inOrderOfPlaces(frames: ShownFrame[], from: Progress, to: Progress): { frame: ShownFrame; place: Progress }[] {
+  const late = frames.filter(({ seq }) => seq <= from.seq).toSorted((a, b) => a.position - b.position);
+  const next = frames.filter(({ seq }) => seq > from.seq);
+  return [
+    ...late.map((frame) => ({ frame, place: { seq: from.seq, position: frame.position } })),
+    ...next.map((frame) => ({ frame, place: { seq: frame.seq, position: to.position } })),
+  ];
+}

@@ -155,6 +155,8 @@ const rtmpFlood = async (bytes: Buffer) => {
 /** An honest server, behind a relay that takes its place when it is time. */
 const rtspFlood = async (bytes: Buffer) => {
   const camera = await rtspServer(VIDEO, { path: '/yard' });
+  // Its ffmpeg sends datagrams and notices no reader that is gone.
+  process.once('exit', camera.close);
   const { port } = await tcpServer((viewer) => {
     const server = connect(camera.port, '127.0.0.1').on('error', () => viewer.destroy());
     const read = createRtspReader();

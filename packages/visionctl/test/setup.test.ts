@@ -49,7 +49,7 @@ test('topics are made as declared: first reported, then changed, then left alone
   expect(await visionctl(['topics', 'apply'], { TOPICS })).toEqual({ code: 0, text: check.text });
   expect(await visionctl(['topics', 'apply'], { TOPICS })).toEqual({
     code: 0,
-    text: '8 topics are as they have to be.',
+    text: '10 topics are as they have to be.',
   });
   const fewer = await visionctl(['topics', 'apply'], { TOPICS: '{"default":{"partitions":1,"retentionMs":3600000}}' });
   expect(fewer).toMatchObject({

@@ -43,8 +43,11 @@ export async function readSelected(
   const page = new SelectedPage(deps, range, { ...reading, progress: late.progress });
   await page.addLate(late.frames);
   if (late.hasMore || page.isFull) return page.ended(true);
+  const { times, skipEmpty } = reading.search;
+  // How many frames have to be looked at for a page is known only where each of them stays on it.
+  const wanted = skipEmpty ? Infinity : reading.limit;
   for (;;) {
-    const step = await nextStep(deps, range, { seq: page.seq, times: reading.search.times });
+    const step = await nextStep(deps, range, { seq: page.seq, times, wanted });
     const isWhole = await page.add(step);
     if (!isWhole) return page.ended(true);
     if (step.upTo === Infinity) return page.ended(false);
@@ -162,7 +165,7 @@ interface Step {
 async function nextStep(
   { db }: OpenDeps,
   range: SegmentRange,
-  { seq, times }: { seq: number; times: TimeRange | undefined },
+  { seq, times, wanted }: { seq: number; times: TimeRange | undefined; wanted: number },
 ): Promise<Step> {
   const rows = (await framesAfter(db, { ...range, limit: ROWS }, seq)).map(ofRow);
   const rowsUpTo = rows.length === ROWS ? (rows.at(-1)?.seq ?? seq) : Infinity;
@@ -174,9 +177,20 @@ async function nextStep(
     upTo = segments.length === look ? (segments.at(-1)?.firstSeq ?? seq) - 1 : Infinity;
     look *= 2;
   } while (upTo <= seq);
-  const inTime = segments.filter((segment) => hasTime(segment, times));
   const isInStep = (one: PageFrame) => one.seq > seq && one.position <= range.upToPosition;
-  const frames = onceEach([...rows, ...inTime.flatMap(framesOf)].filter(isInStep));
+  const found: PageFrame[] = [];
+  let lastSeq = seq;
+  for (const segment of segments) {
+    // The heads of further segments are not opened for a page that is full.
+    if (found.length >= wanted && segment.firstSeq > lastSeq) {
+      upTo = Math.min(upTo, segment.firstSeq - 1);
+      break;
+    }
+    lastSeq = Math.max(lastSeq, segment.lastSeq);
+    if (!hasTime(segment, times)) continue;
+    for (const one of framesOf(segment)) if (isInStep(one) && isIn(one.frameTimeMs, times)) found.push(one);
+  }
+  const frames = onceEach([...rows, ...found]);
   const whole = Math.min(upTo, rowsUpTo);
   if (times && frames.length === 0 && whole !== Infinity)
     return { frames, upTo: await beforeTime(db, range, { seq: whole, times }) };

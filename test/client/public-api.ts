@@ -852,6 +852,8 @@ export interface components {
     ETag: string;
     /** @description Range of the content in the response and size of the content; with 416 only the size */
     'Content-Range': string;
+    /** @description Tells proxies not to buffer the response */
+    'X-Accel-Buffering': 'no';
   };
   pathItems: never;
 }
@@ -2469,6 +2471,7 @@ export interface operations {
           'X-Trace-Id': components['headers']['X-Trace-Id'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           RateLimit: components['headers']['RateLimit'];
+          'X-Accel-Buffering': components['headers']['X-Accel-Buffering'];
           [name: string]: unknown;
         };
         content: {

@@ -47,6 +47,10 @@ export const headerDocs = {
     description: 'Strong entity tag of the content',
     schema: { type: 'string' as const, example: '"019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10"' },
   },
+  'X-Accel-Buffering': {
+    description: 'Tells proxies not to buffer the response',
+    schema: { type: 'string' as const, enum: ['no'] },
+  },
   'Cache-Control': {
     description: 'The response contains a secret or is valid only now',
     schema: { type: 'string' as const, enum: ['no-store'] },

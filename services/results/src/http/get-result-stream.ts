@@ -46,7 +46,7 @@ export const getResultStreamRoute = (deps: StreamDeps) =>
       queryDoc: documented,
       headers,
       responses: {
-        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'] },
+        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'], headers: ['X-Accel-Buffering'] },
         204: { description: 'The task has ended and the client has received `end`' },
       },
       refusalExamples: () => [

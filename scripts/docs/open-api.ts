@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scopeOf } from '@vision/shared/contracts/scopes';
+import { operationScopes, scopeOf } from '@vision/shared/contracts/scopes';
 import { buildOpenApi } from '@vision/shared/http/openapi';
 import type { OpenApiOptions } from '@vision/shared/http/openapi';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
@@ -90,6 +90,10 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
     if (audience === 'public' && authenticated !== false && !scopeOf(operation))
       report(`${operation} has no scope in packages/shared/src/contracts/scopes.ts`);
   }
+  const named = new Set(definitions.map(({ operation }) => operation));
+  for (const operation of Object.keys(operationScopes))
+    if (!named.has(operation))
+      report(`packages/shared/src/contracts/scopes.ts names ${operation}, which no service has`);
   faultsOfAllowedCalls(declared).forEach(report);
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
     const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });

@@ -6,7 +6,7 @@ export type KeyScope = (typeof keyScopes)[number];
  * The scope that each public operation requires. `read` changes nothing; `create` spends units, and stops or deletes
  * what they paid for; `notify` decides where events are sent.
  */
-const operationScopes: Record<string, KeyScope> = {
+export const operationScopes: Record<string, KeyScope> = {
   listScenes: 'read',
   createStreamTask: 'create',
   createUploadTask: 'create',
@@ -20,13 +20,6 @@ const operationScopes: Record<string, KeyScope> = {
   getResultStream: 'read',
   listTracks: 'read',
   getTrack: 'read',
-  getTrackSnapshot: 'read',
-  getLiveSnapshot: 'read',
-  getTimeline: 'read',
-  getSource: 'read',
-  getSettings: 'read',
-  putSettings: 'create',
-  createStreamProbe: 'create',
   getImageDetection: 'read',
   getUsage: 'read',
   getUsageDays: 'read',

@@ -195,6 +195,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/source': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns the state of the source of a video task, and why the task failed
+     * @description A change is visible within 5 s. The answer names no host, path, port or address: sources that cannot be reached for whatever reason are `unreachable`.
+     */
+    get: operations['getSource'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks/{task_id}/stop': {
     parameters: {
       query?: never;
@@ -667,6 +687,125 @@ export interface components {
       bbox: components['schemas']['BoundingBox'];
       /** @description Identifier of the object across the frames of the task */
       track_id: string;
+    };
+    /** @description State of the source of a video task */
+    TaskSource: {
+      /**
+       * @description Kind of the source: live stream or uploaded video
+       * @enum {string}
+       */
+      kind: 'stream' | 'upload';
+      /**
+       * @description `waiting`: no connection is attempted yet. `connecting`: no frame has arrived yet. `streaming`: frames arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. `reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: the inference backend does not report it. `ended`: the task has ended
+       * @enum {string}
+       */
+      state:
+        | 'connecting'
+        | 'streaming'
+        | 'stalled'
+        | 'blocked'
+        | 'reconnecting'
+        | 'waiting'
+        | 'processing'
+        | 'unknown'
+        | 'ended';
+      /**
+       * Format: int64
+       * @description Unix time since which the state holds, in milliseconds
+       */
+      since_ms: number;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` of the last stored frame; of an upload, compare it with `duration_ms`
+       */
+      last_frame_time_ms?: number;
+      /**
+       * Format: int64
+       * @description How long an uploaded video plays, in milliseconds
+       */
+      duration_ms?: number;
+      /** @description Frame rate at which the source is analysed, in frames per second */
+      sample_fps?: number;
+      /** @description Rate at which frames arrived over three seconds, at most `sample_fps`, in frames per second */
+      measured_fps?: number;
+      /** @description Whether the service is too slow for the frame rate */
+      is_behind?: boolean;
+      /** @description Video codec, such as `h264` or `hevc` */
+      codec?: string;
+      image?: components['schemas']['ImageSize'];
+      frames: {
+        /** @description Number of stored frames */
+        stored: number;
+        /** @description Frames that were read and not stored. `fresher`: a newer frame was there. `no_number`, `not_held`, `unsent`: a part of the service was unavailable */
+        dropped?: {
+          fresher: number;
+          no_number: number;
+          not_held: number;
+          unsent: number;
+        };
+      };
+      /** @description Number of lost connections */
+      reconnects?: number;
+      /** @description How the task ended; present only if it has ended */
+      ended?: {
+        status: components['schemas']['TaskStatus'];
+        /**
+         * @description Reason of a `failed` or `refunded` task
+         * @enum {string}
+         */
+        reason?:
+          | 'unreachable'
+          | 'source_lost'
+          | 'stream_ended'
+          | 'auth_failed'
+          | 'not_found'
+          | 'codec_unsupported'
+          | 'no_video_track'
+          | 'unreadable'
+          | 'format_changed'
+          | 'video_too_long'
+          | 'video_too_dense'
+          | 'too_much_data'
+          | 'decode_time_exceeded'
+          | 'decoder_failed'
+          | 'service_fault'
+          | 'unknown';
+        /** @description What a caller can do about it, as an English sentence */
+        advice?: string;
+      };
+      /** @description Earlier states, newest first; at most 1,000 per task, short ones are left out first */
+      items: {
+        /**
+         * Format: int64
+         * @description Unix time of the change, in milliseconds
+         */
+        at_ms: number;
+        /** @enum {string} */
+        state: 'connecting' | 'streaming' | 'stalled' | 'blocked' | 'reconnecting' | 'waiting' | 'processing';
+        /**
+         * @description Why the last connection ended
+         * @enum {string}
+         */
+        reason?:
+          | 'unreachable'
+          | 'source_lost'
+          | 'stream_ended'
+          | 'auth_failed'
+          | 'not_found'
+          | 'codec_unsupported'
+          | 'no_video_track'
+          | 'unreadable'
+          | 'format_changed'
+          | 'video_too_long'
+          | 'video_too_dense'
+          | 'too_much_data'
+          | 'decode_time_exceeded'
+          | 'decoder_failed'
+          | 'service_fault'
+          | 'unknown';
+      }[];
+      /** @description Cursor of the next page; empty on the last page */
+      next_cursor: string;
     };
     TrackPage: {
       items: components['schemas']['Track'][];
@@ -2559,6 +2698,187 @@ export interface operations {
       /**
        * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getSource: {
+    parameters: {
+      query?: {
+        /** @description `next_cursor` of an earlier page of this source */
+        cursor?: string;
+        /** @description Maximum number of states per page */
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description State of the source with a page of earlier states */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "kind": "stream",
+           *       "state": "streaming",
+           *       "since_ms": 1790000060000,
+           *       "last_frame_time_ms": 1790000120200,
+           *       "sample_fps": 5,
+           *       "measured_fps": 4.9,
+           *       "is_behind": false,
+           *       "codec": "h264",
+           *       "image": {
+           *         "width": 1920,
+           *         "height": 1080
+           *       },
+           *       "frames": {
+           *         "stored": 290,
+           *         "dropped": {
+           *           "fresher": 2,
+           *           "no_number": 0,
+           *           "not_held": 0,
+           *           "unsent": 0
+           *         }
+           *       },
+           *       "reconnects": 1,
+           *       "items": [
+           *         {
+           *           "at_ms": 1790000060000,
+           *           "state": "streaming"
+           *         },
+           *         {
+           *           "at_ms": 1790000058000,
+           *           "state": "connecting"
+           *         }
+           *       ],
+           *       "next_cursor": ""
+           *     }
+           */
+          'application/json': components['schemas']['TaskSource'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of an answer for this task.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {

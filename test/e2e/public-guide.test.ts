@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { until } from '@vision/shared/testing/until';
+import { startLiveSource } from '../../examples/live-source.ts';
 import { execute, guideExample, misfits } from '../support/guide.ts';
-import { Caller, system } from '../support/system.ts';
+import { Caller, examples, system } from '../support/system.ts';
 import type { Answer } from '../support/system.ts';
 
 /** The stream of the guide; the test sends its own address in its place. */
@@ -84,6 +86,19 @@ test('polls the state of a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });
   await caller.stop(String(body['task_id']));
+});
+
+test('reads the source of a task', async () => {
+  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  try {
+    const { body } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
+    const variables = { TASK_ID: String(body['task_id']) };
+    await until(async () => 'measured_fps' in (await send('reads the source of a task', variables)).body);
+    await asShown(variables);
+    await caller.stop(variables.TASK_ID);
+  } finally {
+    camera.close();
+  }
 });
 
 test('stops a task', async () => {

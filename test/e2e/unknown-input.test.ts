@@ -51,6 +51,7 @@ const operations: Record<string, Operation> = {
   listTracks: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks`, status: 200 },
   getTrack: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1`, status: 404 },
   getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
+  getSource: { method: 'GET', path: `/v1/vision/tasks/${TASK}/source`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },
   getOpenapiDocument: { method: 'GET', path: '/openapi.json', status: 200 },

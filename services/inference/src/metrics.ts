@@ -83,6 +83,13 @@ export const jobMetrics = {
     meaning: 'Live sources of this replica; `stalled` is a quiet source, `blocked` is a slow consumer of ours',
     labels: { state: ['connecting', 'running', 'stalled', 'blocked'] },
   }),
+  reports: counter('vision.source.reports', {
+    meaning:
+      'Reports about sources for the topic of jobs: published, failed and tried again, or dropped because too many ' +
+      'waited. Frames do not depend on them',
+    unit: '{report}',
+    labels: { outcome: ['published', 'failed', 'dropped'] },
+  }),
   retries: counter('vision.source.retries', {
     meaning: 'Connections to live sources that were lost',
     labels: { scene, reason: 'a word of the code' },

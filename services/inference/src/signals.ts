@@ -150,6 +150,7 @@ function jobSignals(logger: Logger) {
   const ended = createCounter(jobMetrics.ended);
   const retried = createCounter(jobMetrics.retries);
   const fenced = createCounter(jobMetrics.fenced);
+  const reports = createCounter(jobMetrics.reports);
   const watched = new Set<() => SourceState>();
   observe(jobMetrics.sources, (tell) => {
     const states = [...watched].map((stateOf) => stateOf());
@@ -187,6 +188,9 @@ function jobSignals(logger: Logger) {
     jobFenced: ({ jobId, attempt }: JobFacts) => {
       fenced.add(1);
       logger.warn({ task_id: jobId, attempt }, 'a lease could not be renewed: the job is put down before it runs out');
+    },
+    sourceReports: (outcome: (typeof jobMetrics.reports.labels.outcome)[number], count: number) => {
+      if (count > 0) reports.add(count, { outcome });
     },
     /** Counts a live source by its state until the returned function is called. */
     sourceWatched: (stateOf: () => SourceState) => {

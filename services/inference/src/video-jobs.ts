@@ -33,6 +33,7 @@ import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
 import { createFrameMemory } from './domain/frame-memory.ts';
 import type { FrameMemory } from './domain/frame-memory.ts';
+import { createSourceReports } from './use-cases/source-reports.ts';
 import { createWorker } from './jobs/worker.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
@@ -44,6 +45,7 @@ import { createLiveCosts } from './use-cases/live-costs.ts';
 const FRAMES_IN_RESERVE = 1;
 const COSTS_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 5_000;
+const REPORTS_EVERY_MS = 500;
 
 /** The part of the service that runs video jobs. */
 export interface VideoJobs {
@@ -80,6 +82,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     liveCosts: liveCostsOf(config, pictures.detectors),
     frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
+    sourceReports: createSourceReports({ producer: createProducer(kafka), signals }),
     progress: createProgressNotes(),
     wakeWorker: () => {
       bells.looks.ring();
@@ -91,7 +94,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const worker = createWorker(deps, bells);
   const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
   const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
-  const background = [auditor, census, costsPoller(deps), spacePoller(deps)];
+  const background = [auditor, census, costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
   return {
     deps,
     checks: [
@@ -110,7 +113,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     stopWorker: () => worker.stop(),
     stopClients: async () => {
       await Promise.all(background.map((part) => part.stop()));
-      await producer.stop();
+      await Promise.all([producer.stop(), deps.sourceReports.stop()]);
       await files.stop();
       store.close();
       await db.destroy();
@@ -169,6 +172,14 @@ function spacePoller({ files, logger }: Pick<Deps, 'files' | 'logger'>): Poller 
     return 0;
   };
   return createPoller({ name: 'work-dir', intervalMs: SPACE_EVERY_MS, run, logger });
+}
+
+function reportsPoller({ sourceReports, logger }: Pick<Deps, 'sourceReports' | 'logger'>): Poller {
+  const run = async () => {
+    sourceReports.poll();
+    return 0;
+  };
+  return createPoller({ name: 'source-reports', intervalMs: REPORTS_EVERY_MS, run, logger });
 }
 
 /** The settings of video jobs by their names in the code. */

@@ -79,6 +79,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     cursors: cursorCodec(config.CURSOR_KEYS),
     trackCursors: trackCursorCodec(config.CURSOR_KEYS),
     wakeFold: foldBell.ring,
+    sourceCursors: cursorCodec(config.CURSOR_KEYS, 'vision source cursor v1'),
     store: createSegmentStore(storeOptionsOf(config)),
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),

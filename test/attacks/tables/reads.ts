@@ -207,6 +207,7 @@ const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['track', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks/a1-1`)],
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
   ['result stream', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results/stream`)],
+  ['source', (caller, id) => caller.get(`/v1/vision/tasks/${id}/source`)],
   ['stop', (caller, id) => caller.stop(id)],
 ];
 

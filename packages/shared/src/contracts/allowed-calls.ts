@@ -76,6 +76,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'getTrack',
       'listTracks',
       'getResultStream',
+      'getSource',
       'runResultRetention',
       'decideResultBucket',
       'runResultAudits',

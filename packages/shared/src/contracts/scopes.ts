@@ -20,6 +20,7 @@ export const operationScopes: Record<string, KeyScope> = {
   getResultStream: 'read',
   listTracks: 'read',
   getTrack: 'read',
+  getSource: 'read',
   getImageDetection: 'read',
   getUsage: 'read',
   getUsageDays: 'read',

@@ -43,6 +43,7 @@ const taskSnapshot = z.object({
     .optional()
     .describe('Of a task that has ended: frames that the backend published; 0 when it never said that the job ended'),
   result_expires_at: z.iso.datetime(),
+  reason: z.string().max(200).optional().describe('Why the task failed or was refunded'),
 });
 
 /** The task is in this state now. Quota gives a unit back on `refunded`, results learns owner and thresholds. */

@@ -63,6 +63,7 @@ export const forwarded: Forwarded[] = [
     slot: 'event_streams',
     isStream: true,
   },
+  { operation: 'getSource', method: 'get', path: '/v1/vision/tasks/{task_id}/source', owner: 'results' },
   {
     operation: 'createImageDetection',
     method: 'post',

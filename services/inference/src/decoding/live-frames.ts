@@ -58,7 +58,8 @@ export interface LiveWatch {
   health: () => LiveHealth;
 }
 
-interface LiveHealth {
+/** How a live source is doing. */
+export interface LiveHealth {
   /**
    * `stalled`: the source is quiet. `blocked`: a frame waits because the consumer is busy; never a reason to reconnect.
    */
@@ -67,6 +68,12 @@ interface LiveHealth {
   /** Frames among the dropped ones that waited for the consumer; the others came in a burst. */
   overdue: number;
   reconnects: number;
+  /** Frames that arrived so far. */
+  frames: number;
+  /** Wall clock of the last frame; of the start before the first one. */
+  lastFrameAtMs: number;
+  /** Why the last connection ended, until a frame arrives over the next one. */
+  lost: SourceReason | undefined;
 }
 
 /**
@@ -76,7 +83,13 @@ interface LiveHealth {
 export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortSignal): LiveWatch {
   const { now = Date.now } = deps;
   const freshest = createFreshest<LiveFrame>({ overdueMs: (OVERDUE_SHARE * 1000) / settings.sampling.fps });
-  const progress: Progress = { frames: 0, lastFrameAt: now(), reconnects: 0, goodSince: undefined };
+  const progress: Progress = {
+    frames: 0,
+    lastFrameAt: now(),
+    reconnects: 0,
+    goodSince: undefined,
+    lost: undefined,
+  };
   async function* frames(): AsyncGenerator<LiveFrame, void> {
     // A consumer may leave while the job goes on, so the connection ends with the signal or with the consumer.
     const consumerLeft = new AbortController();
@@ -104,6 +117,9 @@ export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortS
       dropped: freshest.dropped(),
       overdue: freshest.overdue(),
       reconnects: progress.reconnects,
+      frames: progress.frames,
+      lastFrameAtMs: progress.lastFrameAt,
+      lost: progress.lost,
     }),
   };
 }
@@ -114,6 +130,7 @@ interface Progress {
   reconnects: number;
   /** Since when the connection gives frames. */
   goodSince: number | undefined;
+  lost: SourceReason | undefined;
 }
 
 interface Watched {
@@ -133,6 +150,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     progress.frames += 1;
     progress.goodSince ??= arrivedAt;
     progress.lastFrameAt = arrivedAt;
+    progress.lost = undefined;
     const timeMs = clock.timeOf(ptsMs, arrivedAt);
     if (timeMs !== undefined) freshest.put({ timeMs, image, pixels });
   };
@@ -155,6 +173,7 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     const pauseMs =
       reason === 'format_changed' ? FORMAT_PAUSE_MS : Math.min(leftMs, fullJitter(failures, settings.backoff));
     progress.reconnects += 1;
+    progress.lost = reason;
     deps.onRetry?.(reason, pauseMs);
     // An abort ends the pause, and with it the loop.
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);

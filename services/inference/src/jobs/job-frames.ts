@@ -3,7 +3,10 @@ import type { ImageSize } from '@vision/shared/contracts/detection';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
-import type { LiveDeps, LiveWatch } from '../decoding/live-frames.ts';
+import type { LiveDeps, LiveHealth, LiveWatch } from '../decoding/live-frames.ts';
+import type { DecoderListener } from '../decoding/decoder.ts';
+import type { Video } from '../decoding/ffmpeg-reasons.ts';
+import type { SourceFacts } from '../domain/source-snapshots.ts';
 import { probeFile } from '../decoding/probe-file.ts';
 import { raiseCeiling, recordRate } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
@@ -15,6 +18,7 @@ import { shortageOf, shortagePause } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { openLiveInput } from '../readers/open-live-input.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import type { SourceReport } from '../use-cases/source-reports.ts';
 import { createFrameNumbers } from './frame-numbers.ts';
 import type { FrameNumbers } from './frame-numbers.ts';
 
@@ -38,6 +42,8 @@ export interface FramesWanted {
   served: ServedScene;
   /** Ends the frames. */
   signal: AbortSignal;
+  /** Takes what the source does. */
+  report: SourceReport;
 }
 
 /** The frames of a job's source that this attempt has to see. @throws SourceError when the source gives none. */
@@ -53,7 +59,7 @@ type StreamSource = Extract<JobRecord['source'], { kind: 'stream' }>;
 async function* framesOfFile(
   { files, sandbox, settings, signals }: FrameDeps,
   { key }: ObjectSource,
-  { job, served, signal }: FramesWanted,
+  { job, served, signal, report }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
   const { fileNoFrameMs, live } = settings;
   const retries = { signal, pauseAfter: fewShortages(settings.shortageRetryMs) };
@@ -65,6 +71,8 @@ async function* framesOfFile(
       throw new SourceError(probe.reason);
     }
     const image = { width: probe.width, height: probe.height };
+    const { codec, playedMs: durationMs } = probe;
+    report.watch(() => ({ state: 'processing', codec, image, sampleFps: live.sampling.fps, durationMs }));
     const frames = readFileFrames(file.path, {
       sampling: {
         fps: live.sampling.fps,
@@ -108,12 +116,24 @@ async function* framesOfStream(
   source: StreamSource,
   wanted: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
-  const { job, served } = wanted;
+  const { job, served, report } = wanted;
+  const seen: SourceView = { isBehind: false, video: undefined };
   const meter = deps.liveCosts.watch({
     detectMs: (image) => served.detector.costMs(image),
-    onBehind: (isBehind) => noteRate(deps, job, isBehind),
+    onBehind: (isBehind) => {
+      seen.isBehind = isBehind;
+      noteRate(deps, job, isBehind);
+    },
   });
-  const watch = watchSource(deps, source, { ...wanted, decoderListener: meter.decoder });
+  const decoderListener: DecoderListener = {
+    started: meter.decoder.started,
+    sees: (video) => {
+      seen.video = video;
+      meter.decoder.sees(video);
+    },
+  };
+  const watch = watchSource(deps, source, { ...wanted, decoderListener });
+  report.watch(() => factsOf(watch.health(), seen, deps.settings.live.sampling.fps));
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
   let [dropped, overdue] = [0, 0];
@@ -121,7 +141,7 @@ async function* framesOfStream(
     for await (const { timeMs, image, pixels } of watch.frames) {
       const seq = await numbers.next();
       if (seq !== undefined) yield { seq, timeMs, image, pixels };
-      else if (!wanted.signal.aborted) dropFrames(deps, job, { frames: 1, reason: 'no_number' });
+      else if (!wanted.signal.aborted) dropFrames(deps, wanted, { frames: 1, reason: 'no_number' });
       const health = watch.health();
       const passedOver = health.dropped - dropped;
       const waited = health.overdue - overdue;
@@ -129,11 +149,38 @@ async function* framesOfStream(
       meter.frameTaken({ waited, atOnce: passedOver - waited });
       deps.signals.framesRead('live', 1 + passedOver);
       deps.signals.framesDropped(job, passedOver, 'fresher');
+      report.dropped('fresher', passedOver);
     }
   } finally {
     endWatch();
     meter.end();
   }
+}
+
+/** What is known of a live source beside its connection. */
+interface SourceView {
+  isBehind: boolean;
+  video: Video | undefined;
+}
+
+function factsOf(health: LiveHealth, { isBehind, video }: SourceView, sampleFps: number): SourceFacts {
+  const { frames, lost: reason, reconnects, lastFrameAtMs } = health;
+  return {
+    state: stateOf(health),
+    reason,
+    codec: video?.codec,
+    image: video && { width: video.width, height: video.height },
+    frames,
+    sampleFps,
+    isBehind,
+    reconnects,
+    lastFrameAtMs,
+  };
+}
+
+function stateOf({ state, lost, frames }: LiveHealth): SourceFacts['state'] {
+  if (lost !== undefined) return frames === 0 ? 'connecting' : 'reconnecting';
+  return state === 'running' ? 'streaming' : state;
 }
 
 /** Tells the operator, in the log and in the job; the log alone when the database is away. */
@@ -145,10 +192,11 @@ function noteRate({ db, signals }: FrameDeps, job: JobRecord, isBehind: boolean)
 /** Counts frames that were read and will not be published, in the metrics and in the health of the job. */
 export function dropFrames(
   { drops, signals }: Pick<Deps, 'drops' | 'signals'>,
-  job: JobRecord,
+  { job, report }: Pick<FramesWanted, 'job' | 'report'>,
   { frames, reason }: { frames: number; reason: 'no_number' | 'not_held' | 'unsent' },
 ): void {
   drops.add(job, frames);
+  report.dropped(reason, frames);
   signals.framesDropped(job, frames, reason);
 }
 

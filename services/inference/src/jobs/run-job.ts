@@ -15,14 +15,14 @@ import { followObjects } from './follow-objects.ts';
 import type { Hold } from './hold.ts';
 import { inOrder } from './in-order.ts';
 import { dropFrames, framesOf } from './job-frames.ts';
-import type { FrameDeps, JobFrame } from './job-frames.ts';
+import type { FrameDeps, FramesWanted, JobFrame } from './job-frames.ts';
 import { createStillFrames } from './still-frames.ts';
 import type { DropListener } from '../domain/unsent-frames.ts';
 
 /** A job under way: where its messages go is settled. */
 export type RunningJob = JobRecord & { framesPartition: number };
 
-export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'frameMemory' | 'producer'>;
+export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'frameMemory' | 'producer' | 'sourceReports'>;
 
 /**
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
@@ -40,12 +40,13 @@ export async function runJob(
   const served = deps.detectors.find(job.sceneCode);
   if (!served) throw new SourceError('scene_unknown');
   let progress = startOf(job);
+  const report = deps.sourceReports.open(job);
   const publisher = createFramePublisher({
     producer: deps.producer,
     partition: job.framesPartition,
     hold,
     memory: deps.frameMemory,
-    drops: job.source.kind === 'stream' ? dropListener(deps, job) : undefined,
+    drops: job.source.kind === 'stream' ? dropListener(deps, { job, report }) : undefined,
     onAcknowledged: (frames) => {
       progress = acknowledge(progress, job.source.kind, frames);
       deps.signals.framesPublished(job, frames.length);
@@ -55,7 +56,7 @@ export async function runJob(
   const following = followObjects(`a${job.attempt}`);
   const watch = createFireWatch();
   const still = createStillFrames(served.scene.still);
-  const frames = framesOf(deps, { job, served, signal: hold.reading });
+  const frames = framesOf(deps, { job, served, signal: hold.reading, report });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
   const recordSparsely = createSparseTrace('detect a frame');
   const detecting = { job, served, signal: hold.reading };
@@ -73,18 +74,21 @@ export async function runJob(
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
     await publisher.flush().finally(() => {
-      if (job.source.kind === 'stream') dropFrames(deps, job, { frames: publisher.waiting(), reason: 'not_held' });
+      if (job.source.kind === 'stream')
+        dropFrames(deps, { job, report }, { frames: publisher.waiting(), reason: 'not_held' });
       publisher.close();
+      report.close();
     });
   }
 }
 
 /** A live stream goes on while Kafka is away: its oldest frames make room. */
-function dropListener(deps: RunJobDeps, job: JobRecord): DropListener {
+function dropListener(deps: RunJobDeps, of: Pick<FramesWanted, 'job' | 'report'>): DropListener {
+  const { job } = of;
   return {
     onDrop: (frame, isFirst) => {
       if (isFirst) deps.signals.frameMemoryFull(job, frame.seq);
-      dropFrames(deps, job, { frames: 1, reason: 'unsent' });
+      dropFrames(deps, of, { frames: 1, reason: 'unsent' });
     },
     onDropsEnd: (dropped) => deps.signals.unsentDropped(job, dropped),
   };

@@ -15,6 +15,7 @@ import type { ProgressNotes } from './progress-notes.ts';
 import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
+import type { SourceReports } from './source-reports.ts';
 
 /** Everything that use cases and jobs work with; each names the few it needs. */
 export interface Deps {
@@ -44,6 +45,8 @@ export interface Deps {
   frameMemory: FrameMemory;
   /** Frames that were read and could not be published. */
   drops: DropCounts;
+  /** Publishes what the sources of jobs do. */
+  sourceReports: SourceReports;
   /** How far jobs are, until it is stored. */
   progress: ProgressNotes;
   /** A job was stored or is to stop: the worker looks at once. */

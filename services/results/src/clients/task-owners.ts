@@ -1,5 +1,6 @@
 import { getImageCall } from '@vision/shared/contracts/images';
 import { findKnownTasks, getInternalTask } from '@vision/shared/contracts/tasks';
+import type { InternalTask } from '@vision/shared/contracts/tasks';
 import { asAppError } from '@vision/shared/errors';
 import type { ServiceClient } from '@vision/shared/http/service-client';
 import type { TaskView } from '../domain/task-view.ts';
@@ -23,7 +24,7 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
       if (task?.kind === 'image') return 'image';
       // Tasks answers for this subject only. This check makes sure that a wrong answer would show nobody's results
       // to another subject.
-      if (task) return task.subject === subject ? task : undefined;
+      if (task) return task.subject === subject ? videoTask(task) : undefined;
       const call = await unlessUnknown(images.ask(getImageCall, asking));
       return call ? 'image' : undefined;
     },
@@ -31,6 +32,8 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
       (await tasks.ask(findKnownTasks, { subject: AUDITOR, body: { task_ids: taskIds } })).task_ids,
   };
 }
+
+const videoTask = ({ kind, ...task }: InternalTask): TaskView => (kind === 'image' ? task : { ...task, kind });
 
 async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceRecord } from '../domain/describe-source.ts';
 import type { Source } from '../domain/source.ts';
 
 /** The source of a task, locked until the end of the transaction; undefined when the backend has told nothing of it. */
@@ -74,4 +75,48 @@ export async function deleteSourcesBelow(db: Knex, taskId: string, batch: number
     { taskId, batch },
   );
   return Math.max(states.rowCount, sources.rowCount);
+}
+
+/** What is stored of a task and its source; undefined for a task that is not known. */
+export async function findSourceRecord(db: Knex, taskId: string): Promise<SourceRecord | undefined> {
+  const result = await db.raw<{ rows: SourceRecord[] }>(
+    `select v.kind, v.status, v.reason, (extract(epoch from v.ended_at) * 1000)::bigint as "endedAtMs",
+            coalesce(i.stored, 0) as stored, coalesce(i.max_seq, -1) as "maxSeq",
+            case when s.task_id is null then null
+                 else jsonb_build_object('snapshot', s.snapshot, 'earlier', s.earlier, 'states', s.states) end as source,
+            (extract(epoch from now() - s.updated_at) * 1000)::double precision as "ageMs"
+       from task_views as v
+       left join ingests as i on i.task_id = v.task_id
+       left join sources as s on s.task_id = v.task_id
+      where v.task_id = :taskId`,
+    { taskId },
+  );
+  return result.rows[0];
+}
+
+/** A state that a source had. */
+interface SourceStateRow {
+  attempt: number;
+  n: number;
+  at_ms: number;
+  state: string;
+  reason: string | null;
+}
+
+/** States of a source before attempt and number, newest first. */
+export async function listStates(
+  db: Knex,
+  taskId: string,
+  { after, limit }: { after: [attempt: number, n: number] | undefined; limit: number },
+): Promise<SourceStateRow[]> {
+  const query = db('source_states')
+    .where({ task_id: taskId })
+    .orderBy([
+      { column: 'attempt', order: 'desc' },
+      { column: 'n', order: 'desc' },
+    ])
+    .limit(limit)
+    .select<SourceStateRow[]>('attempt', 'n', 'at_ms', 'state', 'reason');
+  if (after) query.whereRaw('(attempt, n) < (?, ?)', after);
+  return query;
 }

@@ -1,21 +1,28 @@
 import type { Knex } from 'knex';
 import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
 
-/** Keeps the newest version, whatever order they arrive in. */
+/** Keeps the newest version, whatever order they arrive in. Views of earlier releases get the kind that they lack. */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
   await db.raw(
     `insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
-             result_expires_at)
+             result_expires_at, kind, reason)
      values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
-             :result_expires_at)
+             :result_expires_at, :kind, :reason)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
             ended_at = excluded.ended_at, frames_published = excluded.frames_published,
-            result_expires_at = excluded.result_expires_at
-      where known.version < excluded.version`,
-    { ...view, ended_at: view.ended_at ?? null, frames_published: view.frames_published ?? null },
+            result_expires_at = excluded.result_expires_at, kind = coalesce(excluded.kind, known.kind),
+            reason = excluded.reason
+      where known.version < excluded.version or (known.version = excluded.version and known.kind is null)`,
+    {
+      ...view,
+      ended_at: view.ended_at ?? null,
+      frames_published: view.frames_published ?? null,
+      kind: view.kind ?? null,
+      reason: view.reason ?? null,
+    },
   );
 }
 

@@ -34,10 +34,10 @@ const VERSION = 1;
 
 /**
  * Cursors carry a MAC over task and progress, so that they cannot be made up or moved to another task. The first secret
- * seals, all of them open.
+ * seals, all of them open. Each kind of list has a label of its own: a cursor of one opens as none of another.
  */
-export function cursorCodec(secrets: string[]): CursorCodec {
-  const macs = secrets.map(macWith);
+export function cursorCodec(secrets: string[], label = 'vision results cursor v1'): CursorCodec {
+  const macs = secrets.map((secret) => macWith(secret, label));
   const [seal] = macs;
   if (!seal) throw new Error('no secret');
   return {
@@ -61,8 +61,8 @@ export function cursorCodec(secrets: string[]): CursorCodec {
   };
 }
 
-function macWith(secret: string) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision results cursor v1', 32));
+function macWith(secret: string, label: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', label, 32));
   return (taskId: string, body: Buffer): Buffer =>
     createHmac('sha256', key).update(taskId.toLowerCase()).update(body).digest().subarray(0, MAC_BYTES);
 }

@@ -34,7 +34,8 @@ const MAX_LABEL_LENGTH = 100;
 const LABEL = new RegExp(`^.{1,${MAX_LABEL_LENGTH}}$`, 'su');
 export const TRACK_ID = /^[\w.-]{1,64}$/;
 const SELECTION = ['min_score', 'labels', 'from_ms', 'to_ms', 'region', 'anchor', 'track_id', 'skip_empty'];
-const NAMES = ['cursor', 'limit', ...SELECTION];
+const PAGE_NAMES = ['cursor', 'limit'];
+const NAMES = [...PAGE_NAMES, ...SELECTION];
 
 /**
  * Checks the query of a results request. Numbers are taken as plain number texts only: no signs of infinity, no
@@ -66,6 +67,12 @@ function parseSelection(query: Record<string, unknown>): Selection {
     times: parseTimes(single(query, 'from_ms'), single(query, 'to_ms')),
     skipEmpty: parseFlag('skip_empty', single(query, 'skip_empty')),
   };
+}
+
+/** Checks the query of a list that has pages and no filter. @throws AppError OP-TASK-REQUEST-INVALID */
+export function parsePageQuery(query: Record<string, unknown>): Pick<ResultQuery, 'cursor' | 'limit'> {
+  refuseUnknown(query, PAGE_NAMES);
+  return { cursor: parseCursor(query), limit: parseLimit(single(query, 'limit')) };
 }
 
 /** An empty cursor is what a client sends that has none yet. */

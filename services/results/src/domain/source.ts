@@ -1,7 +1,7 @@
 import type { SourceChangedData } from '@vision/shared/contracts/job-events';
 
 /** Frames that were read and not published, by reason. */
-type DroppedFrames = NonNullable<SourceChangedData['dropped']>;
+export type DroppedFrames = NonNullable<SourceChangedData['dropped']>;
 
 /** What the attempts of a job counted. */
 interface SourceCounts {
@@ -45,7 +45,7 @@ export function applySnapshot(known: Source | undefined, snapshot: SourceChanged
 }
 
 /** Counts of all attempts. */
-function countsOf({ snapshot, earlier }: Source): SourceCounts {
+export function countsOf({ snapshot, earlier }: Source): SourceCounts {
   const { dropped = nothingCounted.dropped, reconnects = 0 } = snapshot;
   return {
     dropped: {

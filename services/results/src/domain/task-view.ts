@@ -12,6 +12,9 @@ export interface TaskView {
   /** Frames that the backend says it published, once the task has ended. */
   frames_published?: number | undefined;
   result_expires_at: string;
+  kind?: 'stream' | 'upload' | undefined;
+  /** Why it failed or was refunded. */
+  reason?: string | undefined;
 }
 
 /** A task that a reader asks for, together with how far its frames are stored. */

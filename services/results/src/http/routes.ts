@@ -15,6 +15,7 @@ import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultStreamRoute } from './get-result-stream.ts';
 import { getResultsRoute } from './get-results.ts';
+import { getSourceRoute } from './get-source.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { getTrackRoute } from './get-track.ts';
 import { listTracksRoute } from './list-tracks.ts';
@@ -26,6 +27,7 @@ export function routes(deps: Deps): Route[] {
     listTracksRoute(deps),
     getTrackRoute(deps),
     getResultStreamRoute(deps),
+    getSourceRoute(deps),
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),

@@ -34,6 +34,8 @@ export interface Deps {
   /** Wakes readers that follow tasks. */
   watch: TaskWatch;
   streams: OpenStreams;
+  /** Of the states of sources: attempt and number. */
+  sourceCursors: CursorCodec;
   /** Events were appended: the relay looks at once. */
   wakeRelay: () => void;
   /** Publishes events again when an operator asks for it; else the relay publishes. */

@@ -26,6 +26,21 @@ export async function findTask(
   return unexpired(learnt);
 }
 
+/**
+ * The kind of a task whose view an earlier release stored without it.
+ * @throws AppError not found; OP-SYS-UNAVAILABLE when tasks cannot be asked
+ */
+export async function learnKind(
+  { db, taskOwners }: Pick<Deps, 'db' | 'taskOwners'>,
+  subject: string,
+  taskId: string,
+): Promise<'stream' | 'upload'> {
+  const asked = await taskOwners.find(subject, taskId);
+  if (asked === undefined || asked === 'image' || asked.kind === undefined) throw taskNotFound();
+  await saveTaskView(db, asked);
+  return asked.kind;
+}
+
 /** Expired results are hidden at once; they are removed later. */
 function unexpired(task: ReadableTask): ReadableTask {
   if (task.is_expired) throw taskNotFound();

@@ -147,5 +147,6 @@ function toSnapshot(task: PublicTask): TaskSnapshot {
     ended_at: task.endedAt?.toISOString(),
     frames_published: framesToExpect(task),
     result_expires_at: task.resultExpiresAt.toISOString(),
+    reason: task.status === 'failed' || task.status === 'refunded' ? task.reason?.slice(0, 200) : undefined,
   };
 }

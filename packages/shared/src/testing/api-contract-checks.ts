@@ -53,6 +53,7 @@ const mediaType = (header: string | null) => (header ?? '').split(';')[0]?.trim(
 
 function fromText(schema: AnySchema, text: string): unknown {
   const type = typeof schema === 'object' ? (schema['type'] as unknown) : undefined;
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
   return type === 'integer' || type === 'number' ? Number(text) : text;
 }
 

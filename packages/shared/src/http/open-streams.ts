@@ -11,22 +11,29 @@ export interface OpenStreams {
 /** Longest time of a stream, less or more a tenth: load moves to new replicas, and not all streams at once. */
 const LONGEST_MS = 600_000;
 
+/** Listeners of the response of a stream: each part on its way has one, and Node.js warns of leaks beyond ten. */
+const LISTENERS = 20;
+
 /** Constructs the register of streams of a process. */
 export function createOpenStreams(): OpenStreams {
-  const stopping = new AbortController();
+  const open = new Set<AbortController>();
+  let isStopping = false;
   return {
     begin: (res) => {
       const ending = new AbortController();
       const timer = setTimeout(() => ending.abort(), LONGEST_MS * (0.9 + 0.2 * Math.random()));
-      const onStop = () => ending.abort();
-      stopping.signal.addEventListener('abort', onStop);
-      if (stopping.signal.aborted) ending.abort();
+      open.add(ending);
+      if (isStopping) ending.abort();
+      res.setMaxListeners(LISTENERS);
       res.once('close', () => {
         clearTimeout(timer);
-        stopping.signal.removeEventListener('abort', onStop);
+        open.delete(ending);
       });
       return ending.signal;
     },
-    end: () => stopping.abort(),
+    end: () => {
+      isStopping = true;
+      for (const ending of open) ending.abort();
+    },
   };
 }

@@ -18,6 +18,7 @@ export function untilKeyEnds(deps: KeyEndDeps, req: Request, res: Response): Abo
     if (!(await isKeyInForce(deps, presented))) ending.abort();
   };
   const timer = setInterval(() => void check(), deps.settings.keyCheckMs);
+  const ended = deps.streams.begin(res);
   res.once('close', () => clearInterval(timer));
-  return AbortSignal.any([ending.signal, deps.streams.begin(res)]);
+  return AbortSignal.any([ending.signal, ended]);
 }

@@ -11,9 +11,6 @@ export interface OpenStreams {
 /** Longest time of a stream, less or more a tenth: load moves to new replicas, and not all streams at once. */
 const LONGEST_MS = 600_000;
 
-/** Listeners of the response of a stream: each part on its way has one, and Node.js warns of leaks beyond ten. */
-const LISTENERS = 20;
-
 /** Constructs the register of streams of a process. */
 export function createOpenStreams(): OpenStreams {
   const open = new Set<AbortController>();
@@ -24,7 +21,6 @@ export function createOpenStreams(): OpenStreams {
       const timer = setTimeout(() => ending.abort(), LONGEST_MS * (0.9 + 0.2 * Math.random()));
       open.add(ending);
       if (isStopping) ending.abort();
-      res.setMaxListeners(LISTENERS);
       res.once('close', () => {
         clearTimeout(timer);
         open.delete(ending);

@@ -58,6 +58,7 @@ export function createHttpServer(
   const retire = retirementOf(server);
   let isStopping = false;
   server.prependListener('request', (_req, res: ServerResponse) => {
+    res.setMaxListeners(LISTENERS);
     res.once('close', () => {
       if (isStopping) server.closeIdleConnections();
     });
@@ -90,6 +91,9 @@ export function createHttpServer(
       }),
   };
 }
+
+/** Of one response: each part on its way listens for its end, and Node.js warns of a leak beyond ten. */
+const LISTENERS = 20;
 
 /** Returns what makes every answer, also those under way, the last one of its connection. */
 function retirementOf(server: Server): () => void {

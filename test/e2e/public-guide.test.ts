@@ -93,7 +93,10 @@ test('reads the source of a task', async () => {
   try {
     const { body } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
     const variables = { TASK_ID: String(body['task_id']) };
-    await until(async () => 'measured_fps' in (await send('reads the source of a task', variables)).body);
+    await until(async () => {
+      const { body: source } = await send('reads the source of a task', variables);
+      return 'measured_fps' in source && 'last_frame_time_ms' in source;
+    });
     await asShown(variables);
     await caller.stop(variables.TASK_ID);
   } finally {

@@ -24,7 +24,7 @@ export function sealLink(box: SecretBox, { subject, keyId, path, endsAt }: Link)
 /** The link of a token; undefined when it was changed, has expired, or was sealed with an unknown key. */
 export function openLink(box: SecretBox, token: string, now: number): Link | undefined {
   const bytes = Buffer.from(token, 'base64url');
-  // Other spellings of the same bytes are other tokens, which nobody issued.
+  // Other spellings of the same bytes are other tokens, which were never issued.
   if (bytes.toString('base64url') !== token) return undefined;
   try {
     const [subject, keyId, path, endsAt] = content.parse(JSON.parse(box.open(bytes, CONTEXT)));

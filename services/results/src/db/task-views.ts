@@ -46,7 +46,7 @@ export async function findReadableTask(
   return result.rows[0];
 }
 
-/** These tasks as they stand, whoever asks for them. */
+/** Current state of these tasks, of any subject. */
 export async function findWatchedTasks(
   db: Knex,
   { taskIds, endPatienceMs }: { taskIds: string[]; endPatienceMs: number },

@@ -177,7 +177,8 @@ export const ranges: AttackGroup = {
       expected: 'some answered, the others 429, and the video is whole afterwards',
       withinMs: 60_000,
       attempt: async (target) => {
-        const { owner, taskId } = await victim(target);
+        // A tenant of its own: this row fills every place for downloads, which the rows beside it need.
+        const { owner, taskId } = await makeVictim(target);
         const read = () => owner.send('GET', `/v1/vision/tasks/${taskId}/video`, { headers: { range: 'bytes=0-' } });
         const statuses = new Set<number>();
         for (let wave = 0; wave < 4; wave += 1) {

@@ -58,24 +58,41 @@ const layerRules = Object.entries(layers).flatMap(([name, { values, typesOf }]) 
   return typesOf.length === 0 ? [direction] : [direction, typesOnly];
 });
 
-/** Modules of shared that open connections. */
+/** Modules that open connections. */
 const CONSTRUCTORS = [
-  'db/knex',
-  'messaging/(kafka|producer|relay|consumer|batch-consumer)',
-  'object-store/object-store',
-  'inference-client',
-  'quota-client',
-  'http/(app|server|service-client)',
+  'shared/src/db/knex',
+  'shared/src/http/(app|server|service-client)',
+  'kafka/src/(kafka|producer|relay|consumer|batch-consumer)',
+  'objects/src/object-store',
+  'creation/src/(inference-client|quota-client)',
 ];
 
 const shared = (names) => `^packages/shared/src/(${names.join('|')})`;
+
+/** What each package may import of the others; the command line of operators, visionctl, may import all of them. */
+const packages = {
+  contracts: [],
+  shared: ['contracts'],
+  kafka: ['contracts', 'shared'],
+  objects: ['contracts', 'shared'],
+  creation: ['contracts', 'shared', 'kafka', 'objects'],
+  streams: ['contracts', 'shared'],
+};
+
+const packageRules = Object.entries(packages).map(([name, others]) => ({
+  name: `${name}-keeps-its-direction`,
+  comment: `Allowed: ${others.join(', ') || 'no other package'}. Its tests keep the direction as well.`,
+  severity: 'error',
+  from: { path: `^packages/${name}/` },
+  to: { path: '^(packages|services)/', pathNot: `^packages/(${[name, ...others].join('|')})/` },
+}));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'services-share-nothing-but-shared',
+      name: 'services-share-nothing-but-packages',
       comment: 'A service never imports another service.',
       severity: 'error',
       from: { path: '^services/([^/]+)/' },
@@ -87,6 +104,7 @@ module.exports = {
       from: { path: '^packages/' },
       to: { path: '^services/' },
     },
+    ...packageRules,
     ...layerRules,
     {
       name: 'every-folder-has-its-layer',
@@ -106,7 +124,7 @@ module.exports = {
         path: '^services/[^/]+/src/',
         pathNot: [ROOTS, '/src/config\\.ts$', '/src/clients/', '\\.test\\.ts$'],
       },
-      to: { path: CONSTRUCTORS.map((name) => shared([`${name}\\.ts$`])), dependencyTypesNot: ['type-only'] },
+      to: { path: CONSTRUCTORS.map((name) => `^packages/${name}\\.ts$`), dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'domain-is-pure',
@@ -117,7 +135,8 @@ module.exports = {
         path: '.',
         pathNot: [
           ownPart(['domain']),
-          shared(['errors\\.ts$', 'contracts/', 'secret-box\\.ts$']),
+          '^packages/contracts/src/',
+          shared(['secret-box\\.ts$']),
           'node_modules/(zod|ipaddr\\.js)/',
           '^(node:)?(crypto|url|util|buffer|zlib)$',
         ],
@@ -132,52 +151,52 @@ module.exports = {
     {
       name: 'kafkajs-in-one-place',
       severity: 'error',
-      from: { pathNot: ['^packages/shared/src/(messaging|testing)/', '/test/'] },
+      from: { pathNot: ['^packages/kafka/src/', '/test/'] },
       to: { path: 'node_modules/kafkajs/' },
     },
     {
       name: 'minio-in-one-place',
       severity: 'error',
-      from: { pathNot: ['^packages/shared/src/(object-store|testing)/', '/test/'] },
+      from: { pathNot: ['^packages/objects/src/', '/test/'] },
       to: { path: 'node_modules/minio/' },
     },
     {
       name: 'contracts-import-zod-only',
       severity: 'error',
-      from: { path: '^packages/shared/src/contracts/', pathNot: '\\.test\\.ts$' },
-      to: { pathNot: ['^packages/shared/src/contracts/', 'node_modules/zod/'] },
+      from: { path: '^packages/contracts/src/', pathNot: '\\.test\\.ts$' },
+      to: { pathNot: ['^packages/contracts/src/', 'node_modules/zod/'] },
     },
     {
-      name: 'shared-tools-know-no-store',
+      name: 'asynchronous-tools-know-no-store',
       comment: 'The asynchronous tools serve everybody, so they know neither stores nor transports.',
       severity: 'error',
       from: { path: shared(['async/']), pathNot: '\\.test\\.ts$' },
-      to: { path: shared(['db/', 'http/', 'messaging/', 'object-store/', 'net/']) },
+      to: { path: shared(['db/', 'http/', 'net/']) },
     },
     {
-      name: 'shared-database-knows-no-messages',
+      name: 'database-and-addresses-know-no-http',
       severity: 'error',
-      from: { path: shared(['db/', 'net/', 'object-store/']) },
-      // One reader of bounded bodies for all.
-      to: { path: shared(['http/', 'messaging/']), pathNot: shared(['http/read-body\\.ts$']) },
+      from: { path: shared(['db/', 'net/']) },
+      to: { path: shared(['http/']) },
     },
     {
-      name: 'shared-http-knows-no-store',
+      name: 'http-knows-no-database',
       severity: 'error',
       from: { path: shared(['http/']), pathNot: '\\.test\\.ts$' },
-      to: { path: shared(['db/', 'messaging/', 'object-store/']) },
+      to: { path: shared(['db/', 'audit/']) },
     },
     {
-      name: 'shared-messages-know-no-http',
+      name: 'messages-know-no-http',
+      comment: 'Except the routes by which operators reach the outbox and the dead letters.',
       severity: 'error',
-      from: { path: shared(['messaging/']), pathNot: '\\.test\\.ts$' },
-      to: { path: shared(['http/', 'object-store/']) },
+      from: { path: '^packages/kafka/src/', pathNot: ['^packages/kafka/src/http/', '\\.test\\.ts$'] },
+      to: { path: shared(['http/']) },
     },
     {
       name: 'testing-is-for-tests',
       severity: 'error',
-      from: { pathNot: ['/test/', '^test/', '^bench/', '^packages/shared/src/testing/', '\\.test\\.ts$'] },
-      to: { path: '^packages/shared/src/testing/' },
+      from: { pathNot: ['/test/', '^test/', '^bench/', '^packages/[^/]+/src/testing/', '\\.test\\.ts$'] },
+      to: { path: '^packages/[^/]+/src/testing/' },
     },
   ],
   options: {

@@ -7,7 +7,12 @@ ARG BASE=node:24-trixie-slim
 FROM ${BASE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/contracts/package.json packages/contracts/
+COPY packages/creation/package.json packages/creation/
+COPY packages/kafka/package.json packages/kafka/
+COPY packages/objects/package.json packages/objects/
 COPY packages/shared/package.json packages/shared/
+COPY packages/streams/package.json packages/streams/
 COPY packages/visionctl/package.json packages/visionctl/
 COPY services/gateway/package.json services/gateway/
 COPY services/images/package.json services/images/

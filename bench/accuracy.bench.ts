@@ -1,9 +1,9 @@
-import { judgeAll } from '@vision/shared/calibration/fit-calibration';
-import { fitCurve } from '@vision/shared/calibration/fit-curve';
-import type { JudgedBox } from '@vision/shared/calibration/judge-boxes';
-import { atThreshold, calibrationErrorOf, reliabilityOf } from '@vision/shared/calibration/reliability';
-import { curveOf, probabilityOf, toScore } from '@vision/shared/contracts/calibration';
-import type { Curve } from '@vision/shared/contracts/calibration';
+import { judgeAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
+import { fitCurve } from '../packages/visionctl/src/calibration/fit-curve.ts';
+import type { JudgedBox } from '../packages/visionctl/src/calibration/judge-boxes.ts';
+import { atThreshold, calibrationErrorOf, reliabilityOf } from '../packages/visionctl/src/calibration/reliability.ts';
+import { curveOf, probabilityOf, toScore } from '@vision/contracts/calibration';
+import type { Curve } from '@vision/contracts/calibration';
 import { calibrationInForce, detectedClip, judgedMosaics } from './accuracy/footage.ts';
 import { compareShapes } from './accuracy/shapes.ts';
 import { atLeast } from './figures.ts';

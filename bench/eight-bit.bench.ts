@@ -1,9 +1,9 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { judgeAll } from '@vision/shared/calibration/fit-calibration';
-import type { JudgedBox } from '@vision/shared/calibration/judge-boxes';
-import { atThreshold } from '@vision/shared/calibration/reliability';
+import { judgeAll } from '../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { JudgedBox } from '../packages/visionctl/src/calibration/judge-boxes.ts';
+import { atThreshold } from '../packages/visionctl/src/calibration/reliability.ts';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';
 import { createDetectors } from '../services/inference/src/detectors/detectors.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { fitCurve } from '@vision/shared/calibration/fit-curve';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
+import { fitCurve } from '../packages/visionctl/src/calibration/fit-curve.ts';
+import { RAW_SCORES } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
 import { loadScenes } from '@vision/shared/scenes';
 import { publishScores } from '../services/inference/src/domain/publish-scores.ts';
 import { median } from './figures.ts';

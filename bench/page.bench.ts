@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { frameProduced } from '@vision/shared/contracts/frame-events';
+import { frameProduced } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { migrations } from '../services/results/src/db/migrations/list.ts';

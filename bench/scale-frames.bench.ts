@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { frameProduced } from '@vision/shared/contracts/frame-events';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
-import { createProducer } from '@vision/shared/messaging/producer';
-import type { EventProducer } from '@vision/shared/messaging/producer';
+import { frameProduced } from '@vision/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
+import { createProducer } from '@vision/kafka/producer';
+import type { EventProducer } from '@vision/kafka/producer';
 import type { RunningProcess } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 import { quantile } from './figures.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
+import { taskResultsCompleted } from '@vision/contracts/task-events';
 import { createDb } from '@vision/shared/db/knex';
-import { createProducer } from '@vision/shared/messaging/producer';
+import { createProducer } from '@vision/kafka/producer';
 import { until } from '@vision/shared/testing/until';
 import { atMost, quantile } from './figures.ts';
 import type { Figure } from './figures.ts';

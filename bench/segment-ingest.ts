@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { createSignals } from '../services/results/src/signals.ts';

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
-import { testS3 } from '@vision/shared/testing/s3';
+import { testS3 } from '@vision/objects/testing/s3';
 import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import type { SegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { migrations } from '../services/results/src/db/migrations/list.ts';

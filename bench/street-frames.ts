@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { DetectedObject, TrackedObject } from '@vision/shared/contracts/detection';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { DetectedObject, TrackedObject } from '@vision/contracts/detection';
+import type { FrameData } from '@vision/contracts/frame-events';
 import { createTracker } from '../services/inference/src/tracking/tracker.ts';
 import { startDetectors } from './embedded-detector.ts';
 

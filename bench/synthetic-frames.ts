@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { TrackedObject } from '@vision/shared/contracts/detection';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { TrackedObject } from '@vision/contracts/detection';
+import type { FrameData } from '@vision/contracts/frame-events';
 
 const LABELS = ['person', 'car', 'bicycle', 'bus'];
 

@@ -1,4 +1,4 @@
-import type { Shape } from '@vision/shared/contracts/model-input';
+import type { Shape } from '@vision/contracts/model-input';
 import sharp from 'sharp';
 import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
 import { median } from '../figures.ts';

@@ -1,4 +1,4 @@
-import { fitCalibration } from '@vision/shared/calibration/fit-calibration';
+import { fitCalibration } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
 import { detectedClip, calibrationInForce } from './footage.ts';
 
 /**

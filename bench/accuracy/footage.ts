@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DetectedPicture } from '@vision/shared/calibration/fit-calibration';
-import type { JudgedBox } from '@vision/shared/calibration/judge-boxes';
-import type { Corners, LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
-import { curveOf, rawScoreOf } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { DetectedPicture } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { JudgedBox } from '../../packages/visionctl/src/calibration/judge-boxes.ts';
+import type { Corners, LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import { curveOf, rawScoreOf } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { ImageSize } from '@vision/contracts/detection';
 import { loadScenes } from '@vision/shared/scenes';
 import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
 import type { Box } from '../../services/inference/src/tracking/box-motion.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseLabelledPictures } from '@vision/shared/calibration/labelled-pictures';
-import type { Corners, LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import { parseLabelledPictures } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import type { Corners, LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
 import sharp from 'sharp';
 import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
 import { loadClip } from '../tracking/clip.ts';

@@ -2,8 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { OverlayOptions } from 'sharp';
-import { parseLabelledPictures } from '@vision/shared/calibration/labelled-pictures';
-import type { LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
+import { parseLabelledPictures } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
+import type { LabelledPicture } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
 import { pick as pickBy, seeded } from '../../test/faults/random.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { judgeAll } from '@vision/shared/calibration/fit-calibration';
-import { curveOf, rawScoreOf } from '@vision/shared/contracts/calibration';
+import { judgeAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import { curveOf, rawScoreOf } from '@vision/contracts/calibration';
 import { withDetector } from '../tracking/with-detector.ts';
 import { calibrationInForce, detectIn } from './footage.ts';
 import { labelledMosaics } from './mosaic-pictures.ts';

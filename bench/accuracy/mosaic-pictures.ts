@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseLabelledPictures } from '@vision/shared/calibration/labelled-pictures';
+import { parseLabelledPictures } from '../../packages/visionctl/src/calibration/labelled-pictures.ts';
 import sharp from 'sharp';
 import type { LabelledImage } from './footage.ts';
 

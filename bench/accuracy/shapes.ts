@@ -1,8 +1,8 @@
-import { judgeAll } from '@vision/shared/calibration/fit-calibration';
-import type { JudgedBox } from '@vision/shared/calibration/judge-boxes';
-import { atThreshold } from '@vision/shared/calibration/reliability';
-import type { AtThreshold } from '@vision/shared/calibration/reliability';
-import type { Shape } from '@vision/shared/contracts/model-input';
+import { judgeAll } from '../../packages/visionctl/src/calibration/fit-calibration.ts';
+import type { JudgedBox } from '../../packages/visionctl/src/calibration/judge-boxes.ts';
+import { atThreshold } from '../../packages/visionctl/src/calibration/reliability.ts';
+import type { AtThreshold } from '../../packages/visionctl/src/calibration/reliability.ts';
+import type { Shape } from '@vision/contracts/model-input';
 import type { Figure } from '../figures.ts';
 import { withDetector } from '../tracking/with-detector.ts';
 import { costOfShapes, nameOf } from './cost-of-shapes.ts';

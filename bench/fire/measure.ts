@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { detectFireAndSmoke } from '../../services/inference/src/domain/detect-fire-and-smoke.ts';
 import { observeFire } from '../../services/inference/src/domain/observe-fire.ts';
 import { createFireWatch } from '../../services/inference/src/domain/watch-fire.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import type { Figure } from '../figures.ts';
 import { FPS, framesOf } from './backgrounds.ts';
 import { HEIGHT, WIDTH } from './canvas.ts';

@@ -1,5 +1,5 @@
-import { curveOf, probabilityOf } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
+import { curveOf, probabilityOf } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
 import type { ClipResult, Label } from './measure.ts';
 
 /** Alarms closer together than this are one. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import { until } from '@vision/shared/testing/until';
 
 const run = promisify(execFile);

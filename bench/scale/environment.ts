@@ -1,5 +1,5 @@
 import { freePort } from '@vision/shared/testing/ports';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import type { ScratchDatabase } from '../scratch-database.ts';
 

@@ -1,6 +1,6 @@
-import { topics } from '@vision/shared/contracts/topics';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import { topics } from '@vision/contracts/topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import type { RunningProcess } from '@vision/shared/testing/service-process';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { topics } from '@vision/shared/contracts/topics';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import { topics } from '@vision/contracts/topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';

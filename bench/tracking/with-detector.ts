@@ -1,5 +1,5 @@
 import type { Scenes } from '@vision/shared/scenes';
-import type { Shape } from '@vision/shared/contracts/model-input';
+import type { Shape } from '@vision/contracts/model-input';
 import type { RgbImage } from '../../services/inference/src/domain/rgb-image.ts';
 import type { Detected } from '../../services/inference/src/tracking/track.ts';
 import { shippedScenes, startDetectors } from '../embedded-detector.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { sceneRegistry } from '@vision/shared/contracts/scenes';
+import { sceneRegistry } from '@vision/contracts/scenes';
 import { dashboards } from '../dashboards/all.ts';
 import { serviceNames } from '../local/service-environment.ts';
 import { root } from '../local/settings.ts';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import type { z } from 'zod';
 import { loadConfig } from '@vision/shared/config';
 import { readMigrateConfig } from '@vision/shared/db/database-config';
-import { callers } from '@vision/shared/contracts/allowed-calls';
+import { callers } from '@vision/contracts/allowed-calls';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { configSchema as gateway } from '../../services/gateway/src/config.ts';
 import { clientNetwork, parseTrusted } from '../../services/gateway/src/domain/client-network.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { callers } from '@vision/shared/contracts/allowed-calls';
+import { callers } from '@vision/contracts/allowed-calls';
 import { publicKeyOf } from '@vision/shared/service-keys';
 import { completeSecrets, readEnvFile } from '../local/secrets.ts';
 import { root } from '../local/settings.ts';

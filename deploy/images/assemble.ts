@@ -18,7 +18,9 @@ import { belongs } from './prune.ts';
 
 const root = process.cwd();
 const out = process.argv[2] ?? '';
-const everywhere = ['packages/shared', 'packages/visionctl'];
+const everywhere = ['contracts', 'shared', 'kafka', 'objects', 'creation', 'streams', 'visionctl'].map(
+  (name) => `packages/${name}`,
+);
 const common = packagesOf(everywhere);
 copyPackages([...common], join(out, 'common'));
 copyFolders(['config'], join(out, 'common'));

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
+import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import { createObjectStore } from '@vision/objects/object-store';
 import { ensureRunning } from './background.ts';
 import { jarsOf } from './jars.ts';
 import type { Secrets } from './secrets.ts';

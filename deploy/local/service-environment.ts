@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { callers } from '@vision/shared/contracts/allowed-calls';
+import { callers } from '@vision/contracts/allowed-calls';
 import { publicKeyOf } from '@vision/shared/service-keys';
 import { addressesOf } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';

@@ -1,4 +1,4 @@
-import { allowedCalls, callees } from '@vision/shared/contracts/allowed-calls';
+import { allowedCalls, callees } from '@vision/contracts/allowed-calls';
 import type { RouteDefinition } from '@vision/shared/http/route';
 
 /** Of the contract of the backend, and asked for by nobody here: one job is read like many. */

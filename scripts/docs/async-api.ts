@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as frames from '@vision/shared/contracts/frame-events';
-import * as images from '@vision/shared/contracts/image-events';
-import * as jobs from '@vision/shared/contracts/job-events';
-import * as tasks from '@vision/shared/contracts/task-events';
-import type { EventDefinition } from '@vision/shared/contracts/envelope';
-import { topicDefinitions } from '@vision/shared/contracts/topics';
+import * as frames from '@vision/contracts/frame-events';
+import * as images from '@vision/contracts/image-events';
+import * as jobs from '@vision/contracts/job-events';
+import * as tasks from '@vision/contracts/task-events';
+import type { EventDefinition } from '@vision/contracts/envelope';
+import { topicDefinitions } from '@vision/contracts/topics';
 import { z } from 'zod';
 import { serviceNames } from './services.ts';
 

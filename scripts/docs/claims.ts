@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { CaughtByTest, DeliberateFault } from '../../test/faults/deliberate/deliberate-fault.ts';
 import { groups, single } from '../../packages/visionctl/src/commands/all.ts';
 import { deliberateFaults } from '../../test/faults/deliberate/list.ts';
-import { publicReasons } from '../../packages/shared/src/contracts/reasons.ts';
+import { publicReasons } from '../../packages/contracts/src/reasons.ts';
 import { unusedReasons } from './guide.ts';
 import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
 import { projectFiles } from '../project-files.ts';
@@ -42,7 +42,7 @@ export async function untrueClaims(root: string): Promise<string[]> {
 function sourcesOf(root: string, present: string[]): string {
   return present
     .filter((path) => /^(packages|services)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(path))
-    .filter((path) => path !== 'packages/shared/src/contracts/reasons.ts')
+    .filter((path) => path !== 'packages/contracts/src/reasons.ts')
     .map((path) => read(root, path))
     .join('\n');
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
-import { MAX_IMAGES } from '@vision/shared/contracts/images';
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import { publicReasons } from '@vision/shared/contracts/reasons';
+import { MAX_IMAGES } from '@vision/contracts/images';
+import { defaultLimits } from '@vision/contracts/limits';
+import { publicReasons } from '@vision/contracts/reasons';
 import { retentionConfig } from '@vision/shared/config';
 import { MAX_JSON_BYTES } from '@vision/shared/http/json-body';
 import { configSchema as gatewayConfig } from '../../services/gateway/src/config.ts';

@@ -1,5 +1,5 @@
-import { sharedGroups } from '@vision/shared/telemetry/metric-groups';
-import type { MetricGroup } from '@vision/shared/telemetry/metric-groups';
+import { sharedGroups } from './metric-groups.ts';
+import type { MetricGroup } from './metric-groups.ts';
 import { seriesOf } from '@vision/shared/telemetry/metric';
 import type { Metric } from '@vision/shared/telemetry/metric';
 import { importFrom, serviceNames } from './services.ts';

@@ -1,6 +1,6 @@
 import { prometheusName, seriesOf } from '@vision/shared/telemetry/metric';
 import type { LabelValues, Metric } from '@vision/shared/telemetry/metric';
-import type { MetricGroup } from '@vision/shared/telemetry/metric-groups';
+import type { MetricGroup } from './metric-groups.ts';
 import { metricCatalogue } from './metric-catalogue.ts';
 import { metricNamesIn, metricUses } from './metric-uses.ts';
 import type { MetricUse } from './metric-uses.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { operationScopes, scopeOf } from '@vision/shared/contracts/scopes';
-import { buildOpenApi } from '@vision/shared/http/openapi';
-import type { OpenApiOptions } from '@vision/shared/http/openapi';
+import { operationScopes, scopeOf } from '@vision/contracts/scopes';
+import { buildOpenApi } from './openapi/openapi.ts';
+import type { OpenApiOptions } from './openapi/openapi.ts';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
 import { faultsOfAllowedCalls } from './allowed-calls.ts';
 import { guideParts } from './guide-parts.ts';
@@ -60,7 +60,7 @@ const documents: Record<Audience, Presentation> = {
     servers: [local(8080, 'The address of the service that owns the operation')],
     bearer:
       'A token that the calling service signs with its own key; it names caller, audience and subject, and lives for ' +
-      'minutes. Which service may call what is in packages/shared/src/contracts/allowed-calls.ts.',
+      'minutes. Which service may call what is in packages/contracts/src/allowed-calls.ts.',
     tags: [
       { name: 'tasks', description: 'Owners, states and verification of video tasks.' },
       { name: 'images', description: 'Image calls.' },
@@ -88,12 +88,11 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
   await checkForwarded(root, definitions);
   for (const { audience, operation, authenticated } of definitions) {
     if (audience === 'public' && authenticated !== false && !scopeOf(operation))
-      report(`${operation} has no scope in packages/shared/src/contracts/scopes.ts`);
+      report(`${operation} has no scope in packages/contracts/src/scopes.ts`);
   }
   const named = new Set(definitions.map(({ operation }) => operation));
   for (const operation of Object.keys(operationScopes))
-    if (!named.has(operation))
-      report(`packages/shared/src/contracts/scopes.ts names ${operation}, which no service has`);
+    if (!named.has(operation)) report(`packages/contracts/src/scopes.ts names ${operation}, which no service has`);
   faultsOfAllowedCalls(declared).forEach(report);
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
     const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });

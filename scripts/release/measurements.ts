@@ -8,23 +8,23 @@ export interface Measurement {
   files: readonly string[];
 }
 
-const SOURCES = ['services/*/src/*', 'packages/shared/src/*'];
+const SOURCES = ['services/*/src/*', 'packages/*/src/*'];
 const DETECTION = ['services/inference/src/*', 'services/inference/models/*', 'config/scenes.json'];
-const RESULTS = ['services/results/src/*', 'packages/shared/src/*'];
+const RESULTS = ['services/results/src/*', 'packages/*/src/*'];
 
 const PERFORMANCE = 'docs/performance.md';
 const ACCURACY = 'docs/accuracy.md';
 
 /** Page and files of each benchmark of `bench/`, by its name. */
 const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
-  accuracy: [ACCURACY, [...DETECTION, 'packages/shared/src/calibration/*', 'bench/accuracy/*']],
-  'eight-bit': [ACCURACY, [...DETECTION, 'packages/shared/src/calibration/*', 'bench/accuracy/*']],
+  accuracy: [ACCURACY, [...DETECTION, 'packages/visionctl/src/calibration/*', 'bench/accuracy/*']],
+  'eight-bit': [ACCURACY, [...DETECTION, 'packages/visionctl/src/calibration/*', 'bench/accuracy/*']],
   fire: [ACCURACY, [...DETECTION, 'bench/fire/*']],
   flood: [PERFORMANCE, [...SOURCES, 'bench/flood-clients.ts', 'bench/flood/*', 'bench/expensive-pictures.ts']],
-  gateway: [PERFORMANCE, ['services/gateway/src/*', 'packages/shared/src/*']],
+  gateway: [PERFORMANCE, ['services/gateway/src/*', 'packages/*/src/*']],
   images: [PERFORMANCE, SOURCES],
   ingest: [PERFORMANCE, RESULTS],
-  outbox: [PERFORMANCE, ['packages/shared/src/messaging/*', 'packages/shared/src/db/*']],
+  outbox: [PERFORMANCE, ['packages/kafka/src/*', 'packages/shared/src/db/*']],
   page: [PERFORMANCE, RESULTS],
   peer: [PERFORMANCE, [...SOURCES, 'bench/peer/*']],
   quota: [PERFORMANCE, ['services/quota/src/*', 'packages/shared/src/db/*']],
@@ -35,7 +35,7 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   streams: [PERFORMANCE, DETECTION],
   telemetry: [PERFORMANCE, SOURCES],
   tracking: [ACCURACY, ['services/inference/src/tracking/*', 'bench/tracking/*']],
-  uploads: [PERFORMANCE, ['services/gateway/src/*', 'services/tasks/src/*', 'packages/shared/src/*']],
+  uploads: [PERFORMANCE, ['services/gateway/src/*', 'services/tasks/src/*', 'packages/*/src/*']],
   video: [PERFORMANCE, SOURCES],
 };
 

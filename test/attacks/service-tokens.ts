@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Callee, CallingService } from '@vision/shared/contracts/allowed-calls';
+import type { Callee, CallingService } from '@vision/contracts/allowed-calls';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createServiceKey, publicKeyOf, serviceKeyConfig } from '@vision/shared/service-keys';
 import { readEnvFile } from '../../deploy/local/secrets.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { dlqTopic, topics } from '@vision/shared/contracts/topics';
+import { dlqTopic, topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
-import { createKafka } from '@vision/shared/messaging/kafka';
+import { createKafka } from '@vision/kafka/kafka';
 import { until } from '@vision/shared/testing/until';
 import { errorLines } from '../faults/alarms.ts';
 import { auditBreaches } from '../faults/invariants/audits.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
-import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { createLogger } from '@vision/shared/logger';
-import { createKafka } from '@vision/shared/messaging/kafka';
+import { createKafka } from '@vision/kafka/kafka';
 import { objectsDigest } from './objects-digest.ts';
 
 /** A record of the topic of frames, in the order in which the broker took them. */

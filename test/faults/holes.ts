@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { topics } from '@vision/shared/contracts/topics';
+import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
-import { createKafka } from '@vision/shared/messaging/kafka';
+import { createKafka } from '@vision/kafka/kafka';
 import { errorLines } from './alarms.ts';
 import type { LogLine } from './alarms.ts';
 import { expectedOf, mergeLogs, readFrameLog } from './frame-log.ts';

@@ -1,5 +1,5 @@
-import { MARKS } from '@vision/shared/object-store/bucket-owner';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { MARKS } from '@vision/objects/bucket-owner';
+import { createObjectStore } from '@vision/objects/object-store';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { AskResults } from '../support/stored-frames.ts';

@@ -1,7 +1,7 @@
 /** Everything of ours that reads what strangers send, and the sources whose edges guide the search. */
 export const targets: Readonly<Record<string, readonly string[]>> = {
   'rtsp-message': ['inference/src/inputs/rtsp/rtsp-message.ts'],
-  'rtsp-session': ['inference/src/inputs/rtsp/', 'shared/src/net/digest-auth.ts'],
+  'rtsp-session': ['inference/src/inputs/rtsp/', 'streams/src/digest-auth.ts'],
   sdp: ['inference/src/inputs/rtsp/sdp.ts'],
   'rtp-video': [
     'inference/src/inputs/rtsp/rtp-',
@@ -17,13 +17,8 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
     'inference/src/inputs/video/',
   ],
   playlist: ['inference/src/inputs/hls-playlist.ts', 'node_modules/hls-parser/'],
-  'stream-url': ['shared/src/net/stream-url.ts', 'shared/src/net/address-policy.ts', 'node_modules/ipaddr.js/'],
-  multipart: [
-    'shared/src/http/multipart/',
-    'node_modules/multer/',
-    'node_modules/busboy/',
-    'node_modules/streamsearch/',
-  ],
+  'stream-url': ['streams/src/stream-url.ts', 'shared/src/net/address-policy.ts', 'node_modules/ipaddr.js/'],
+  multipart: ['creation/src/multipart/', 'node_modules/multer/', 'node_modules/busboy/', 'node_modules/streamsearch/'],
   pictures: ['inference/src/domain/judge-', 'inference/src/domain/strip-png', 'inference/src/domain/sniff-image'],
   mp4: ['inference/src/domain/mp4/', 'tasks/src/domain/video-type.ts'],
   'mp4-ffprobe': ['inference/src/domain/mp4/'],
@@ -34,7 +29,7 @@ export const targets: Readonly<Record<string, readonly string[]>> = {
     'inference/src/readers/source-addresses.ts',
     'inference/src/sandbox/frames.ts',
   ],
-  credentials: ['shared/src/net/digest-auth.ts', 'inference/src/inputs/rtmp/rtmp-credentials.ts'],
+  credentials: ['streams/src/digest-auth.ts', 'inference/src/inputs/rtmp/rtmp-credentials.ts'],
   cursor: ['results/src/domain/cursor.ts', 'results/src/domain/result-query.ts', 'tasks/src/domain/history-cursor.ts'],
   'service-token': ['shared/src/http/service-token.ts', 'shared/src/http/authenticate.ts', 'node_modules/jose/'],
   keys: ['gateway/src/domain/', 'shared/src/http/authenticate.ts', 'node_modules/ipaddr.js/'],

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createObjectStore } from '@vision/objects/object-store';
 import { until } from '@vision/shared/testing/until';
 import { clean } from '../../deploy/local/clean.ts';
 import { stopAll, stopOne } from '../../deploy/local/down.ts';

@@ -1,5 +1,5 @@
-import { fail } from '@vision/shared/errors';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import { fail } from '@vision/contracts/errors';
+import type { ObjectStore } from '@vision/objects/object-store';
 import type { Process } from './steps.ts';
 
 /** What a store does with one call: `half` returns or keeps half of the bytes, `lost` works and does not answer. */

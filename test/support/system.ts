@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { publicReasons } from '@vision/shared/contracts/reasons';
+import { publicReasons } from '@vision/contracts/reasons';
 import { readApiContract } from '@vision/shared/testing/api-contract';
 import type { Exchange } from '@vision/shared/testing/api-contract-document';
 

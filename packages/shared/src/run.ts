@@ -9,7 +9,7 @@ import type { Logger } from './logger.ts';
 import { FaultError } from './start/fault.ts';
 import { totalStopMs } from './stop-times.ts';
 import type { StopPhase, StopSettings, StopTimes } from './stop-times.ts';
-import { stopTelemetry } from './telemetry/started.ts';
+import { stopTelemetry } from './start/started.ts';
 
 export interface RunningService {
   /** Opens listeners and starts consumers; resolves once requests can be served. */

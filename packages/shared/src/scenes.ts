@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from './config.ts';
-import { sceneRegistry, sceneView } from './contracts/scenes.ts';
-import type { DetectorSpec, SceneEntry, SceneView } from './contracts/scenes.ts';
+import { sceneRegistry, sceneView } from '@vision/contracts/scenes';
+import type { DetectorSpec, SceneEntry, SceneView } from '@vision/contracts/scenes';
 
 /** The scenes of one registry file, read once at start. */
 export interface Scenes {

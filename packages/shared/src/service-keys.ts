@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { z } from 'zod';
-import { callers } from './contracts/allowed-calls.ts';
-import type { CallingService } from './contracts/allowed-calls.ts';
+import { callers } from '@vision/contracts/allowed-calls';
+import type { CallingService } from '@vision/contracts/allowed-calls';
 
 /** The key that a service signs its tokens with. */
 export interface SigningKey {

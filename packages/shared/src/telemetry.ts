@@ -15,7 +15,7 @@ import { libraryMetrics } from './telemetry/library-metrics.ts';
 import { showProcess } from './telemetry/process-info.ts';
 import { PullReader } from './telemetry/pull-metrics.ts';
 import { pushReader } from './telemetry/push-metrics.ts';
-import { noteStarted } from './telemetry/started.ts';
+import { noteStarted } from './start/started.ts';
 import type { HistogramMetric } from './telemetry/metric.ts';
 import { incomingAttributes, unansweredAttributes } from './telemetry/span-attributes.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { AppError } from './errors.ts';
-import { fail } from './errors.ts';
+import type { AppError } from '@vision/contracts/errors';
+import { fail } from '@vision/contracts/errors';
 import { asOutage, asUnavailable } from './unavailable.ts';
 
 const coded = (code: string, message = 'failed') => Object.assign(new Error(message), { code });

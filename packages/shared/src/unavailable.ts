@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
-import type { ReasonOf } from './contracts/reasons.ts';
-import { AppError, fail } from './errors.ts';
+import type { ReasonOf } from '@vision/contracts/reasons';
+import { AppError, fail } from '@vision/contracts/errors';
 import { codesOf } from './start/fault.ts';
 
 /**

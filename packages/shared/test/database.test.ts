@@ -5,7 +5,6 @@ import { clockMigration, databaseNow } from '../src/db/clock.ts';
 import { databaseConfig, databaseConnection } from '../src/db/database-config.ts';
 import { createDb } from '../src/db/knex.ts';
 import { auditMigration } from '../src/audit/differences.ts';
-import { createLeaseWatch, leaseWatchMigration, leaveSign } from '../src/db/lease-watch.ts';
 import { claimTurn } from '../src/db/turns.ts';
 import { claimDue, renewLease } from '../src/db/leases.ts';
 import { openSession } from '../src/db/session.ts';
@@ -32,7 +31,7 @@ const schema: Migration = {
 
 let database: TestDatabase;
 beforeAll(async () => {
-  database = await createTestDatabase([schema, clockMigration, leaseWatchMigration, auditMigration], { poolMax: 4 });
+  database = await createTestDatabase([schema, clockMigration, auditMigration], { poolMax: 4 });
 });
 afterAll(() => database.drop());
 
@@ -152,55 +151,6 @@ test('workers that claim at the same time never get the same row, and a lost lea
   const lease = { table: 'jobs', key: 'id', leaseMs: 60_000 };
   expect(await renewLease(db, lease, { id: again?.id ?? '', attempt: 1 })).toBe(false);
   expect(await renewLease(db, lease, { id: again?.id ?? '', attempt: 2 })).toBe(true);
-});
-
-test('leases are taken over while signs of life come, and after a gap in them not for one lease', async () => {
-  const { db } = database;
-  const mayTakeOver = async () => {
-    const { rows } = await db.raw<{ rows: { allowed: boolean }[] }>('select may_take_over() as allowed');
-    return rows[0]?.allowed;
-  };
-  const signWasLeft = (secondsAgo: number) =>
-    db.raw(
-      `update lease_watch set seen_at = now() - make_interval(secs => :ago), take_over_from = '-infinity',
-              valid_until = now() - make_interval(secs => :ago) + interval '20 seconds'`,
-      { ago: secondsAgo },
-    );
-  const isGap = async () => (await leaveSign(db, { leaseMs: 60_000, dead: 'false', looks: [] })).isGap;
-  await signWasLeft(19);
-  expect(await isGap()).toBe(false);
-  expect(await mayTakeOver()).toBe(true);
-  await signWasLeft(21);
-  expect(await mayTakeOver()).toBe(false);
-  expect(await isGap()).toBe(true);
-  expect(await isGap()).toBe(false);
-  expect(await mayTakeOver()).toBe(false);
-  await db.raw(`update lease_watch set take_over_from = take_over_from - interval '1 minute'`);
-  expect(await mayTakeOver()).toBe(true);
-  // The clock of the database was stepped back, or another server took its place.
-  await signWasLeft(-3600);
-  expect(await isGap()).toBe(true);
-});
-
-test('a sign of life wakes those for whom there is work, and nobody else', async () => {
-  const { db } = database;
-  await db('things').insert({ id: 'work', n: 1 });
-  const woken = { some: 0, none: 0 };
-  const watch = createLeaseWatch({
-    db,
-    logger: createLogger('test', 'silent'),
-    leaseMs: 60,
-    dead: 'false',
-    looks: [
-      { isSome: `exists (select from things where id = 'nothing')`, wake: () => void (woken.none += 1) },
-      { isSome: `exists (select from things where id = 'work')`, wake: () => void (woken.some += 1) },
-    ],
-  });
-  watch.start();
-  await until(() => woken.some > 1);
-  await db('things').where({ id: 'work' }).delete();
-  await watch.stop();
-  expect(woken.none).toBe(0);
 });
 
 test('work that one replica does for all is done by one of those that ask, and again after its interval', async () => {

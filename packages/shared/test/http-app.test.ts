@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { json as parseJson } from 'node:stream/consumers';
 import { z } from 'zod';
 import { createApp } from '../src/http/app.ts';
-import { readIdempotencyKey } from '../src/http/idempotency-key.ts';
 import { route } from '../src/http/route.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import { createServiceAccess } from '../src/http/service-access.ts';
@@ -52,7 +51,7 @@ const keyed = route(
     audience: 'internal',
     responses: { 200: { description: 'Key' } },
   },
-  async ({ req }) => ({ status: 200, body: readIdempotencyKey(req) }),
+  async () => ({ status: 200, body: 'key' }),
 );
 const open = route(
   {
@@ -76,7 +75,7 @@ const strict = route(
 );
 const publicKeys = servicePublicKeysConfig.SERVICE_PUBLIC_KEYS.parse(testPublicKeys);
 const app = createApp({
-  routes: [echo, broken, patient, keyed, open, careless, strict],
+  routes: [echo, broken, patient, open, careless, strict],
   authenticate: createServiceAccess({ callee: 'quota', publicKeys, logger }).authenticate,
   logger,
 });
@@ -230,19 +229,6 @@ test('the go-ahead for a body comes when it is read, and never to a request that
   expect(await raw(head('text/plain'))).toMatch(/^HTTP\/1.1 400 /);
   const answer = await raw(head('application/json'), { onContinue: '{"text":"hey"}' });
   expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
-});
-
-test.each([
-  ['none', [], 'idempotency_key_missing'],
-  ['two', ['8f14e45f-ceea-467f-9d0a-000000000001', '8f14e45f-ceea-467f-9d0a-000000000001'], 'idempotency_key_invalid'],
-  ['braces', ['{8f14e45f-ceea-467f-9d0a-000000000001}'], 'idempotency_key_invalid'],
-  ['no hyphens', ['8f14e45fceea467f9d0a000000000001'], 'idempotency_key_invalid'],
-])('Idempotency-Key: %s is refused', async (_name, values, reason) => {
-  const text = await raw(
-    `GET /keyed HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${values.map((value) => `Idempotency-Key: ${value}\r\n`).join('')}Connection: close\r\n\r\n`,
-  );
-  expect(text).toContain('HTTP/1.1 400');
-  expect(text).toContain(reason);
 });
 
 test('a refusal in the middle of a large body reaches the client before the body ends', async () => {

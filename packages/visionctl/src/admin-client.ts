@@ -1,4 +1,4 @@
-import { problem } from '@vision/shared/contracts/problem';
+import { problem } from '@vision/contracts/problem';
 import { bodyAs, call, CallError } from '@vision/shared/http/call';
 import type { CallReply } from '@vision/shared/http/call';
 import type { z } from 'zod';

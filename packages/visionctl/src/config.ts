@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import type { KafkaConnection } from '@vision/shared/messaging/kafka';
-import type { WantedTopic } from '@vision/shared/messaging/topics-config';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
+import type { KafkaConnection } from '@vision/kafka/kafka';
+import type { WantedTopic } from '@vision/kafka/topics-config';
+import type { ObjectStoreOptions } from '@vision/objects/exchange';
 import { UsageError } from './usage-error.ts';
 
 /** Addresses and secrets of the system that is operated. */
@@ -55,8 +55,8 @@ export function readSettings(
 type Values = Record<string, string | undefined>;
 
 async function readKafka(values: Values): Promise<KafkaSettings> {
-  const { kafkaConfig, kafkaConnection } = await import('@vision/shared/messaging/kafka-config');
-  const { wantedTopics } = await import('@vision/shared/messaging/topics-config');
+  const { kafkaConfig, kafkaConnection } = await import('@vision/kafka/kafka-config');
+  const { wantedTopics } = await import('@vision/kafka/topics-config');
   return parsed(kafkaConfig, values, (config) => ({
     connection: kafkaConnection(config),
     wanted: wantedTopics(config.TOPICS),
@@ -64,7 +64,7 @@ async function readKafka(values: Values): Promise<KafkaSettings> {
 }
 
 async function readObjectStore(values: Values): Promise<ObjectStoreOptions> {
-  const { objectStoreConfig, objectStoreOptions } = await import('@vision/shared/object-store/object-store-config');
+  const { objectStoreConfig, objectStoreOptions } = await import('@vision/objects/object-store-config');
   return parsed(objectStoreConfig, values, objectStoreOptions);
 }
 

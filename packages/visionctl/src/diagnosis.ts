@@ -1,4 +1,4 @@
-import type { ReplicaStatus, ServiceStatus } from '@vision/shared/contracts/status';
+import type { ReplicaStatus, ServiceStatus } from '@vision/contracts/status';
 
 /** One question of `doctor` and its outcome. */
 export interface Finding {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { replicaStatus, serviceStatus } from '@vision/shared/contracts/status';
-import type { ReplicaStatus, ServiceStatus } from '@vision/shared/contracts/status';
+import { replicaStatus, serviceStatus } from '@vision/contracts/status';
+import type { ReplicaStatus, ServiceStatus } from '@vision/contracts/status';
 import type { AdminClient } from './admin-client.ts';
 
 const systemStatus = z.object({ gateway: serviceStatus, replicas: z.array(replicaStatus) });

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { calibration, probabilityOf, toScore } from '@vision/shared/contracts/calibration';
-import type { Curve } from '@vision/shared/contracts/calibration';
+import { calibration, probabilityOf, toScore } from '@vision/contracts/calibration';
+import type { Curve } from '@vision/contracts/calibration';
 import { readSettings } from '../src/config.ts';
 import { runCommandLine } from '../src/run-command-line.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { topics } from '@vision/shared/contracts/topics';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
-import { testS3 } from '@vision/shared/testing/s3';
-import type { TestS3 } from '@vision/shared/testing/s3';
+import { topics } from '@vision/contracts/topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { testS3 } from '@vision/objects/testing/s3';
+import type { TestS3 } from '@vision/objects/testing/s3';
 import { readSettings } from '../src/config.ts';
 import { runCommandLine } from '../src/run-command-line.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { allowedCalls, callees } from '@vision/shared/contracts/allowed-calls';
-import { topicDefinitions, topics } from '@vision/shared/contracts/topics';
+import { allowedCalls, callees } from '@vision/contracts/allowed-calls';
+import { topicDefinitions, topics } from '@vision/contracts/topics';
 import { defaultText } from '../environment.ts';
 import { importFrom, serviceNames } from '../services.ts';
 import { fixedStopMs } from '../stop-times.ts';

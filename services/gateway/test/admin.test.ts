@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { verifyTestToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { until } from '@vision/shared/testing/until';
 import { verifyTestToken } from '@vision/shared/testing/service-keys';
 import { adminToken, bearer, exchange, refusal, startGateway } from './support/gateway.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
-import { outcomeHeader, outcomeText } from '@vision/shared/contracts/outcome';
+import { outcomeHeader, outcomeText } from '@vision/contracts/outcome';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, startGateway } from './support/gateway.ts';

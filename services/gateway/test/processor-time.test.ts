@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { refusedPicturesHeader } from '@vision/shared/contracts/images';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { refusedPicturesHeader } from '@vision/contracts/images';
+import { processorTimeHeader } from '@vision/contracts/inference';
 import { freePort } from '@vision/shared/testing/ports';
 import { until } from '@vision/shared/testing/until';
 import { bearer, exchange, refusal, startGateway } from './support/gateway.ts';

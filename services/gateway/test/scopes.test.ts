@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { scopeOf } from '@vision/shared/contracts/scopes';
-import type { KeyScope } from '@vision/shared/contracts/scopes';
+import { scopeOf } from '@vision/contracts/scopes';
+import type { KeyScope } from '@vision/contracts/scopes';
 import { createTokenVerifier } from '@vision/shared/http/service-token';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { testPublicKeys } from '@vision/shared/testing/service-keys';

@@ -1,9 +1,9 @@
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createPoller } from '@vision/shared/async/poller';
-import { createLeaseWatch } from '@vision/shared/db/lease-watch';
+import { createLeaseWatch } from '@vision/creation/lease-watch';
 import type { Logger } from '@vision/shared/logger';
-import type { EventProducer } from '@vision/shared/messaging/producer';
-import type { Relay } from '@vision/shared/messaging/relay';
+import type { EventProducer } from '@vision/kafka/producer';
+import type { Relay } from '@vision/kafka/relay';
 import type { Config } from './config.ts';
 import { ANYTHING_DEAD, bringBackLeases } from './db/idempotency-keys.ts';
 import { auditsOf } from './use-cases/audits.ts';

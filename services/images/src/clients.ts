@@ -1,9 +1,9 @@
 import { createTokenSigner } from '@vision/shared/http/service-token';
-import { createInferenceClient } from '@vision/shared/inference-client';
+import { createInferenceClient } from '@vision/creation/inference-client';
 import type { Logger } from '@vision/shared/logger';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
-import { objectStoreOptions } from '@vision/shared/object-store/object-store-config';
-import { createQuotaClient } from '@vision/shared/quota-client';
+import { createObjectStore } from '@vision/objects/object-store';
+import { objectStoreOptions } from '@vision/objects/object-store-config';
+import { createQuotaClient } from '@vision/creation/quota-client';
 import { createSpool } from './clients/spool.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './use-cases/deps.ts';

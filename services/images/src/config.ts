@@ -13,11 +13,11 @@ import {
   serviceConfig,
   sweepConfig,
 } from '@vision/shared/config';
-import { inferenceClientConfig } from '@vision/shared/inference-client';
+import { inferenceClientConfig } from '@vision/creation/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
-import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
-import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
+import { kafkaConfig } from '@vision/kafka/kafka-config';
+import { objectStoreConfig } from '@vision/objects/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';

@@ -1,10 +1,12 @@
-import { topics } from '@vision/shared/contracts/topics';
+import { topics } from '@vision/contracts/topics';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
-import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import type { Relay } from '@vision/shared/messaging/relay';
-import { askDatabase, askKafka, askService, askStore } from '@vision/shared/status/checks';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import type { Relay } from '@vision/kafka/relay';
+import { askKafka, outboxStatus } from '@vision/kafka/status';
+import { askStore } from '@vision/objects/ask-store';
+import { askDatabase, askService } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { Config } from './config.ts';
@@ -36,7 +38,7 @@ export function createStatus(
       inference: inference.readHealth,
     },
     breakers: inference.breakers,
-    outbox: { db, relay },
+    outbox: () => outboxStatus(db, relay),
     poisoned: loops.poisoned,
   });
 }

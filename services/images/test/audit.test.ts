@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startQuota } from '@vision/shared/testing/real-quota';
-import type { RealQuota } from '@vision/shared/testing/real-quota';
+import { startQuota } from '@vision/creation/testing/real-quota';
+import type { RealQuota } from '@vision/creation/testing/real-quota';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startReplica } from './support/start-images.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { ownPrefixOf } from '@vision/shared/object-store/own-prefix';
+import { ownPrefixOf } from '@vision/objects/own-prefix';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { detected, oneObject } from './support/fake-inference.ts';
 import { file, files, picture, scene } from './support/form.ts';

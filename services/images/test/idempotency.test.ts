@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { until } from '@vision/shared/testing/until';
 import { detected } from './support/fake-inference.ts';
 import type { Fault } from './support/fake-quota.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { refusedPicturesHeader } from '@vision/shared/contracts/images';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { refusedPicturesHeader } from '@vision/contracts/images';
+import { processorTimeHeader } from '@vision/contracts/inference';
 import { detected } from './support/fake-inference.ts';
 import type { DetectAnswer } from './support/fake-inference.ts';
 import { files, picture } from './support/form.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { topics } from '@vision/shared/contracts/topics';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
-import { startLyingS3 } from '@vision/shared/testing/lying-s3';
-import type { LyingS3 } from '@vision/shared/testing/lying-s3';
+import { topics } from '@vision/contracts/topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { startLyingS3 } from '@vision/objects/testing/lying-s3';
+import type { LyingS3 } from '@vision/objects/testing/lying-s3';
 import { freePort } from '@vision/shared/testing/ports';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';

@@ -1,5 +1,5 @@
 import { ConfigError } from '@vision/shared/config';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { staticTokenCheck } from '@vision/shared/http/authenticate';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import type { ServiceAccess } from '@vision/shared/http/service-access';

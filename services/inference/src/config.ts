@@ -14,10 +14,10 @@ import {
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
-import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
-import { streamRulesConfig } from '@vision/shared/net/stream-rules';
-import { streamCertificatesConfig } from '@vision/shared/net/stream-certificates';
-import { objectStoreConfig } from '@vision/shared/object-store/object-store-config';
+import { kafkaConfig } from '@vision/kafka/kafka-config';
+import { streamRulesConfig } from '@vision/streams/stream-rules';
+import { streamCertificatesConfig } from '@vision/streams/stream-certificates';
+import { objectStoreConfig } from '@vision/objects/object-store-config';
 import { streamKeyConfig } from '@vision/shared/secret-box';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';

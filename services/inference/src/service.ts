@@ -9,7 +9,7 @@ import type { HttpServer } from '@vision/shared/http/server';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { loadScenes } from '@vision/shared/scenes';
-import { usableCores } from '@vision/shared/usable-cores';
+import { usableCores } from './sandbox/usable-cores.ts';
 import { createAccess } from './access.ts';
 import { completeVideoConfig, stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';

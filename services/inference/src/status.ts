@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
-import { topics } from '@vision/shared/contracts/topics';
-import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import { askDatabase, askKafka, askStore } from '@vision/shared/status/checks';
+import { topics } from '@vision/contracts/topics';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { askKafka } from '@vision/kafka/status';
+import { askStore } from '@vision/objects/ask-store';
+import type { ObjectStore } from '@vision/objects/object-store';
+import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';

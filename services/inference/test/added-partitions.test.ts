@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { topics } from '@vision/shared/contracts/topics';
-import { partitionOf } from '@vision/shared/messaging/partition-of';
+import { topics } from '@vision/contracts/topics';
+import { partitionOf } from '@vision/kafka/partition-of';
 import { until } from '@vision/shared/testing/until';
 import { jobWorld, serveVideo } from './support/job-service.ts';
 import type { JobWorld } from './support/job-service.ts';

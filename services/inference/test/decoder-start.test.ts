@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, jest, test } from '@jest/globals';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { PictureProcess } from '../src/pictures/picture-process.ts';
 import { createDecoderLane } from '../src/pictures/decoder-lane.ts';
 import { createSandbox } from '../src/sandbox/sandbox.ts';

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
-import { detection, healthReply } from '@vision/shared/contracts/inference';
+import type { DetectedObject } from '@vision/contracts/detection';
+import { detection, healthReply } from '@vision/contracts/inference';
 import { plainPng, strangers, street } from './support/pictures.ts';
 import { useInference } from './support/service.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from '@jest/globals';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
+import { RAW_SCORES } from '@vision/contracts/calibration';
 import { ConfigError } from '@vision/shared/config';
 import { createLogger } from '@vision/shared/logger';
 import { loadScenes } from '@vision/shared/scenes';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { processorTimeHeader } from '@vision/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { serveVideo, jobWorld } from './support/job-service.ts';
 import type { JobService, JobWorld } from './support/job-service.ts';

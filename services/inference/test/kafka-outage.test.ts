@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { claimJobs } from '../src/db/claim-jobs.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
-import { AppError } from '@vision/shared/errors';
+import { AppError } from '@vision/contracts/errors';
 import { recordSpans } from '@vision/shared/testing/recorded-spans';
 import { ClientGoneError } from '@vision/shared/upstream/ended-call';
 import { isModelReady } from '../src/clients/infer.ts';

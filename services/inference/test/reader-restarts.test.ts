@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { until } from '@vision/shared/testing/until';
 import type { Sandbox } from '../src/sandbox/sandbox.ts';
 import { httpServer, opener, street, take, watch } from './support/live-watch.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import type { Shape } from '@vision/shared/contracts/model-input';
+import type { Shape } from '@vision/contracts/model-input';
 import { scaleExpression } from '../src/decoding/scale-expression.ts';
 import { boundedFit, fitTo } from '../src/domain/frame-fit.ts';
 import type { FrameFit } from '../src/domain/frame-fit.ts';

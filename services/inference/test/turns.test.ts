@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { ownerHeader } from '@vision/shared/contracts/inference';
+import { ownerHeader } from '@vision/contracts/inference';
 import { createGate } from '@vision/shared/async/gate';
 import { createLogger } from '@vision/shared/logger';
 import sharp from 'sharp';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { auditConfig, count, databaseClockConfig, loadConfig, millis, serviceConfig } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
-import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
+import { kafkaConfig } from '@vision/kafka/kafka-config';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';

@@ -1,4 +1,4 @@
-import type { CounterRepair, QuotaKind, VerificationReply } from '@vision/shared/contracts/quota';
+import type { CounterRepair, QuotaKind, VerificationReply } from '@vision/contracts/quota';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter, createGauge, observe } from '@vision/shared/telemetry/instruments';
 import { taskOf } from './domain/reservation.ts';

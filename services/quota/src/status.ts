@@ -1,7 +1,9 @@
 import type { Knex } from 'knex';
-import { consumerGroups, topics } from '@vision/shared/contracts/topics';
-import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import { askDatabase, askKafka } from '@vision/shared/status/checks';
+import { consumerGroups, topics } from '@vision/contracts/topics';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { readLag } from '@vision/kafka/lag';
+import { askKafka } from '@vision/kafka/status';
+import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
@@ -11,6 +13,6 @@ export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): S
   return createReader({
     service: 'quota',
     checks: { database: askDatabase(db, migrations), kafka: askKafka(kafka, [topics.tasks, topics.images]) },
-    consumers: { db, kafka, groups: consumerGroups.quota },
+    lag: () => readLag({ db, kafka, groups: consumerGroups.quota }),
   });
 }

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type fc from 'fast-check';
 import type { Knex } from 'knex';
-import type { QuotaKind } from '@vision/shared/contracts/quota';
+import type { QuotaKind } from '@vision/contracts/quota';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
 import type { CloseRow, ReserveRow } from '../src/db/ledger.ts';
 import type { Closing, Reservation } from '../src/domain/reservation.ts';

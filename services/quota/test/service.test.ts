@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { startQuota } from './support.ts';
 import type { TestQuota } from './support.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { topics } from '@vision/shared/contracts/topics';
-import { applyTopics } from '@vision/shared/messaging/apply-topics';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import { topics } from '@vision/contracts/topics';
+import { applyTopics } from '@vision/kafka/apply-topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';

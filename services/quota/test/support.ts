@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { CallingService } from '@vision/shared/contracts/allowed-calls';
-import { topics } from '@vision/shared/contracts/topics';
+import type { CallingService } from '@vision/contracts/allowed-calls';
+import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
-import { createProducer } from '@vision/shared/messaging/producer';
-import type { EventProducer } from '@vision/shared/messaging/producer';
-import { testKafka } from '@vision/shared/testing/kafka';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import { createProducer } from '@vision/kafka/producer';
+import type { EventProducer } from '@vision/kafka/producer';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';

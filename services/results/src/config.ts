@@ -14,9 +14,9 @@ import {
   serviceConfig,
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
-import { kafkaConfig } from '@vision/shared/messaging/kafka-config';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
-import { objectStoreConfig, objectStoreOptions } from '@vision/shared/object-store/object-store-config';
+import { kafkaConfig } from '@vision/kafka/kafka-config';
+import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import { objectStoreConfig, objectStoreOptions } from '@vision/objects/object-store-config';
 import { serviceKeyConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';

@@ -1,5 +1,5 @@
 import { createCounter, createGauge, createHistogram } from '@vision/shared/telemetry/instruments';
-import type { JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { JobEndedData } from '@vision/contracts/frame-events';
 import type { Logger } from '@vision/shared/logger';
 import type { FrameConflict } from './domain/fold-events.ts';
 import type { SegmentPlace } from './domain/segments/segment-key.ts';

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex';
-import { consumerGroups, topics } from '@vision/shared/contracts/topics';
+import { consumerGroups, topics } from '@vision/contracts/topics';
 import type { ServiceClient } from '@vision/shared/http/service-client';
-import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import type { Relay } from '@vision/shared/messaging/relay';
-import { askDatabase, askKafka, askService } from '@vision/shared/status/checks';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { readLag } from '@vision/kafka/lag';
+import type { Relay } from '@vision/kafka/relay';
+import { askKafka, outboxStatus } from '@vision/kafka/status';
+import { askDatabase, askService } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
@@ -28,8 +30,8 @@ export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusP
       tasks: askService(tasks),
       images: askService(images),
     },
-    outbox: { db, relay },
+    outbox: () => outboxStatus(db, relay),
     poisoned: loops.poisoned,
-    consumers: { db, kafka, groups: consumerGroups.results },
+    lag: () => readLag({ db, kafka, groups: consumerGroups.results }),
   });
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Difference } from '@vision/shared/contracts/audit';
+import type { Difference } from '@vision/contracts/audit';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { formsOf, frame, mark, newTaskId, snapshot, startResults } from './support.ts';

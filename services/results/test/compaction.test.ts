@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
-import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { testS3 } from '@vision/shared/testing/s3';
-import type { TestS3 } from '@vision/shared/testing/s3';
+import { testS3 } from '@vision/objects/testing/s3';
+import type { TestS3 } from '@vision/objects/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import { until } from '@vision/shared/testing/until';
 import {
   formsOf,

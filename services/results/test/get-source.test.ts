@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 import { storeSource } from '../src/use-cases/store-source.ts';
 import { frame, internalTask, newTaskId, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';

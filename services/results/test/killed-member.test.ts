@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { frameProduced } from '@vision/shared/contracts/frame-events';
+import { frameProduced } from '@vision/contracts/frame-events';
 import { freePort } from '@vision/shared/testing/ports';
 import { startProcess, untilReady } from '@vision/shared/testing/service-process';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
-import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { testS3 } from '@vision/shared/testing/s3';
-import type { TestS3 } from '@vision/shared/testing/s3';
+import { testS3 } from '@vision/objects/testing/s3';
+import type { TestS3 } from '@vision/objects/testing/s3';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { createSignals } from '../src/signals.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import { until } from '@vision/shared/testing/until';
 import { frame, newTaskId, object, snapshot, startResults } from './support.ts';
 import type { TestResults } from './support.ts';

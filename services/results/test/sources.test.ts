@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sourceChanged } from '@vision/shared/contracts/job-events';
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
-import { topics } from '@vision/shared/contracts/topics';
-import { listDlq } from '@vision/shared/messaging/dlq';
+import { sourceChanged } from '@vision/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
+import { topics } from '@vision/contracts/topics';
+import { listDlq } from '@vision/kafka/dlq';
 import { storeSource } from '../src/use-cases/store-source.ts';
 import { newTaskId, startResults } from './support.ts';
 import type { TestResults } from './support.ts';

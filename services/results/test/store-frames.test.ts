@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testMetrics } from '@vision/shared/testing/metrics';
-import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';

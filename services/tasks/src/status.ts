@@ -1,11 +1,14 @@
 import type { Knex } from 'knex';
-import { consumerGroups, topics } from '@vision/shared/contracts/topics';
+import { consumerGroups, topics } from '@vision/contracts/topics';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';
-import type { KafkaClient } from '@vision/shared/messaging/kafka';
-import type { Relay } from '@vision/shared/messaging/relay';
-import { askDatabase, askKafka, askService, askStore } from '@vision/shared/status/checks';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { readLag } from '@vision/kafka/lag';
+import type { Relay } from '@vision/kafka/relay';
+import { askKafka, outboxStatus } from '@vision/kafka/status';
+import { askStore } from '@vision/objects/ask-store';
+import { askDatabase, askService } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { Check } from '@vision/shared/status/status';
 import { createBackendStatus } from './clients/backend-status.ts';
@@ -42,9 +45,9 @@ export function createStatus(config: Config, parts: StatusParts): Pick<Deps, 'st
       inference: inference.readHealth,
     },
     breakers: () => [...inference.breakers(), ...(results?.breakers() ?? [])],
-    outbox: { db, relay },
+    outbox: () => outboxStatus(db, relay),
     poisoned: loops.poisoned,
-    consumers: { db, kafka, groups: consumerGroups.tasks },
+    lag: () => readLag({ db, kafka, groups: consumerGroups.tasks }),
   });
   const baseUrl = config.INFERENCE_REPLICAS_URL ?? config.INFERENCE_URL;
   return { status, backendStatus: createBackendStatus({ baseUrl, token: config.INFERENCE_TOKEN, signer }) };

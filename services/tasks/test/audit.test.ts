@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Difference } from '@vision/shared/contracts/audit';
+import type { Difference } from '@vision/contracts/audit';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import type { KeyScope } from '@vision/shared/contracts/scopes';
-import { createProducer } from '@vision/shared/messaging/producer';
+import { imageCallFinished } from '@vision/contracts/image-events';
+import { defaultLimits } from '@vision/contracts/limits';
+import type { KeyScope } from '@vision/contracts/scopes';
+import { createProducer } from '@vision/kafka/producer';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';

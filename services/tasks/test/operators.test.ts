@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Happening } from '@vision/shared/contracts/history';
-import { topics } from '@vision/shared/contracts/topics';
+import type { Happening } from '@vision/contracts/history';
+import { topics } from '@vision/contracts/topics';
 import { until } from '@vision/shared/testing/until';
 import { createWorld, startTasks } from './support/system.ts';
 import type { Answer, TestTasks, World } from './support/system.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { processorTimeHeader } from '@vision/contracts/inference';
 import { until } from '@vision/shared/testing/until';
 import { v7 as uuidv7 } from 'uuid';
 import { createWorld, startTasks, storedTasks } from './support/system.ts';

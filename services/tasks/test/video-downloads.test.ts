@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { createWorld, startTasks } from './support/system.ts';
 import type { TestTasks, World } from './support/system.ts';

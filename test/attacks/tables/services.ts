@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Callee, CallingService } from '@vision/shared/contracts/allowed-calls';
+import type { Callee, CallingService } from '@vision/contracts/allowed-calls';
 import { offsets } from '../../../deploy/local/settings.ts';
 import { system } from '../../support/system.ts';
 import type { Attack, AttackGroup } from '../attack.ts';

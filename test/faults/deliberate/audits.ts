@@ -14,7 +14,7 @@ export const auditFaults: DeliberateFault[] = [
   },
   {
     says: 'An audit takes every open reservation for held',
-    file: 'packages/shared/src/audit/audit-reservations.ts',
+    file: 'packages/creation/src/audit-reservations.ts',
     find: 'return open.filter((one) => !held.has(one.reservation_id)).map(toFound);',
     replace: 'return open.filter(() => held.size < 0).map(toFound);',
     caughtBy: {

@@ -14,11 +14,11 @@ export const claimFaults: DeliberateFault[] = [
   },
   {
     says: 'An upload counts as stored by its status, whatever the store says it holds',
-    file: 'packages/shared/src/object-store/uploads.ts',
+    file: 'packages/objects/src/uploads.ts',
     find: "if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;",
     replace: 'return;',
     caughtBy: {
-      file: 'packages/shared/test/stored-bytes.test.ts',
+      file: 'packages/objects/test/stored-bytes.test.ts',
       test: 'a store that keeps half of a buffer and answers 200 fails the upload',
     },
   },

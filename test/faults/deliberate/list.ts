@@ -19,7 +19,7 @@ export const deliberateFaults: DeliberateFault[] = [
   ...simulatedFaults,
   {
     says: 'A reserve that was refused after a try without an answer is not refunded',
-    file: 'packages/shared/src/quota-client.ts',
+    file: 'packages/creation/src/quota-client.ts',
     find: `if (reply.outcome !== 'granted') await refund(id, subject);`,
     replace: '',
     caughtBy: {
@@ -69,18 +69,18 @@ export const deliberateFaults: DeliberateFault[] = [
   },
   {
     says: 'A consumer goes on although its row is elsewhere, as after a failover that lost commits',
-    file: 'packages/shared/src/messaging/positions.ts',
+    file: 'packages/kafka/src/positions.ts',
     find: 'if (accepted === undefined || found.row !== accepted.row) throw found;',
     replace:
       'if (accepted === undefined) return void (await update(tx, position, { ...span, from: found.row ?? 0n }));',
     caughtBy: {
-      file: 'packages/shared/test/positions.test.ts',
+      file: 'packages/kafka/test/positions.test.ts',
       test: 'reads again what its database has lost, while it runs, and stores all of it once',
     },
   },
   {
     says: 'The same, as the fault suite sees it when the database fails over under load',
-    file: 'packages/shared/src/messaging/positions.ts',
+    file: 'packages/kafka/src/positions.ts',
     find: 'if (accepted === undefined || found.row !== accepted.row) throw found;',
     replace:
       'if (accepted === undefined) return void (await update(tx, position, { ...span, from: found.row ?? 0n }));',

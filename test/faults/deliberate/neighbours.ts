@@ -62,22 +62,22 @@ export const neighbourFaults: DeliberateFault[] = [
   },
   {
     says: 'Records that a topic lost are passed over in silence',
-    file: 'packages/shared/src/messaging/progress.ts',
+    file: 'packages/kafka/src/progress.ts',
     find: `    deps.signals.gap('removed');
 `,
     replace: '',
     caughtBy: {
-      file: 'packages/shared/test/positions.test.ts',
+      file: 'packages/kafka/test/positions.test.ts',
       test: 'goes on with an alarm when what was lost is no longer in the topic',
     },
   },
   {
     says: 'A consumer that works is ended when the clock of its host is stepped ahead',
-    file: 'packages/shared/src/messaging/supervise.ts',
+    file: 'packages/kafka/src/supervise.ts',
     find: 'if (performance.now() - state.lastSignAt > SILENT_MS)',
     replace: 'if (Date.now() - performance.timeOrigin - state.lastSignAt > SILENT_MS)',
     caughtBy: {
-      file: 'packages/shared/src/messaging/supervise.test.ts',
+      file: 'packages/kafka/src/supervise.test.ts',
       test: 'a consumer is silent by the time that passed, not by a clock that is stepped',
     },
   },

@@ -94,11 +94,11 @@ export const outageFaults: DeliberateFault[] = [
   },
   {
     says: 'Frames are put aside because the database does not let the consumer store them',
-    file: 'packages/shared/src/messaging/persist.ts',
+    file: 'packages/kafka/src/persist.ts',
     find: "if (isStoreFault(error)) return 'store';",
     replace: '',
     caughtBy: {
-      file: 'packages/shared/test/batch-consumer.test.ts',
+      file: 'packages/kafka/test/batch-consumer.test.ts',
       test: 'keeps from its place holds up its partition, with an alarm',
     },
   },

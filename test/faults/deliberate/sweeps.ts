@@ -1,7 +1,7 @@
 import type { DeliberateFault } from './deliberate-fault.ts';
 
-const file = 'packages/shared/src/object-store/sweep.ts';
-const tests = 'packages/shared/test/sweep.test.ts';
+const file = 'packages/creation/src/sweep.ts';
+const tests = 'packages/creation/test/sweep.test.ts';
 
 /** Objects that belong to nothing, and those that must stay. */
 export const sweepFaults: DeliberateFault[] = [
@@ -51,7 +51,7 @@ export const sweepFaults: DeliberateFault[] = [
   },
   {
     says: 'What belongs to nothing is removed without a grace',
-    file: 'packages/shared/src/object-store/sweep-marks.ts',
+    file: 'packages/creation/src/sweep-marks.ts',
     find: '[graceMs / 1000]',
     replace: '[0 * graceMs]',
     caughtBy: {
@@ -65,7 +65,7 @@ export const sweepFaults: DeliberateFault[] = [
     find: "standing === 'owner' ? sweep.prefix : own",
     replace: 'sweep.prefix',
     caughtBy: {
-      file: 'packages/shared/test/bucket-owner.test.ts',
+      file: 'packages/creation/test/bucket-owner.test.ts',
       test: 'two installations with one bucket remove what is their own, until an operator gives it to one',
     },
   },

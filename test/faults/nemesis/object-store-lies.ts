@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lie } from '@vision/shared/testing/lying-s3';
+import type { Lie } from '@vision/objects/testing/lying-s3';
 import { aMoment, storeOf } from './fault.ts';
 import type { Fault } from './fault.ts';
 

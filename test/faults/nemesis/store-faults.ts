@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { topics } from '@vision/shared/contracts/topics';
+import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
-import { createKafka } from '@vision/shared/messaging/kafka';
+import { createKafka } from '@vision/kafka/kafka';
 import type { FaultProxy, Toxic } from '@vision/shared/testing/fault-proxy';
 import { stores } from '../world/replicas.ts';
 import type { Store } from '../world/replicas.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
+import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
 import { createLogger } from '@vision/shared/logger';
-import { createKafka } from '@vision/shared/messaging/kafka';
-import { createProducer } from '@vision/shared/messaging/producer';
+import { createKafka } from '@vision/kafka/kafka';
+import { createProducer } from '@vision/kafka/producer';
 import type { ScriptedBackend, ScriptedJob } from '@vision/shared/testing/scripted-backend';
 
 export interface Player {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { answerChallenge } from '@vision/shared/net/digest-auth';
+import { answerChallenge } from '@vision/streams/digest-auth';
 import { answerRefusal } from '../../../services/inference/src/inputs/rtmp/rtmp-credentials.ts';
 import type { FuzzTarget } from '../target.ts';
 

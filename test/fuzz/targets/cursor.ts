@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AppError } from '@vision/shared/errors';
+import { AppError } from '@vision/contracts/errors';
 import { createSecretBox } from '@vision/shared/secret-box';
 import { cursorCodec } from '../../../services/results/src/domain/cursor.ts';
 import { parseResultQuery } from '../../../services/results/src/domain/result-query.ts';

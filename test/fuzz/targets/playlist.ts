@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
-import { AppError } from '@vision/shared/errors';
+import { parseStreamUrl } from '@vision/streams/stream-url';
+import { AppError } from '@vision/contracts/errors';
 import { SourceError } from '../../../services/inference/src/domain/source-error.ts';
 import { readPlaylist } from '../../../services/inference/src/inputs/hls-playlist.ts';
 import { attempt } from '../properties.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sign } from 'node:crypto';
-import { callers, callees } from '@vision/shared/contracts/allowed-calls';
+import { callers, callees } from '@vision/contracts/allowed-calls';
 import { bearerToken } from '@vision/shared/http/authenticate';
 import { createTokenVerifier, TokenError } from '@vision/shared/http/service-token';
 import { serviceKeyConfig } from '@vision/shared/service-keys';

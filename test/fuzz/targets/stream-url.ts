@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
-import { AppError } from '@vision/shared/errors';
+import { AppError } from '@vision/contracts/errors';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { credentialsOf, parseStreamUrl } from '@vision/shared/net/stream-url';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { credentialsOf, parseStreamUrl } from '@vision/streams/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { attempt } from '../properties.ts';
 import type { FuzzTarget } from '../target.ts';
 

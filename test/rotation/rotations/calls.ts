@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { callers } from '@vision/shared/contracts/allowed-calls';
-import type { Callee, CallingService } from '@vision/shared/contracts/allowed-calls';
-import { ping } from '@vision/shared/contracts/status';
+import { callers } from '@vision/contracts/allowed-calls';
+import type { Callee, CallingService } from '@vision/contracts/allowed-calls';
+import { ping } from '@vision/contracts/status';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createServiceKey, publicKeyOf, serviceKeyConfig } from '@vision/shared/service-keys';
 import { services } from '../../faults/world/replicas.ts';

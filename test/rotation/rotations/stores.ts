@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
+import { createObjectStore } from '@vision/objects/object-store';
 import { until } from '@vision/shared/testing/until';
 import pg from 'pg';
 import { runningPid } from '../../../deploy/local/background.ts';

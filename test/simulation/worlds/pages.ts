@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Knex } from 'knex';
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
 import { segmentsIn } from '../../../services/results/src/clients/segment-store.ts';
 import type { FoundSegment } from '../../../services/results/src/db/segments.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { createLogger } from '@vision/shared/logger';
 import type { PlaceClaim } from '../../../services/tasks/src/db/place-claims.ts';
 import { createAnswerTime } from '../../../services/tasks/src/use-cases/answer-time.ts';

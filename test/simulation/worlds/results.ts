@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { migrations } from '../../../services/results/src/db/migrations/list.ts';
 import { saveTaskView } from '../../../services/results/src/db/task-views.ts';
 import type { FrameMessage } from '../../../services/results/src/domain/fold-events.ts';

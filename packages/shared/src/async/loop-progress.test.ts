@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import { testMetrics } from '../testing/metrics.ts';
 import { createLoopProgress } from './loop-progress.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import { retryUntil } from './retry-until.ts';
 
 const { signal } = new AbortController();

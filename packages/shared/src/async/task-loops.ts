@@ -1,5 +1,5 @@
-import type { PoisonedTasks } from '../contracts/status.ts';
-import type { AppError } from '../errors.ts';
+import type { PoisonedTasks } from '@vision/contracts/status';
+import type { AppError } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import { observe } from '../telemetry/instruments.ts';
 import { taskLoopMetrics } from '../telemetry/shared-metrics.ts';

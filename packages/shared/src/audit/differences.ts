@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Difference } from '../contracts/audit.ts';
+import type { Difference } from '@vision/contracts/audit';
 import type { Migration } from '../db/migrate.ts';
 
 /** Two things that do not agree; `id` names them within their kind. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import { FaultError, wrong } from '../start/fault.ts';
 import type { StartCheck } from '../start/start-checks.ts';
 import { databaseFault } from './database-fault.ts';

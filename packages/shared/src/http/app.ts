@@ -1,6 +1,6 @@
 import express from 'express';
 import type { Express, RequestHandler } from 'express';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import { errorHandler } from './error-handler.ts';
 import { requestId } from './request-id.ts';

@@ -1,8 +1,8 @@
 import CircuitBreaker from 'opossum';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import { callUpstream } from '../upstream/call-upstream.ts';
 import type { UpstreamName } from '../upstream/call-upstream.ts';
-import type { AppError } from '../errors.ts';
+import type { AppError } from '@vision/contracts/errors';
 import { createCounter, observe } from '../telemetry/instruments.ts';
 import { breakerMetrics } from '../telemetry/shared-metrics.ts';
 

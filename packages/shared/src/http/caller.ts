@@ -1,5 +1,5 @@
-import type { SubjectLimits } from '../contracts/limits.ts';
-import type { KeyScope } from '../contracts/scopes.ts';
+import type { SubjectLimits } from '@vision/contracts/limits';
+import type { KeyScope } from '@vision/contracts/scopes';
 
 /** Who asks, as proven by the token of the previous hop. */
 export interface Caller {

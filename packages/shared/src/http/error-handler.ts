@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { asAppError, fail } from '../errors.ts';
-import type { AppError } from '../errors.ts';
+import { asAppError, fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import { asUnavailable } from '../unavailable.ts';
 import type { Logger } from '../logger.ts';
 import { headersOfError, toProblem } from './problem.ts';

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from '../logger.ts';
 import { createStartChecks } from '../start/start-checks.ts';
 import type { StartCheck } from '../start/start-checks.ts';
-import { metricsHandler } from '../telemetry/started.ts';
+import { metricsHandler } from '../start/started.ts';
 import { createHttpServer } from './server.ts';
 import type { HttpServer } from './server.ts';
 

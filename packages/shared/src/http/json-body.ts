@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import { readRequestBody } from './read-body.ts';
 
 export const MAX_JSON_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
-import type { AppError, ErrorKind } from '../errors.ts';
+import type { AppError, ErrorKind } from '@vision/contracts/errors';
 import type { HeaderName } from './openapi-headers.ts';
-import type { Problem } from '../contracts/problem.ts';
+import type { Problem } from '@vision/contracts/problem';
 
 /** The only place where a kind of error becomes an HTTP status. */
 export const statusOfKind: Record<ErrorKind, number> = {

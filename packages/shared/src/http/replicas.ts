@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
-import { faultOf } from '../status/fault.ts';
+import { faultOf } from './fault.ts';
 
 /** What the process at one address answered, or why it did not. */
 export type ReplicaAnswer<T> = { address: string } & ({ answer: T } | { fault: string });

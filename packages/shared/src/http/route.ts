@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { Outcome } from '../contracts/outcome.ts';
-import type { ReasonOf } from '../contracts/reasons.ts';
-import { fail } from '../errors.ts';
-import type { AppError } from '../errors.ts';
+import type { Outcome } from '@vision/contracts/outcome';
+import type { ReasonOf } from '@vision/contracts/reasons';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import type { Caller } from './caller.ts';
 import { ClientGoneError } from '../upstream/ended-call.ts';
 import { readJson } from './json-body.ts';

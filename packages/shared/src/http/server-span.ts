@@ -2,8 +2,8 @@ import { context, trace } from '@opentelemetry/api';
 import type { Span } from '@opentelemetry/api';
 import { getRPCMetadata, RPCType } from '@opentelemetry/core';
 import type { RequestHandler, Response } from 'express';
-import { outcomeHeader, outcomeText } from '../contracts/outcome.ts';
-import type { Outcome } from '../contracts/outcome.ts';
+import { outcomeHeader, outcomeText } from '@vision/contracts/outcome';
+import type { Outcome } from '@vision/contracts/outcome';
 
 /** The span of the request that is answered here, whatever spans are open below it. */
 function serverSpan(): Span | undefined {

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
-import { mayCall } from '../contracts/allowed-calls.ts';
-import type { Callee } from '../contracts/allowed-calls.ts';
-import { hasScope, scopeOf } from '../contracts/scopes.ts';
-import { fail } from '../errors.ts';
+import { mayCall } from '@vision/contracts/allowed-calls';
+import type { Callee } from '@vision/contracts/allowed-calls';
+import { hasScope, scopeOf } from '@vision/contracts/scopes';
+import { fail } from '@vision/contracts/errors';
 import type { Logger } from '../logger.ts';
 import type { PublicKey } from '../service-keys.ts';
 import { createCounter } from '../telemetry/instruments.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { defaultLimits } from '../contracts/limits.ts';
+import { defaultLimits } from '@vision/contracts/limits';
 import { createServiceKey, serviceKeyConfig } from '../service-keys.ts';
 import { testPublicKeys, testServiceKey } from '../testing/service-keys.ts';
 import { createTokenSigner, createTokenVerifier } from './service-token.ts';

@@ -1,6 +1,6 @@
-import { getTaskHistory } from '../contracts/history.ts';
-import type { TaskHistory } from '../contracts/history.ts';
-import { fail } from '../errors.ts';
+import { getTaskHistory } from '@vision/contracts/history';
+import type { TaskHistory } from '@vision/contracts/history';
+import { fail } from '@vision/contracts/errors';
 import { route } from './route.ts';
 import type { Route } from './route.ts';
 

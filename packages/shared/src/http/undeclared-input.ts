@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { fail } from '../errors.ts';
-import type { AppError } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import { readRequestBody } from './read-body.ts';
 
 /** Longest body that is read to name the field at fault. */

@@ -1,11 +1,9 @@
 import type { Knex } from 'knex';
-import { ping } from '../contracts/status.ts';
+import { ping } from '@vision/contracts/status';
 import { schemaIsCurrent } from '../db/migrate.ts';
 import type { Migration } from '../db/migrate.ts';
 import { freeConnections } from '../db/pool-signals.ts';
 import type { ServiceClient } from '../http/service-client.ts';
-import type { KafkaClient } from '../messaging/kafka.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from './status.ts';
 
 /**
@@ -18,27 +16,6 @@ export const askDatabase =
     await Promise.all(Array.from({ length: Math.max(1, freeConnections(db)) }, () => db.raw('select 1')));
     if (!(await schemaIsCurrent(db, migrations))) throw new Error('migrations of this release are not applied');
   };
-
-/** A broker answers and has the topics. */
-export const askKafka =
-  ({ kafka, nameOf }: KafkaClient, topics: readonly string[]): Check =>
-  async () => {
-    const admin = kafka.admin({ retry: { retries: 0 } });
-    try {
-      await admin.connect();
-      const present = new Set(await admin.listTopics());
-      const missing = topics.map(nameOf).filter((topic) => !present.has(topic));
-      if (missing.length > 0) throw new Error(`there is no topic ${missing.join(', ')}`);
-    } finally {
-      await admin.disconnect();
-    }
-  };
-
-/** The object store answers and has the bucket. */
-export const askStore =
-  (store: ObjectStore): Check =>
-  () =>
-    store.assertBucket();
 
 /** Another service answers and accepts the key of this one. */
 export const askService =

@@ -1,4 +1,4 @@
-import { getServiceStatus, ping } from '../contracts/status.ts';
+import { getServiceStatus, ping } from '@vision/contracts/status';
 import { route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { StatusReader } from './status.ts';

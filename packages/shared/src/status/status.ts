@@ -1,15 +1,9 @@
 import { hostname } from 'node:os';
-import type { Knex } from 'knex';
 import { atMost } from '../async/at-most.ts';
-import type { DependencyState, PoisonedTasks, ServiceStatus } from '../contracts/status.ts';
+import type { DependencyState, PoisonedTasks, ServiceStatus } from '@vision/contracts/status';
 import type { BreakerState } from '../http/breaker.ts';
-import { readLag } from '../messaging/lag.ts';
-import type { ConsumedTopics } from '../messaging/lag.ts';
-import type { KafkaClient } from '../messaging/kafka.ts';
-import { countWaiting } from '../messaging/outbox-history.ts';
-import type { Relay } from '../messaging/relay.ts';
 import { recentTimeouts } from '../upstream/recent-timeouts.ts';
-import { faultOf } from './fault.ts';
+import { faultOf } from '../http/fault.ts';
 
 /** Resolves when what it asks is as it has to be; rejects with the reason. */
 export type Check = () => Promise<unknown>;
@@ -23,10 +17,11 @@ export interface StatusOptions {
   service: string;
   checks: Record<string, Check>;
   breakers?: (() => NamedBreaker[]) | undefined;
-  outbox?: { db: Knex; relay: Pick<Relay, 'isActive'> } | undefined;
+  outbox?: (() => Promise<NonNullable<ServiceStatus['outbox']>>) | undefined;
   /** Tasks that fail in background loops of this process. */
   poisoned?: (() => PoisonedTasks[]) | undefined;
-  consumers?: { db: Knex; kafka: KafkaClient; groups: readonly ConsumedTopics[] } | undefined;
+  /** How far the consumer groups of this service are behind. */
+  lag?: (() => Promise<ServiceStatus['lag']>) | undefined;
 }
 
 export interface StatusReader {
@@ -37,21 +32,21 @@ export interface StatusReader {
 const DEADLINE_MS = 5_000;
 
 /** How this process stands, for operators. What cannot be told is left out: its dependency says why. */
-export function createStatus({ service, checks, breakers, outbox, consumers, poisoned }: StatusOptions): StatusReader {
+export function createStatus({ service, checks, breakers, outbox, lag, poisoned }: StatusOptions): StatusReader {
   return {
     read: async () => {
-      const [dependencies, waiting, lag] = await Promise.all([
+      const [dependencies, events, behind] = await Promise.all([
         Promise.all(Object.entries(checks).map(([name, check]) => ask(name, check))),
-        outbox && within(countWaiting(outbox.db)),
-        consumers && within(readLag(consumers)),
+        outbox && within(outbox()),
+        lag && within(lag()),
       ]);
       return {
         service,
         instance: `${hostname()}/${process.pid}`,
         dependencies,
         breakers: breakers?.() ?? [],
-        outbox: outbox && waiting && { ...waiting, publishes: outbox.relay.isActive() },
-        lag: lag ?? [],
+        outbox: events,
+        lag: behind ?? [],
         poisoned: poisoned?.(),
         timeouts: recentTimeouts.read(),
       };

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { ServerResponse } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { Outcome } from '../contracts/outcome.ts';
+import type { Outcome } from '@vision/contracts/outcome';
 
 const HIDDEN = '***';
 

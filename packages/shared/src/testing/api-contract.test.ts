@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { fail } from '../errors.ts';
+import { fail } from '@vision/contracts/errors';
 import { headersOfError, toProblem } from '../http/problem.ts';
 import { readApiContract } from './api-contract.ts';
 import type { Exchange } from './api-contract-document.ts';

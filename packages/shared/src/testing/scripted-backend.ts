@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newJob, processorTimeHeader } from '../contracts/inference.ts';
+import { newJob, processorTimeHeader } from '@vision/contracts/inference';
 import { readBody } from '../http/read-body.ts';
-import type { CapacityReply, Job, NewJob } from '../contracts/inference.ts';
+import type { CapacityReply, Job, NewJob } from '@vision/contracts/inference';
 import { KEPT_MS } from './kept-connections.ts';
 
 /** What happens to a submit. Everything but `accept` is a fault that a real backend shows only by accident. */

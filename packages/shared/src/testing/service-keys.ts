@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { callers } from '../contracts/allowed-calls.ts';
-import type { Callee, CallingService } from '../contracts/allowed-calls.ts';
+import { callers } from '@vision/contracts/allowed-calls';
+import type { Callee, CallingService } from '@vision/contracts/allowed-calls';
 import { createTokenSigner, createTokenVerifier } from '../http/service-token.ts';
 import type { Behalf, ServiceCaller, TokenSigner } from '../http/service-token.ts';
 import { publicKeyOf, serviceKeyConfig } from '../service-keys.ts';

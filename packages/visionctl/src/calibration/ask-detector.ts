@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DetectedPicture } from '@vision/shared/calibration/fit-calibration';
-import type { LabelledPicture } from '@vision/shared/calibration/labelled-pictures';
-import { curveOf, rawScoreOf, RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
-import { detection, healthReply, refusal } from '@vision/shared/contracts/inference';
+import type { DetectedPicture } from './fit-calibration.ts';
+import type { LabelledPicture } from './labelled-pictures.ts';
+import { curveOf, rawScoreOf, RAW_SCORES } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { DetectedObject } from '@vision/contracts/detection';
+import { detection, healthReply, refusal } from '@vision/contracts/inference';
 import { bodyAs, call } from '@vision/shared/http/call';
 import { UsageError } from '../usage-error.ts';
 

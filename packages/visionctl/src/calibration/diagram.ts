@@ -1,4 +1,4 @@
-import type { ReliabilityBin } from '@vision/shared/calibration/reliability';
+import type { ReliabilityBin } from './reliability.ts';
 
 const SIZE = 440;
 const MARGIN = 56;

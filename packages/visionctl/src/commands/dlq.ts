@@ -1,4 +1,4 @@
-import { topics } from '@vision/shared/contracts/topics';
+import { topics } from '@vision/contracts/topics';
 import { z } from 'zod';
 import { queryOf, wholeNumber } from '../command.ts';
 import type { CommandContext, CommandGroup } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { job } from '@vision/shared/contracts/inference';
-import { listBackendJobs, listJobsOfBackend } from '@vision/shared/contracts/tasks';
+import { job } from '@vision/contracts/inference';
+import { listBackendJobs, listJobsOfBackend } from '@vision/contracts/tasks';
 import { pagesUpTo, queryOf, wholeNumber } from '../command.ts';
 import type { CommandGroup } from '../command.ts';
 import { facts, table } from '../table.ts';

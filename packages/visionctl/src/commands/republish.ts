@@ -1,5 +1,5 @@
-import { republished } from '@vision/shared/contracts/outbox';
-import type { Republished } from '@vision/shared/contracts/outbox';
+import { republished } from '@vision/contracts/outbox';
+import type { Republished } from '@vision/contracts/outbox';
 import type { Command, CommandContext } from '../command.ts';
 import { facts } from '../table.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,5 +1,5 @@
-import { scanObjects } from '@vision/shared/contracts/objects';
-import type { MissingObject } from '@vision/shared/contracts/objects';
+import { scanObjects } from '@vision/contracts/objects';
+import type { MissingObject } from '@vision/contracts/objects';
 import type { Command } from '../command.ts';
 import { table } from '../table.ts';
 

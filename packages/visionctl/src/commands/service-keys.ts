@@ -1,5 +1,5 @@
-import { callers } from '@vision/shared/contracts/allowed-calls';
-import type { CallingService } from '@vision/shared/contracts/allowed-calls';
+import { callers } from '@vision/contracts/allowed-calls';
+import type { CallingService } from '@vision/contracts/allowed-calls';
 import { createServiceKey } from '@vision/shared/service-keys';
 import type { CommandGroup } from '../command.ts';
 

@@ -1,4 +1,4 @@
-import type { TopicReport } from '@vision/shared/messaging/apply-topics';
+import type { TopicReport } from '@vision/kafka/apply-topics';
 import { FaultError } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { CommandContext, CommandGroup, Output } from '../command.ts';
@@ -34,9 +34,9 @@ async function apply(
   how: { check?: boolean; missingOnly?: boolean },
 ): Promise<TopicReport & { names: string[] }> {
   const { connection, wanted } = await settings.kafka();
-  const { applyTopics } = await import('@vision/shared/messaging/apply-topics');
-  const { createKafka } = await import('@vision/shared/messaging/kafka');
-  const { kafkaFault } = await import('@vision/shared/messaging/kafka-fault');
+  const { applyTopics } = await import('@vision/kafka/apply-topics');
+  const { createKafka } = await import('@vision/kafka/kafka');
+  const { kafkaFault } = await import('@vision/kafka/kafka-fault');
   const { createLogger } = await import('@vision/shared/logger');
   const logger = createLogger('visionctl', 'silent');
   const client = createKafka({ ...connection, clientId: 'visionctl', logger, tries: 4 });
@@ -69,8 +69,8 @@ export const bucketCommands: CommandGroup = {
       summary: 'create the bucket for uploads and pictures if it is missing',
       run: async ({ settings }) => {
         const options = await settings.objectStore();
-        const { createObjectStore } = await import('@vision/shared/object-store/object-store');
-        const { bucketFault } = await import('@vision/shared/object-store/check-bucket');
+        const { createObjectStore } = await import('@vision/objects/object-store');
+        const { bucketFault } = await import('@vision/objects/check-bucket');
         const store = createObjectStore(options);
         try {
           await store.ensureBucket();
@@ -87,7 +87,7 @@ export const bucketCommands: CommandGroup = {
       summary: 'ask whether the bucket is there and may be used',
       run: async ({ settings }) => {
         const options = await settings.objectStore();
-        const { checkBucket } = await import('@vision/shared/object-store/check-bucket');
+        const { checkBucket } = await import('@vision/objects/check-bucket');
         const fault = await checkBucket(options);
         if (fault) throw new FaultError(fault.sentence);
         return { value: { bucket: options.bucket }, text: `The bucket ${options.bucket} can be used.` };

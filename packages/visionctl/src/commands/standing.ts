@@ -1,4 +1,4 @@
-import type { PartitionLag } from '@vision/shared/contracts/status';
+import type { PartitionLag } from '@vision/contracts/status';
 import type { Command, CommandGroup } from '../command.ts';
 import { oneOfEach, readProcesses, silentOnes } from '../system-status.ts';
 import { republishCommand } from './republish.ts';

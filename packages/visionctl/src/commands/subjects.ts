@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { subjectLimits } from '@vision/shared/contracts/limits';
-import { usageReply } from '@vision/shared/contracts/quota';
+import { subjectLimits } from '@vision/contracts/limits';
+import { usageReply } from '@vision/contracts/quota';
 import type { Command, CommandContext, CommandGroup } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { facts, table } from '../table.ts';

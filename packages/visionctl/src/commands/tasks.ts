@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { taskStatus } from '@vision/shared/contracts/task-events';
+import { taskStatus } from '@vision/contracts/task-events';
 import { pagesUpTo, queryOf, wholeNumber } from '../command.ts';
 import type { CommandContext, CommandGroup, Output } from '../command.ts';
 import { facts, table } from '../table.ts';

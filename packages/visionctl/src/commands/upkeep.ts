@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { counterRepair, endedReservation, verificationReply } from '@vision/shared/contracts/quota';
+import { counterRepair, endedReservation, verificationReply } from '@vision/contracts/quota';
 import type { CommandGroup, Output } from '../command.ts';
 import { facts, table } from '../table.ts';
 import { decideBucket, decisionArgs, decisionOptions } from './decide-bucket.ts';

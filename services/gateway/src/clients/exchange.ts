@@ -1,6 +1,6 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import { drain } from '@vision/shared/http/drain';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';

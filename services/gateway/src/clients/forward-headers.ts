@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { refusedPicturesHeader } from '@vision/shared/contracts/images';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
-import { outcomeHeader } from '@vision/shared/contracts/outcome';
+import { refusedPicturesHeader } from '@vision/contracts/images';
+import { processorTimeHeader } from '@vision/contracts/inference';
+import { outcomeHeader } from '@vision/contracts/outcome';
 import { deadlineHeader } from '@vision/shared/upstream/deadline';
 
 /** Valid for one connection only (RFC 9110, section 7.6.1), plus those that `Connection` names. */

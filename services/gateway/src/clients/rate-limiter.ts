@@ -1,4 +1,4 @@
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import type { SubjectLimits } from '@vision/contracts/limits';
 import { refilled } from '../domain/bucket.ts';
 import type { Bucket, Refill } from '../domain/bucket.ts';
 import { rememberBucket } from './own-buckets.ts';

@@ -1,5 +1,5 @@
-import { getServiceStatus } from '@vision/shared/contracts/status';
-import type { ReplicaStatus } from '@vision/shared/contracts/status';
+import { getServiceStatus } from '@vision/contracts/status';
+import type { ReplicaStatus } from '@vision/contracts/status';
 import { askEveryReplica } from '@vision/shared/http/replicas';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClientOptions } from '@vision/shared/http/service-client';

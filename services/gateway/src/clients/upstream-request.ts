@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { outcomeWanted } from '@vision/shared/contracts/outcome';
+import { outcomeWanted } from '@vision/contracts/outcome';
 import { addTraceHeaders } from '@vision/shared/telemetry/trace-context';
 import { deadlineHeader } from '@vision/shared/upstream/deadline';
 import { UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { KeyScope } from '@vision/shared/contracts/scopes';
+import type { KeyScope } from '@vision/contracts/scopes';
 import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
 import type { LimitOverrides } from '../domain/limits.ts';
 

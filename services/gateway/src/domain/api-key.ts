@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { KeyScope } from '@vision/shared/contracts/scopes';
+import type { KeyScope } from '@vision/contracts/scopes';
 import type { Peppers } from './peppers.ts';
 
 /** A key as the operator sees it; never its digest. */

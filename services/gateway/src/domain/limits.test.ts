@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { changeLimits, effectiveLimits, limitsChange } from './limits.ts';
 
 test('a subject without overrides has the defaults', () => {

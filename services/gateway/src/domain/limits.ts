@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defaultLimits, subjectLimits } from '@vision/shared/contracts/limits';
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits, subjectLimits } from '@vision/contracts/limits';
+import type { SubjectLimits } from '@vision/contracts/limits';
 
 /** What an operator set for a subject; everything else follows the defaults. */
 export type LimitOverrides = Partial<SubjectLimits>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { newTraceId } from '@vision/shared/http/request-id';
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { staticTokenCheck } from '@vision/shared/http/authenticate';
 import type { Deps } from '../use-cases/deps.ts';
 import { networkOfRequest } from './network-of-request.ts';

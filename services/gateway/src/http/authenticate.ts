@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { bearerToken } from '@vision/shared/http/authenticate';
 import { policyHeader, standingHeader } from '../domain/rate-headers.ts';
 import type { Policy, Standing } from '../domain/rate-headers.ts';

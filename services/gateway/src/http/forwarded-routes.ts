@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { paramsOf } from '@vision/shared/contracts/ids';
-import { refusedPicturesHeader, refusedPicturesOf } from '@vision/shared/contracts/images';
-import { processorTimeHeader, processorTimesOf } from '@vision/shared/contracts/inference';
-import { outcomeHeader, readOutcome } from '@vision/shared/contracts/outcome';
-import { pathTo } from '@vision/shared/contracts/question';
+import { paramsOf } from '@vision/contracts/ids';
+import { refusedPicturesHeader, refusedPicturesOf } from '@vision/contracts/images';
+import { processorTimeHeader, processorTimesOf } from '@vision/contracts/inference';
+import { outcomeHeader, readOutcome } from '@vision/contracts/outcome';
+import { pathTo } from '@vision/contracts/question';
 import { route } from '@vision/shared/http/route';
 import type { Method, Route, RouteContext } from '@vision/shared/http/route';
 import { noteOutcome } from '@vision/shared/http/server-span';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { linkInvalid, openSharedLink } from '../use-cases/open-link.ts';
 import type { Deps } from '../use-cases/deps.ts';

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { SlotKind } from '../clients/slots.ts';
 import type { Deps } from '../use-cases/deps.ts';

@@ -1,5 +1,5 @@
-import { paramsOf } from '@vision/shared/contracts/ids';
-import { pathTo } from '@vision/shared/contracts/question';
+import { paramsOf } from '@vision/contracts/ids';
+import { pathTo } from '@vision/contracts/question';
 import { forwarded } from './forwarded-routes.ts';
 import type { Forwarded } from './forwarded-routes.ts';
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { sceneList } from '@vision/shared/contracts/scenes';
+import { sceneList } from '@vision/contracts/scenes';
 import { route } from '@vision/shared/http/route';
 import type { Scenes } from '@vision/shared/scenes';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { route } from '@vision/shared/http/route';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 const openapiDocument = z
   .looseObject({ openapi: z.string(), info: z.looseObject({ title: z.string(), version: z.string() }) })

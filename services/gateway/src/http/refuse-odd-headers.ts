@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /** As `refuseOddHeaders`, for listeners that do not have to prove first who asks. */
 export const oddHeadersRefused: RequestHandler = (req, _res, next) => {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
-import { hasScope, scopeOf } from '@vision/shared/contracts/scopes';
-import { fail } from '@vision/shared/errors';
+import { hasScope, scopeOf } from '@vision/contracts/scopes';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 
 /**

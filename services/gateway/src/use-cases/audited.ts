@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { AppError } from '@vision/shared/errors';
+import { AppError } from '@vision/contracts/errors';
 import { appendAudit, finishAudit } from '../db/audit-log.ts';
 import type { Act } from '../domain/audit.ts';
 

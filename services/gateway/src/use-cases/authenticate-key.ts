@@ -1,6 +1,6 @@
-import type { KeyScope } from '@vision/shared/contracts/scopes';
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
-import { AppError, fail } from '@vision/shared/errors';
+import type { KeyScope } from '@vision/contracts/scopes';
+import type { SubjectLimits } from '@vision/contracts/limits';
+import { AppError, fail } from '@vision/contracts/errors';
 import type { KeyRecord } from '../db/api-keys.ts';
 import { keyIdOf, keyMatches } from '../domain/api-key.ts';
 import { effectiveLimits } from '../domain/limits.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import type { KeyScope } from '@vision/shared/contracts/scopes';
+import type { KeyScope } from '@vision/contracts/scopes';
 import { insertKey } from '../db/api-keys.ts';
 import type { KeyPurpose } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';

@@ -3,13 +3,13 @@ import {
   listDeadLetters as listQuestion,
   replayDeadLetters as replayQuestion,
   showDeadLetter as showQuestion,
-} from '@vision/shared/contracts/dead-letters';
+} from '@vision/contracts/dead-letters';
 import type {
   DeadLetterSummary,
   ReplayedDeadLetters,
   ShownDeadLetter,
   TopicName,
-} from '@vision/shared/contracts/dead-letters';
+} from '@vision/contracts/dead-letters';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import { decideBucket as question } from '@vision/shared/contracts/retention';
+import { decideBucket as question } from '@vision/contracts/retention';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { endReservation as question } from '@vision/shared/contracts/quota';
-import type { EndedReservation } from '@vision/shared/contracts/quota';
+import { endReservation as question } from '@vision/contracts/quota';
+import type { EndedReservation } from '@vision/contracts/quota';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import type { SubjectLimits } from '@vision/contracts/limits';
 import { readOverrides } from '../db/settings.ts';
 import { effectiveLimits } from '../domain/limits.ts';
 import type { Deps } from './deps.ts';

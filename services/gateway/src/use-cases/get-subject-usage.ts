@@ -1,5 +1,5 @@
-import { getSubjectUsage as question } from '@vision/shared/contracts/quota';
-import type { UsageReply } from '@vision/shared/contracts/quota';
+import { getSubjectUsage as question } from '@vision/contracts/quota';
+import type { UsageReply } from '@vision/contracts/quota';
 import type { Deps } from './deps.ts';
 import { getLimits } from './get-limits.ts';
 

@@ -1,6 +1,6 @@
-import type { Job } from '@vision/shared/contracts/inference';
-import { listJobsOfBackend as listing, stopJobOfBackend as stopping } from '@vision/shared/contracts/tasks';
-import type { JobsOfBackend } from '@vision/shared/contracts/tasks';
+import type { Job } from '@vision/contracts/inference';
+import { listJobsOfBackend as listing, stopJobOfBackend as stopping } from '@vision/contracts/tasks';
+import type { JobsOfBackend } from '@vision/contracts/tasks';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { listBackendJobs as question } from '@vision/shared/contracts/tasks';
-import type { BackendJob } from '@vision/shared/contracts/tasks';
+import { listBackendJobs as question } from '@vision/contracts/tasks';
+import type { BackendJob } from '@vision/contracts/tasks';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,5 +1,5 @@
-import { listDifferences as question, runAudits as running } from '@vision/shared/contracts/audit';
-import type { Difference } from '@vision/shared/contracts/audit';
+import { listDifferences as question, runAudits as running } from '@vision/contracts/audit';
+import type { Difference } from '@vision/contracts/audit';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

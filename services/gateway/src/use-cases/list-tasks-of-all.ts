@@ -1,5 +1,5 @@
-import { listInternalTasks } from '@vision/shared/contracts/tasks';
-import type { InternalTask, TaskFilter } from '@vision/shared/contracts/tasks';
+import { listInternalTasks } from '@vision/contracts/tasks';
+import type { InternalTask, TaskFilter } from '@vision/contracts/tasks';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,5 +1,5 @@
-import type { AppError } from '@vision/shared/errors';
-import { fail } from '@vision/shared/errors';
+import type { AppError } from '@vision/contracts/errors';
+import { fail } from '@vision/contracts/errors';
 import { openLink } from '../domain/link.ts';
 import { effectiveLimits } from '../domain/limits.ts';
 import type { KeyHolder } from './authenticate-key.ts';

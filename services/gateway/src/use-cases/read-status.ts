@@ -1,6 +1,6 @@
-import { listBackendStatus } from '@vision/shared/contracts/status';
-import type { ReplicaStatus, ServiceStatus } from '@vision/shared/contracts/status';
-import { faultOf } from '@vision/shared/status/fault';
+import { listBackendStatus } from '@vision/contracts/status';
+import type { ReplicaStatus, ServiceStatus } from '@vision/contracts/status';
+import { faultOf } from '@vision/shared/http/fault';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

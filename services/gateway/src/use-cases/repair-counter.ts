@@ -1,5 +1,5 @@
-import { repairCounter as question } from '@vision/shared/contracts/quota';
-import type { CounterRepair, QuotaKind } from '@vision/shared/contracts/quota';
+import { repairCounter as question } from '@vision/contracts/quota';
+import type { CounterRepair, QuotaKind } from '@vision/contracts/quota';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { republishOutbox as question } from '@vision/shared/contracts/outbox';
-import type { Republished, RepublishRequest } from '@vision/shared/contracts/outbox';
+import { republishOutbox as question } from '@vision/contracts/outbox';
+import type { Republished, RepublishRequest } from '@vision/contracts/outbox';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
 import { inTransaction } from '@vision/shared/db/transaction';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { lockKey, markRevoked } from '../db/api-keys.ts';
 import { appendAudit } from '../db/audit-log.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { scanObjects } from '@vision/shared/contracts/objects';
-import type { ObjectScan } from '@vision/shared/contracts/objects';
+import { scanObjects } from '@vision/contracts/objects';
+import type { ObjectScan } from '@vision/contracts/objects';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

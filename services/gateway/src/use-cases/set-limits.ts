@@ -1,4 +1,4 @@
-import type { SubjectLimits } from '@vision/shared/contracts/limits';
+import type { SubjectLimits } from '@vision/contracts/limits';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { appendAudit } from '../db/audit-log.ts';
 import { lockOverrides, writeOverrides } from '../db/settings.ts';

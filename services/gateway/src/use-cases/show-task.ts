@@ -1,6 +1,6 @@
-import { getTaskHistory } from '@vision/shared/contracts/history';
-import type { Happening, TaskHistory } from '@vision/shared/contracts/history';
-import { asAppError, fail } from '@vision/shared/errors';
+import { getTaskHistory } from '@vision/contracts/history';
+import type { Happening, TaskHistory } from '@vision/contracts/history';
+import { asAppError, fail } from '@vision/contracts/errors';
 import type { Owner } from '../clients/owners.ts';
 import { selectAuditOf } from '../db/audit-log.ts';
 import { OPERATOR } from '../domain/audit.ts';

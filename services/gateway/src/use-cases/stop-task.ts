@@ -1,5 +1,5 @@
-import { stopInternalTask } from '@vision/shared/contracts/tasks';
-import type { InternalTask } from '@vision/shared/contracts/tasks';
+import { stopInternalTask } from '@vision/contracts/tasks';
+import type { InternalTask } from '@vision/contracts/tasks';
 import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';

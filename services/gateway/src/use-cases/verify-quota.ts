@@ -1,5 +1,5 @@
-import { verifyLedger } from '@vision/shared/contracts/quota';
-import type { VerificationReply } from '@vision/shared/contracts/quota';
+import { verifyLedger } from '@vision/contracts/quota';
+import type { VerificationReply } from '@vision/contracts/quota';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /**
  * A small upload stays in memory while there is room. Anything else is a file that has no name: it is unlinked as soon

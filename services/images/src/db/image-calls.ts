@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
 import type { ImageCall, ImageEntry, ImageFault } from '../domain/image-call.ts';
 import type { ImageType } from '../domain/image-type.ts';
 

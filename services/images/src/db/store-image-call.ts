@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { NewOutboxRow } from '@vision/shared/messaging/outbox';
+import type { NewOutboxRow } from '@vision/kafka/outbox';
 import type { Claim, ImageEntry } from '../domain/image-call.ts';
 import type { ImageRow } from './image-calls.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { meaningPrefix } from '@vision/shared/contracts/create-query';
-import type { CreateQuery } from '@vision/shared/contracts/create-query';
+import { meaningPrefix } from '@vision/contracts/create-query';
+import type { CreateQuery } from '@vision/contracts/create-query';
 
 interface Meaning {
   sceneCode: string;

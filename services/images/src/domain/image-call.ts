@@ -1,7 +1,7 @@
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
-import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
-import { asAppError } from '@vision/shared/errors';
-import type { ErrorCode } from '@vision/shared/errors';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
+import type { ImageCallSnapshot } from '@vision/contracts/image-events';
+import { asAppError } from '@vision/contracts/errors';
+import type { ErrorCode } from '@vision/contracts/errors';
 import type { ImageType } from './image-type.ts';
 
 /** Why an image of an accepted call has no detections (`error_code` of its entry). */

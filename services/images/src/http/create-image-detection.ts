@@ -1,9 +1,9 @@
 import { GateFullError } from '@vision/shared/async/gate';
-import { createQuery } from '@vision/shared/contracts/create-query';
-import type { CreateQuery } from '@vision/shared/contracts/create-query';
-import { fail } from '@vision/shared/errors';
-import { idempotencyHeaders, idempotencyKeyRefusals, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
-import { readForm, requireMultipart } from '@vision/shared/http/multipart/read-form';
+import { createQuery } from '@vision/contracts/create-query';
+import type { CreateQuery } from '@vision/contracts/create-query';
+import { fail } from '@vision/contracts/errors';
+import { idempotencyHeaders, idempotencyKeyRefusals, readIdempotencyKey } from '@vision/creation/idempotency-key';
+import { readForm, requireMultipart } from '@vision/creation/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import { DEFAULT_SCENE } from '../domain/upload-rules.ts';

@@ -1,4 +1,4 @@
-import { getImageCall as question } from '@vision/shared/contracts/images';
+import { getImageCall as question } from '@vision/contracts/images';
 import { route } from '@vision/shared/http/route';
 import { toSnapshot } from '../domain/image-call.ts';
 import type { Deps } from '../use-cases/deps.ts';

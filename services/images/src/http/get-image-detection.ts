@@ -1,5 +1,5 @@
-import { taskPath } from '@vision/shared/contracts/ids';
-import { fail } from '@vision/shared/errors';
+import { taskPath } from '@vision/contracts/ids';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getImageDetection } from '../use-cases/get-image-detection.ts';

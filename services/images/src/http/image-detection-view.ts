@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { detectedObject } from '@vision/shared/contracts/detection';
-import { MAX_IMAGES, refusedPicturesHeader } from '@vision/shared/contracts/images';
-import { processorTimeHeader } from '@vision/shared/contracts/inference';
+import { detectedObject } from '@vision/contracts/detection';
+import { MAX_IMAGES, refusedPicturesHeader } from '@vision/contracts/images';
+import { processorTimeHeader } from '@vision/contracts/inference';
 import type { Reply } from '@vision/shared/http/route';
 import { imageFaults, refusedImages } from '../domain/image-call.ts';
 import type { ImageCall, ImageEntry } from '../domain/image-call.ts';

@@ -1,7 +1,7 @@
-import { MAX_IMAGES } from '@vision/shared/contracts/images';
-import { fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
-import type { Form } from '@vision/shared/http/multipart/form';
+import { MAX_IMAGES } from '@vision/contracts/images';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
+import type { Form } from '@vision/creation/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../domain/upload-rules.ts';
 import type { Settings } from '../use-cases/deps.ts';

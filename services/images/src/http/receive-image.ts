@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { fail } from '@vision/shared/errors';
-import type { IncomingFile } from '@vision/shared/http/multipart/form';
+import { fail } from '@vision/contracts/errors';
+import type { IncomingFile } from '@vision/creation/multipart/form';
 import type { SpoolSession } from '../clients/spool.ts';
 import { isDeclaredImage, SNIFF_BYTES, sniffImageType } from '../domain/image-type.ts';
 import type { ReceivedImage } from '../use-cases/process-image.ts';

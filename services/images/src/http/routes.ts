@@ -1,11 +1,11 @@
-import { listDifferencesRoute } from '@vision/shared/http/list-differences';
-import { runAuditsRoute } from '@vision/shared/http/run-audits';
-import { scanObjectsRoute } from '@vision/shared/http/scan-objects';
+import { listDifferencesRoute } from '@vision/shared/audit/list-differences';
+import { runAuditsRoute } from '@vision/shared/audit/run-audits';
+import { scanObjectsRoute } from '@vision/objects/http/scan-objects';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
-import { decideBucketRoute } from '@vision/shared/http/decide-bucket';
-import { deadLetterRoutes } from '@vision/shared/status/dead-letter-routes';
-import { republishOutboxRoute } from '@vision/shared/status/republish-route';
+import { decideBucketRoute } from '@vision/objects/http/decide-bucket';
+import { deadLetterRoutes } from '@vision/kafka/http/dead-letter-routes';
+import { republishOutboxRoute } from '@vision/kafka/http/republish-route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { auditsOf } from '../use-cases/audits.ts';

@@ -1,5 +1,5 @@
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import { fail } from '@vision/shared/errors';
+import { defaultLimits } from '@vision/contracts/limits';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { KeyId } from '../domain/image-call.ts';

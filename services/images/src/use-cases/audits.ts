@@ -1,4 +1,4 @@
-import { auditReservations } from '@vision/shared/audit/audit-reservations';
+import { auditReservations } from '@vision/creation/audit-reservations';
 import type { Audit } from '@vision/shared/audit/auditor';
 import { findHeld } from '../db/idempotency-keys.ts';
 import type { Deps } from './deps.ts';

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { CreateQuery } from '@vision/shared/contracts/create-query';
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
-import { fail } from '@vision/shared/errors';
+import type { CreateQuery } from '@vision/contracts/create-query';
+import { defaultLimits } from '@vision/contracts/limits';
+import type { SceneEntry } from '@vision/contracts/scenes';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
-import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
+import type { IdempotencyKey } from '@vision/creation/idempotency-key';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { NewKey } from '../db/idempotency-keys.ts';
 import { findImageCall, findImages } from '../db/image-calls.ts';

@@ -1,5 +1,5 @@
-import type { TaskHistory } from '@vision/shared/contracts/history';
-import { eventsOf } from '@vision/shared/messaging/outbox-history';
+import type { TaskHistory } from '@vision/contracts/history';
+import { eventsOf } from '@vision/kafka/outbox-history';
 import { findAnyImageCall } from '../db/image-calls.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,6 +1,6 @@
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
-import { fail } from '@vision/shared/errors';
-import { toOutboxRow } from '@vision/shared/messaging/outbox';
+import { imageCallFinished } from '@vision/contracts/image-events';
+import { fail } from '@vision/contracts/errors';
+import { toOutboxRow } from '@vision/kafka/outbox';
 import { storeImageCall } from '../db/store-image-call.ts';
 import { toSnapshot } from '../domain/image-call.ts';
 import type { Claim, ImageCall, ImageEntry } from '../domain/image-call.ts';

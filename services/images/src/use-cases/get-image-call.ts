@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { findImageCall } from '../db/image-calls.ts';
 import type { ImageCall } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { renewClaim } from '../db/idempotency-keys.ts';
 import type { Claim } from '../domain/image-call.ts';
 import type { Deps } from './deps.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import type { SceneEntry } from '@vision/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
 import { outcomeOf } from '@vision/shared/upstream/classify';
 import { isTimeout } from '@vision/shared/upstream/error-type';

@@ -1,6 +1,6 @@
 import { createGate } from '@vision/shared/async/gate';
-import { fail } from '@vision/shared/errors';
-import { runInTurn } from '@vision/shared/telemetry/queue-span';
+import { fail } from '@vision/contracts/errors';
+import { runInTurn } from '@vision/shared/upstream/queue-span';
 import type { Deps } from './deps.ts';
 import { processImage } from './process-image.ts';
 import type { CallWork, NumberedImage, ProcessedImage, ReceivedImage } from './process-image.ts';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { claimDead } from '../db/idempotency-keys.ts';
 import type { Deps } from './deps.ts';
 import { tryUndo, undoImageCall } from './undo-image-call.ts';

@@ -1,9 +1,9 @@
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import type { SceneEntry } from '@vision/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
-import { throughOutage } from '@vision/shared/db/through-outage';
+import { throughOutage } from '@vision/creation/through-outage';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import type { Knex } from 'knex';
 import { claimKey, lockKey } from '../db/idempotency-keys.ts';
 import type { NewKey } from '../db/idempotency-keys.ts';

@@ -1,6 +1,6 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { standingOf } from '@vision/shared/object-store/bucket-owner';
+import { standingOf } from '@vision/objects/bucket-owner';
 import { deleteCalls, findExpired, findStored } from '../db/image-calls.ts';
 import { picturesOf } from './sweep-orphan-pictures.ts';
 import type { SweepDeps } from './sweep-orphan-pictures.ts';

@@ -1,5 +1,5 @@
-import type { ObjectScan, ScanPage } from '@vision/shared/contracts/objects';
-import { scanObjects } from '@vision/shared/object-store/scan-objects';
+import type { ObjectScan, ScanPage } from '@vision/contracts/objects';
+import { scanObjects } from '@vision/objects/scan-objects';
 import { picturesToScan } from '../db/image-calls.ts';
 import type { Deps } from './deps.ts';
 

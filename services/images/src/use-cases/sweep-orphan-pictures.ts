@@ -1,8 +1,8 @@
-import { firstIdAt } from '@vision/shared/contracts/ids';
-import { decide } from '@vision/shared/object-store/bucket-owner';
-import type { Decision } from '@vision/shared/object-store/bucket-owner';
-import { sweepInTurn } from '@vision/shared/object-store/sweep';
-import type { Sweep } from '@vision/shared/object-store/sweep';
+import { firstIdAt } from '@vision/contracts/ids';
+import { decide } from '@vision/objects/bucket-owner';
+import type { Decision } from '@vision/objects/bucket-owner';
+import { sweepInTurn } from '@vision/creation/sweep';
+import type { Sweep } from '@vision/creation/sweep';
 import { findUnfinished } from '../db/idempotency-keys.ts';
 import { findStored } from '../db/image-calls.ts';
 import { PICTURE_PREFIX, dayOf, parsePictureKey } from '../domain/picture-key.ts';

@@ -1,9 +1,9 @@
 import { atMost } from '@vision/shared/async/at-most';
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
+import { imageCallFinished } from '@vision/contracts/image-events';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { asAppError } from '@vision/shared/errors';
-import { appendEvent } from '@vision/shared/messaging/outbox';
+import { asAppError } from '@vision/contracts/errors';
+import { appendEvent } from '@vision/kafka/outbox';
 import { markUndoing, releaseKey } from '../db/idempotency-keys.ts';
 import { findFinished } from '../db/image-calls.ts';
 import { toSnapshot } from '../domain/image-call.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { KeyHolder, KeyId } from '../domain/image-call.ts';
 import { takeOverDeadCall } from './recover-dead-calls.ts';

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { reserveRequest, settleRequest } from '@vision/shared/contracts/quota';
-import type { ReserveReply } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import { reserveRequest, settleRequest } from '@vision/contracts/quota';
+import type { ReserveReply } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import { toProblem } from '@vision/shared/http/problem';
 import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 

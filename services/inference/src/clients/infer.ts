@@ -1,7 +1,7 @@
 import { getGlobalDispatcher, request } from 'undici';
 import { z } from 'zod';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import type { KserveSpec } from '@vision/shared/contracts/scenes';
+import type { KserveSpec } from '@vision/contracts/scenes';
 import { readBody } from '@vision/shared/http/read-body';
 import { newWire, noting, phaseOf } from '@vision/shared/http/wire';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';

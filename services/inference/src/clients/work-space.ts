@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { createGate } from '@vision/shared/async/gate';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /** Space for files below a directory: what the setting allows and the file system has. */
 export interface WorkSpace {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { JobStatus } from '@vision/shared/contracts/inference';
+import type { JobStatus } from '@vision/contracts/inference';
 import { ACTIVE } from '../domain/job.ts';
 import type { StoredEnding } from '../domain/job.ts';
 import type { JobProgress } from '../domain/job-progress.ts';

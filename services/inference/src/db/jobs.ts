@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { JobStatus } from '@vision/shared/contracts/inference';
+import { RAW_SCORES } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { JobStatus } from '@vision/contracts/inference';
 import { ACTIVE } from '../domain/job.ts';
 import type { JobRecord, StoredEnding } from '../domain/job.ts';
 import type { ActiveJobs } from '../domain/room.ts';

@@ -1,4 +1,4 @@
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { isFatal, SourceError, sourceReasonOf } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveReader } from '../readers/live-reader.ts';

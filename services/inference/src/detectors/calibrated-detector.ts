@@ -1,4 +1,4 @@
-import type { Calibration } from '@vision/shared/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
 import { leastRawScore, publishScores } from '../domain/publish-scores.ts';
 import type { CalibratedDetector, Detector } from './detector.ts';
 

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** How much a new measurement counts against those before: about the last fifty. The first few count alike. */
 const WEIGHT = 0.02;

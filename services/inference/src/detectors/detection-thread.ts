@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
-import type { OnnxSpec } from '@vision/shared/contracts/scenes';
+import type { DetectedObject } from '@vision/contracts/detection';
+import type { OnnxSpec } from '@vision/contracts/scenes';
 import ort from 'onnxruntime-node';
 import type { OutputTensor } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';

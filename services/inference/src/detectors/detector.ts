@@ -1,5 +1,5 @@
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
 import type { FrameFit } from '../domain/frame-fit.ts';
 import type { FireObservation } from '../domain/observe-fire.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';

@@ -1,8 +1,8 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { Shape } from '@vision/shared/contracts/model-input';
-import type { DetectorSpec, SceneEntry } from '@vision/shared/contracts/scenes';
+import { RAW_SCORES } from '@vision/contracts/calibration';
+import type { Shape } from '@vision/contracts/model-input';
+import type { DetectorSpec, SceneEntry } from '@vision/contracts/scenes';
 import { ConfigError } from '@vision/shared/config';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';

@@ -1,6 +1,6 @@
-import type { Shape } from '@vision/shared/contracts/model-input';
-import type { KserveSpec } from '@vision/shared/contracts/scenes';
-import { fail } from '@vision/shared/errors';
+import type { Shape } from '@vision/contracts/model-input';
+import type { KserveSpec } from '@vision/contracts/scenes';
+import { fail } from '@vision/contracts/errors';
 import { infer, ModelServerError } from '../clients/infer.ts';
 import { ModelOutputError } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';

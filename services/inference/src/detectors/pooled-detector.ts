@@ -1,6 +1,6 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import type { Shape } from '@vision/shared/contracts/model-input';
-import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
+import type { ImageSize } from '@vision/contracts/detection';
+import type { Shape } from '@vision/contracts/model-input';
+import type { ChromaticSpec, OnnxSpec } from '@vision/contracts/scenes';
 import { fitTo, shapeFor } from '../domain/frame-fit.ts';
 import type { FrameFit } from '../domain/frame-fit.ts';
 import type { Detector } from './detector.ts';

@@ -1,5 +1,5 @@
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
-import type { ChromaticSpec, OnnxSpec } from '@vision/shared/contracts/scenes';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
+import type { ChromaticSpec, OnnxSpec } from '@vision/contracts/scenes';
 import type { FireObservation } from '../domain/observe-fire.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 

@@ -1,9 +1,9 @@
 import { isMarkedAsUntransferable, Worker } from 'node:worker_threads';
 import { createGate } from '@vision/shared/async/gate';
 import type { Gate, Turn } from '@vision/shared/async/gate';
-import type { DetectedObject, ImageSize } from '@vision/shared/contracts/detection';
-import type { ReasonOf } from '@vision/shared/contracts/reasons';
-import { fail } from '@vision/shared/errors';
+import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
+import type { ReasonOf } from '@vision/contracts/reasons';
+import { fail } from '@vision/contracts/errors';
 import type { Logger } from '@vision/shared/logger';
 import { createDetectionCosts } from './detection-costs.ts';
 import type { MeasuredWork } from './detection-costs.ts';

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import type { RgbImage } from './rgb-image.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** Pixels that belong together; corners in whole pixels, `right` and `bottom` exclusive. */
 export interface Region {

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** How much a new measurement counts against those before. */
 const WEIGHT = 0.2;

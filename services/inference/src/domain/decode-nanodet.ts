@@ -1,5 +1,5 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import type { OutputDecoding } from '@vision/shared/contracts/scenes';
+import type { ImageSize } from '@vision/contracts/detection';
+import type { OutputDecoding } from '@vision/contracts/scenes';
 import { matrixOf, ModelOutputError, outputOf } from './candidate.ts';
 import type { Candidate, DecodeOptions, OutputTensor } from './candidate.ts';
 

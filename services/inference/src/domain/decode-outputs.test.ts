@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { TensorInput } from '@vision/shared/contracts/model-input';
-import type { OutputDecoding } from '@vision/shared/contracts/scenes';
+import type { TensorInput } from '@vision/contracts/model-input';
+import type { OutputDecoding } from '@vision/contracts/scenes';
 import { ModelOutputError } from './candidate.ts';
 import type { OutputTensor } from './candidate.ts';
 import { decodeOutputs } from './decode-outputs.ts';

@@ -1,6 +1,6 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
-import type { TensorInput } from '@vision/shared/contracts/model-input';
-import type { KserveSpec, OnnxSpec, OutputDecoding } from '@vision/shared/contracts/scenes';
+import type { DetectedObject } from '@vision/contracts/detection';
+import type { TensorInput } from '@vision/contracts/model-input';
+import type { KserveSpec, OnnxSpec, OutputDecoding } from '@vision/contracts/scenes';
 import type { Candidate, DecodeOptions, OutputTensor } from './candidate.ts';
 import { decodeBoxes } from './decode-boxes.ts';
 import { decodeNanodet } from './decode-nanodet.ts';

@@ -1,4 +1,4 @@
-import type { OutputDecoding } from '@vision/shared/contracts/scenes';
+import type { OutputDecoding } from '@vision/contracts/scenes';
 import { matrixOf, ModelOutputError, outputOf } from './candidate.ts';
 import type { Candidate, DecodeOptions, OutputTensor } from './candidate.ts';
 

@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { toColourPlanes } from './colour-planes.ts';
 import { findFire } from './find-fire.ts';
 import type { ScoredRegion } from './find-fire.ts';

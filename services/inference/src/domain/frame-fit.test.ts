@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Shape } from '@vision/shared/contracts/model-input';
+import type { Shape } from '@vision/contracts/model-input';
 import { fitTo } from './frame-fit.ts';
 
 const shapes: Shape[] = [

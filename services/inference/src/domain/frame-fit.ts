@@ -1,5 +1,5 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import type { ModelInput, Shape, TensorInput } from '@vision/shared/contracts/model-input';
+import type { ImageSize } from '@vision/contracts/detection';
+import type { ModelInput, Shape, TensorInput } from '@vision/contracts/model-input';
 import { scaledInto } from './placement.ts';
 
 /** How large a detector wants its pictures; a decoder of videos is told it before it knows the picture. */

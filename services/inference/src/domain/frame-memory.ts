@@ -1,4 +1,4 @@
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 
 /** Memory for frames that wait for Kafka, shared by the jobs of one worker. */
 export interface FrameMemory {

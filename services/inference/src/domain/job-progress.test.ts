@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
+import { RAW_SCORES } from '@vision/contracts/calibration';
 import { acknowledge, startOf } from './job-progress.ts';
 import type { JobRecord } from './job.ts';
 

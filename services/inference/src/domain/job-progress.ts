@@ -1,4 +1,4 @@
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import type { AttemptFrames, JobRecord } from './job.ts';
 
 /** How far a job is; only what Kafka acknowledged counts. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { Job, JobStatus } from '@vision/contracts/inference';
 
 /** How a job ended, and why when it failed. */
 export interface JobEnding {

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import { profileMs } from './colour-profile.ts';
 import { ImageRefusedError } from './image-error.ts';
 import type { Judgement } from './judgement.ts';

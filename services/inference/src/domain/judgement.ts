@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** What the structure of a picture says about it. */
 export interface Judgement extends ImageSize {

@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** Mean motion of a region in cells for each frame; `y` grows downwards, so what rises has a negative one. */
 export interface Drift {

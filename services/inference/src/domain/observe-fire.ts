@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import { boxBlur, differenceOf, toColourPlanes } from './colour-planes.ts';
 import { flameMask, flameRegions } from './find-fire.ts';
 import type { RgbImage } from './rgb-image.ts';

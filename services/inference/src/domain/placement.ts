@@ -1,5 +1,5 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import type { TensorInput } from '@vision/shared/contracts/model-input';
+import type { ImageSize } from '@vision/contracts/detection';
+import type { TensorInput } from '@vision/contracts/model-input';
 
 /** Where a picture lies inside the input of a model, in input pixels. */
 export interface Placement extends ImageSize {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import { RAW_SCORES } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { leastRawScore, publishScores } from './publish-scores.ts';
 
 const measured = 'made up';

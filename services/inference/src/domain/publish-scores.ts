@@ -1,6 +1,6 @@
-import { curveOf, probabilityOf, rawScoreOf } from '@vision/shared/contracts/calibration';
-import type { Calibration } from '@vision/shared/contracts/calibration';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import { curveOf, probabilityOf, rawScoreOf } from '@vision/contracts/calibration';
+import type { Calibration } from '@vision/contracts/calibration';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { leastShownAs, toScore } from './to-objects.ts';
 
 /** Which objects are asked for, in published scores. */

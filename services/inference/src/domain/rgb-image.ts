@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 
 /** Pixels row by row, three bytes each (red, green, blue), no padding between rows. */
 export interface RgbImage extends ImageSize {

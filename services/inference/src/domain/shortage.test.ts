@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { shortageOf, shortagePause } from './shortage.ts';
 
 test('an attempt pauses three times, longer each time, and then ends', () => {

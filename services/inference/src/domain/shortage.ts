@@ -1,4 +1,4 @@
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 
 /** What this machine may lack for work on a video, as the reason of an attempt that ended for it. */
 export type Shortage = 'no_local_space' | 'decoder_not_started';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 import { createSnapshots } from './source-snapshots.ts';
 import type { SourceFacts } from './source-snapshots.ts';
 

@@ -1,4 +1,4 @@
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { JobRecord } from './job.ts';
 import type { SourceReason } from './source-error.ts';
 

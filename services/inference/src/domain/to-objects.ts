@@ -1,4 +1,4 @@
-import type { BoundingBox, DetectedObject } from '@vision/shared/contracts/detection';
+import type { BoundingBox, DetectedObject } from '@vision/contracts/detection';
 import type { Candidate } from './candidate.ts';
 import type { Placement } from './placement.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { TensorInput } from '@vision/shared/contracts/model-input';
+import type { TensorInput } from '@vision/contracts/model-input';
 import { placeImage } from './placement.ts';
 import { toTensor } from './to-tensor.ts';
 

@@ -1,4 +1,4 @@
-import type { TensorInput } from '@vision/shared/contracts/model-input';
+import type { TensorInput } from '@vision/contracts/model-input';
 import type { Placement } from './placement.ts';
 import type { RgbImage } from './rgb-image.ts';
 

@@ -1,4 +1,4 @@
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import type { JobMemory } from './frame-memory.ts';
 
 /** Frames of one job that Kafka has not acknowledged, in their order. */

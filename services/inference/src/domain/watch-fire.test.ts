@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { observeFire } from './observe-fire.ts';
 import { createFireWatch } from './watch-fire.ts';
 import type { FireWatch } from './watch-fire.ts';

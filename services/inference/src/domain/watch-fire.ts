@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { createBelief } from './belief.ts';
 import type { Belief, Place } from './belief.ts';
 import { measureFlames, scoreFlames } from './judge-flicker.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { GateFullError } from '@vision/shared/async/gate';
-import { detection, ownerHeader, processorTimeHeader, refusal } from '@vision/shared/contracts/inference';
-import type { Refusal } from '@vision/shared/contracts/inference';
-import { asAppError } from '@vision/shared/errors';
+import { detection, ownerHeader, processorTimeHeader, refusal } from '@vision/contracts/inference';
+import type { Refusal } from '@vision/contracts/inference';
+import { asAppError } from '@vision/contracts/errors';
 import { drain } from '@vision/shared/http/drain';
 import { readRequestBody } from '@vision/shared/http/read-body';
 import { route } from '@vision/shared/http/route';
 import type { Reply, RouteContext } from '@vision/shared/http/route';
-import { runInTurn } from '@vision/shared/telemetry/queue-span';
+import { runInTurn } from '@vision/shared/upstream/queue-span';
 import type { PictureDeps } from '../use-cases/deps.ts';
 import { detectImage } from '../use-cases/detect-image.ts';
 import type { DetectImageOutcome } from '../use-cases/detect-image.ts';

@@ -1,4 +1,4 @@
-import { capacityReply } from '@vision/shared/contracts/inference';
+import { capacityReply } from '@vision/contracts/inference';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getCapacity } from '../use-cases/get-capacity.ts';

@@ -1,4 +1,4 @@
-import { healthReply, refusal } from '@vision/shared/contracts/inference';
+import { healthReply, refusal } from '@vision/contracts/inference';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getHealth } from '../use-cases/get-health.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { job } from '@vision/shared/contracts/inference';
+import { job } from '@vision/contracts/inference';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getJob } from '../use-cases/get-job.ts';

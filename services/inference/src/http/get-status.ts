@@ -1,4 +1,4 @@
-import { backendStatusPath, serviceStatus } from '@vision/shared/contracts/status';
+import { backendStatusPath, serviceStatus } from '@vision/contracts/status';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { activeJobs, activeJobsPath } from '@vision/shared/contracts/inference';
+import { activeJobs, activeJobsPath } from '@vision/contracts/inference';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { listActiveJobs } from '../use-cases/list-active-jobs.ts';

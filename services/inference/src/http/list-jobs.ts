@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jobList } from '@vision/shared/contracts/inference';
-import { fail } from '@vision/shared/errors';
+import { jobList } from '@vision/contracts/inference';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { listJobs } from '../use-cases/list-jobs.ts';

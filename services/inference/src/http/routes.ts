@@ -1,4 +1,4 @@
-import { listDifferencesRoute } from '@vision/shared/http/list-differences';
+import { listDifferencesRoute } from '@vision/shared/audit/list-differences';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps, PictureDeps } from '../use-cases/deps.ts';
 import { detectImageRoute } from './detect-image.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { job, newJob, processorTimeHeader, refusal } from '@vision/shared/contracts/inference';
+import { job, newJob, processorTimeHeader, refusal } from '@vision/contracts/inference';
 import { route } from '@vision/shared/http/route';
 import type { Reply } from '@vision/shared/http/route';
 import { submitJob } from '../use-cases/submit-job.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createAddressPolicy } from '@vision/shared/net/address-policy';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
+import { parseStreamUrl } from '@vision/streams/stream-url';
 import { pauseBeforeReload, readPlaylist } from './hls-playlist.ts';
 
 const policy = createAddressPolicy();

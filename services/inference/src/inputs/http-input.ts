@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream';
 import type { Writable } from 'node:stream';
-import { credentialsOf } from '@vision/shared/net/stream-url';
+import { credentialsOf } from '@vision/streams/stream-url';
 import { sniffContainer } from './container-format.ts';
 import type { HttpOptions, LiveInput } from './live-input.ts';
 import { getOnce } from './http-get.ts';

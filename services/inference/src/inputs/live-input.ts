@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { Budget } from './budget.ts';
 import type { LiveFormat } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { BudgetUsage } from './budget.ts';
 import type { ContainerFormat } from './container-format.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import { followObjects } from './follow-objects.ts';
 
 const at = (timeMs: number) => ({ timeMs, image: { width: 768, height: 576 } });

@@ -1,4 +1,4 @@
-import type { DetectedObject, ImageSize, TrackedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject, ImageSize, TrackedObject } from '@vision/contracts/detection';
 import { createTracker } from '../tracking/tracker.ts';
 
 interface FollowedFrame {

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import { createFrameMemory } from '../domain/frame-memory.ts';
 import type { FrameMemory } from '../domain/frame-memory.ts';
 import { createFramePublisher } from './frame-publisher.ts';

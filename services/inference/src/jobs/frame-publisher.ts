@@ -1,9 +1,9 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
-import { frameProduced } from '@vision/shared/contracts/frame-events';
-import type { OutgoingEvent } from '@vision/shared/messaging/cloud-event';
-import type { EventProducer } from '@vision/shared/messaging/producer';
-import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
+import type { FrameData } from '@vision/contracts/frame-events';
+import { frameProduced } from '@vision/contracts/frame-events';
+import type { OutgoingEvent } from '@vision/kafka/cloud-event';
+import type { EventProducer } from '@vision/kafka/producer';
+import { createSparseTrace } from './linked-trace.ts';
 import type { FrameMemory } from '../domain/frame-memory.ts';
 import type { Hold } from './hold.ts';
 import { createUnsentFrames } from '../domain/unsent-frames.ts';

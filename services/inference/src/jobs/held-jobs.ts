@@ -1,4 +1,4 @@
-import { inLinkedTrace } from '@vision/shared/telemetry/linked-trace';
+import { inLinkedTrace } from './linked-trace.ts';
 import { endSuspicion, retractDeaths } from '../db/claim-jobs.ts';
 import { fenceKey, renewJobs } from '../db/held-jobs.ts';
 import type { Fence } from '../db/held-jobs.ts';

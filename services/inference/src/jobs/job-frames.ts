@@ -1,5 +1,5 @@
 import { duringOutages, retryUntil } from '@vision/shared/async/retry-until';
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';

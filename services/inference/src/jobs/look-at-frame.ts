@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@vision/shared/contracts/detection';
+import type { DetectedObject } from '@vision/contracts/detection';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
 import type { FireObservation } from '../domain/observe-fire.ts';

@@ -1,12 +1,12 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
-import type { FrameData } from '@vision/shared/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import type { ServedScene } from '../detectors/detectors.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
 import { createFireWatch } from '../domain/watch-fire.ts';
 import { SourceError } from '../domain/source-error.ts';
-import { createSparseTrace } from '@vision/shared/telemetry/linked-trace';
+import { createSparseTrace } from './linked-trace.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { judgeLook, lookAt } from './look-at-frame.ts';
 import type { Look } from './look-at-frame.ts';

@@ -1,4 +1,4 @@
-import type { StillSettings } from '@vision/shared/contracts/scenes';
+import type { StillSettings } from '@vision/contracts/scenes';
 import { isStill } from '../domain/stillness.ts';
 import type { JobFrame } from './job-frames.ts';
 

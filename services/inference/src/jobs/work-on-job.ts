@@ -1,8 +1,8 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
-import { jobEnded } from '@vision/shared/contracts/frame-events';
-import { topics } from '@vision/shared/contracts/topics';
+import { jobEnded } from '@vision/contracts/frame-events';
+import { topics } from '@vision/contracts/topics';
 import { crashPoint } from '@vision/shared/crash-point';
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { countShortage, finishJob, markRunning, releaseJob, storeEnding } from '../db/held-jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';

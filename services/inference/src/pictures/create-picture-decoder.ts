@@ -1,5 +1,5 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import { fail } from '@vision/shared/errors';
+import type { ImageSize } from '@vision/contracts/detection';
+import { fail } from '@vision/contracts/errors';
 import type { Turn } from '@vision/shared/async/gate';
 import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
 import type { JudgedPicture } from '../domain/judge-picture.ts';

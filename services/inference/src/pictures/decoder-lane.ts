@@ -1,6 +1,6 @@
 import { createGate } from '@vision/shared/async/gate';
 import type { Turn } from '@vision/shared/async/gate';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { PictureProcess } from './picture-process.ts';
 
 export interface LaneOptions {

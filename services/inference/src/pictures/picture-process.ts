@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ImageSize } from '@vision/shared/contracts/detection';
-import { fail } from '@vision/shared/errors';
+import type { ImageSize } from '@vision/contracts/detection';
+import { fail } from '@vision/contracts/errors';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
 import { NODE_BEHIND_WALL, nodeModulesOf } from '../sandbox/node-program.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Endpoint } from '@vision/shared/net/address-policy';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { SourceError } from '../domain/source-error.ts';
 import { createPace } from '../inputs/pace.ts';
 import type { SourceAddresses } from './source-addresses.ts';

@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events';
 import type { Socket } from 'node:net';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { SourceError, sourceReasonOf } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { BudgetUsage } from '../inputs/budget.ts';

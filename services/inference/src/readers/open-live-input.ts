@@ -1,5 +1,5 @@
-import type { StreamUrl } from '@vision/shared/net/stream-url';
-import { inStreamSpan } from '@vision/shared/telemetry/stream-span';
+import type { StreamUrl } from '@vision/streams/stream-url';
+import { inStreamSpan } from '@vision/streams/stream-span';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createConnector } from './connector.ts';
 import { startReader } from './live-reader.ts';

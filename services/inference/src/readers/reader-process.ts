@@ -50,14 +50,14 @@ const ARGUMENTS = [
 
 const sources = join(dirname(script), '..');
 const packages = nodeModulesOf('hls-parser', import.meta.url);
-const shared = realpathSync(join(packages, '@vision/shared'));
+const ours = ['contracts', 'shared', 'streams'].map((name) => realpathSync(join(packages, '@vision', name)));
 /** The program, our code and the packages it needs; Node reads their descriptions to know a module. */
 const READABLE = [
   dirname(process.execPath),
   sources,
   join(sources, '../package.json'),
   ...['@vision', 'hls-parser', 'ipaddr.js'].map((name) => join(packages, name)),
-  ...[isSource ? 'src' : 'dist', 'package.json'].map((name) => join(shared, name)),
+  ...ours.flatMap((folder) => [isSource ? 'src' : 'dist', 'package.json'].map((name) => join(folder, name))),
 ];
 
 /**

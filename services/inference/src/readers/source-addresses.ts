@@ -1,8 +1,8 @@
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy, Endpoint } from '@vision/shared/net/address-policy';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { parseStreamUrl } from '@vision/streams/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { SourceError } from '../domain/source-error.ts';
 
 /** Reads addresses of sources and finds the machines behind them, under the rules for addresses. */

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stream } from 'node:stream';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { bubblewrap, landlock } from './walls.ts';
 import type { Wall, WallName } from './walls.ts';
 import { buildSeccompFilter } from './seccomp-filter.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Gate } from '@vision/shared/async/gate';
 import type { Logger } from '@vision/shared/logger';
-import type { EventProducer } from '@vision/shared/messaging/producer';
+import type { EventProducer } from '@vision/kafka/producer';
 import type { SecretBox } from '@vision/shared/secret-box';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { VideoFiles } from '../clients/video-files.ts';

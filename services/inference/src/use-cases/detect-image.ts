@@ -1,7 +1,7 @@
-import type { Detection } from '@vision/shared/contracts/inference';
+import type { Detection } from '@vision/contracts/inference';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import { asAppError } from '@vision/shared/errors';
-import { runInTurn } from '@vision/shared/telemetry/queue-span';
+import { asAppError } from '@vision/contracts/errors';
+import { runInTurn } from '@vision/shared/upstream/queue-span';
 import { ImageRefusedError } from '../domain/image-error.ts';
 import { isOrdinary, judgePicture } from '../domain/judge-picture.ts';
 import type { ServedScene } from '../detectors/detectors.ts';

@@ -1,4 +1,4 @@
-import type { CapacityReply } from '@vision/shared/contracts/inference';
+import type { CapacityReply } from '@vision/contracts/inference';
 import { countActive } from '../db/jobs.ts';
 import { totalPlaces } from '../db/workers.ts';
 import { roomFor } from '../domain/room.ts';

@@ -1,5 +1,5 @@
-import { RAW_SCORES } from '@vision/shared/contracts/calibration';
-import type { HealthReply } from '@vision/shared/contracts/inference';
+import { RAW_SCORES } from '@vision/contracts/calibration';
+import type { HealthReply } from '@vision/contracts/inference';
 import type { Deps } from './deps.ts';
 
 /** The scenes whose model can answer now. */

@@ -1,5 +1,5 @@
-import type { Job } from '@vision/shared/contracts/inference';
-import { fail } from '@vision/shared/errors';
+import type { Job } from '@vision/contracts/inference';
+import { fail } from '@vision/contracts/errors';
 import { findJobs } from '../db/jobs.ts';
 import { isJobId, toJob } from '../domain/job.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { ActiveJobs } from '@vision/shared/contracts/inference';
+import type { ActiveJobs } from '@vision/contracts/inference';
 import { findActive } from '../db/jobs.ts';
 import { toJob } from '../domain/job.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { findJobs } from '../db/jobs.ts';
 import { isJobId, toJob } from '../domain/job.ts';
 import type { Deps } from './deps.ts';

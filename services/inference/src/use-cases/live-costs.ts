@@ -1,4 +1,4 @@
-import type { ImageSize } from '@vision/shared/contracts/detection';
+import type { ImageSize } from '@vision/contracts/detection';
 import type { DecoderListener } from '../decoding/decoder.ts';
 import { classOf, createDecodeCosts } from '../domain/decode-costs.ts';
 import type { DecodeCosts } from '../domain/decode-costs.ts';

@@ -1,5 +1,5 @@
-import type { JobSource } from '@vision/shared/contracts/inference';
-import { asAppError } from '@vision/shared/errors';
+import type { JobSource } from '@vision/contracts/inference';
+import { asAppError } from '@vision/contracts/errors';
 import { probeFile } from '../decoding/probe-file.ts';
 import { shortageOf } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import type { OutgoingEvent } from '@vision/shared/messaging/cloud-event';
+import type { OutgoingEvent } from '@vision/kafka/cloud-event';
 import { createSourceReports } from './source-reports.ts';
 
 const jobId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';

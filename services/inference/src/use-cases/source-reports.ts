@@ -1,8 +1,8 @@
 import { atMost } from '@vision/shared/async/at-most';
-import { sourceChanged } from '@vision/shared/contracts/job-events';
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
-import type { OutgoingEvent } from '@vision/shared/messaging/cloud-event';
-import type { EventProducer } from '@vision/shared/messaging/producer';
+import { sourceChanged } from '@vision/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
+import type { OutgoingEvent } from '@vision/kafka/cloud-event';
+import type { EventProducer } from '@vision/kafka/producer';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { createSnapshots } from '../domain/source-snapshots.ts';
 import type { DropReason, SourceFacts, SourceSnapshots } from '../domain/source-snapshots.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { narrowedTo } from '@vision/shared/contracts/calibration';
-import type { Job, NewJob } from '@vision/shared/contracts/inference';
+import { narrowedTo } from '@vision/contracts/calibration';
+import type { Job, NewJob } from '@vision/contracts/inference';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { SecretBox } from '@vision/shared/secret-box';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';

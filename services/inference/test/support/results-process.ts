@@ -1,9 +1,9 @@
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
-import { testS3 } from '@vision/shared/testing/s3';
+import { testS3 } from '@vision/objects/testing/s3';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { migrateProcess, startProcess, untilReady } from '@vision/shared/testing/service-process';
-import type { TestKafka } from '@vision/shared/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { storedFrames } from '../../../../test/support/stored-frames.ts';
 
 /** The results service as a process, on a database of its own: what becomes of the frames that jobs publish. */

@@ -1,5 +1,5 @@
-import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
-import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import type { ImageCallSnapshot } from '@vision/contracts/image-events';
+import type { EffectTransaction } from '@vision/kafka/progress';
 import { closeByEvent } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';
 

@@ -1,7 +1,7 @@
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
-import { taskChanged } from '@vision/shared/contracts/task-events';
-import { on } from '@vision/shared/messaging/subscription';
-import type { Subscription } from '@vision/shared/messaging/subscription';
+import { imageCallFinished } from '@vision/contracts/image-events';
+import { taskChanged } from '@vision/contracts/task-events';
+import { on } from '@vision/kafka/subscription';
+import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
 import { applyImageCall } from './image-call-finished.ts';
 import { applyTask } from './task-changed.ts';

@@ -1,5 +1,5 @@
-import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
-import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import type { TaskSnapshot } from '@vision/contracts/task-events';
+import type { EffectTransaction } from '@vision/kafka/progress';
 import { closeByEvent } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import type { Closing } from '../domain/reservation.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { CounterRepair, OpenReservation, QuotaKind } from '@vision/shared/contracts/quota';
+import type { CounterRepair, OpenReservation, QuotaKind } from '@vision/contracts/quota';
 import type { CounterRef } from '../domain/counter.ts';
 
 export interface CounterState extends CounterRef {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { QuotaKind } from '@vision/shared/contracts/quota';
+import type { QuotaKind } from '@vision/contracts/quota';
 
 /** Open reservations of one kind, and the age of the oldest. */
 interface OpenReservations {

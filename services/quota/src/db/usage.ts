@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { UsageDay } from '@vision/shared/contracts/quota';
+import type { UsageDay } from '@vision/contracts/quota';
 import type { DayRange } from '../domain/day-range.ts';
 
 /** The day of the quota that it is now, `YYYY-MM-DD` in UTC+8. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { VerificationReply } from '@vision/shared/contracts/quota';
+import type { VerificationReply } from '@vision/contracts/quota';
 
 /**
  * Recomputes every counter. One statement reads one snapshot, and every change of the ledger commits together with its

@@ -1,4 +1,4 @@
-import type { QuotaKind } from '@vision/shared/contracts/quota';
+import type { QuotaKind } from '@vision/contracts/quota';
 
 /** One day of one quota of a subject. */
 export interface CounterRef {

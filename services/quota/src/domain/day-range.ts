@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /** Most days of one answer: a quarter. */
 export const MAX_DAYS = 92;

@@ -1,4 +1,4 @@
-import type { QuotaKind } from '@vision/shared/contracts/quota';
+import type { QuotaKind } from '@vision/contracts/quota';
 
 /** Names a reservation. */
 export interface ReservationRef {

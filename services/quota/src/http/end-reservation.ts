@@ -1,4 +1,4 @@
-import { endReservation as question } from '@vision/shared/contracts/quota';
+import { endReservation as question } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { endReservation } from '../use-cases/end-reservation.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exampleUsageDays, usageDaysReply } from '@vision/shared/contracts/quota';
-import { refusalOf } from '@vision/shared/errors';
+import { exampleUsageDays, usageDaysReply } from '@vision/contracts/quota';
+import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { DEFAULT_DAYS, MAX_DAYS, dayRangeOf } from '../domain/day-range.ts';
 import type { Deps } from '../use-cases/deps.ts';

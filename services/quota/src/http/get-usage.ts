@@ -1,5 +1,5 @@
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import { exampleUsage, getSubjectUsage, usageReply } from '@vision/shared/contracts/quota';
+import { defaultLimits } from '@vision/contracts/limits';
+import { exampleUsage, getSubjectUsage, usageReply } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getUsage } from '../use-cases/get-usage.ts';

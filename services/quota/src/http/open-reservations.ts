@@ -1,4 +1,4 @@
-import { claimOpenReservations as claim, findOpenReservations as find } from '@vision/shared/contracts/quota';
+import { claimOpenReservations as claim, findOpenReservations as find } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { claimOpenReservations, findOpenReservations } from '../use-cases/open-reservations.ts';

@@ -1,4 +1,4 @@
-import { refundReservation } from '@vision/shared/contracts/quota';
+import { refundReservation } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { refund } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';

@@ -1,4 +1,4 @@
-import { repairCounter as question } from '@vision/shared/contracts/quota';
+import { repairCounter as question } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { repairCounter } from '../use-cases/repair-counter.ts';

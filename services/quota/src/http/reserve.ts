@@ -1,4 +1,4 @@
-import { reserveUnits } from '@vision/shared/contracts/quota';
+import { reserveUnits } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { reserve } from '../use-cases/reserve.ts';
 import type { Deps } from '../use-cases/deps.ts';

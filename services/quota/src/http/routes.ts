@@ -1,5 +1,5 @@
-import { listDifferencesRoute } from '@vision/shared/http/list-differences';
-import { runAuditsRoute } from '@vision/shared/http/run-audits';
+import { listDifferencesRoute } from '@vision/shared/audit/list-differences';
+import { runAuditsRoute } from '@vision/shared/audit/run-audits';
 import { taskHistoryRoute } from '@vision/shared/http/task-history';
 import type { Route } from '@vision/shared/http/route';
 import { pingRoute, statusRoute } from '@vision/shared/status/routes';

@@ -1,4 +1,4 @@
-import { settleReservation } from '@vision/shared/contracts/quota';
+import { settleReservation } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import { settle } from '../use-cases/close-reservation.ts';
 import type { Deps } from '../use-cases/deps.ts';

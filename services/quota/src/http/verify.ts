@@ -1,4 +1,4 @@
-import { verifyLedger } from '@vision/shared/contracts/quota';
+import { verifyLedger } from '@vision/contracts/quota';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { verify } from '../use-cases/verify.ts';

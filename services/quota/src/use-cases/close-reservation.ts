@@ -1,7 +1,7 @@
-import type { CloseReply } from '@vision/shared/contracts/quota';
+import type { CloseReply } from '@vision/contracts/quota';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
-import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import { fail } from '@vision/contracts/errors';
+import type { EffectTransaction } from '@vision/kafka/progress';
 import { closeReservation } from '../db/ledger.ts';
 import type { CloseRow } from '../db/ledger.ts';
 import type { Closing, ReservationRef } from '../domain/reservation.ts';

@@ -1,4 +1,4 @@
-import type { Happening, TaskHistory } from '@vision/shared/contracts/history';
+import type { Happening, TaskHistory } from '@vision/contracts/history';
 import { findReservations } from '../db/reservations.ts';
 import type { ReservationRow } from '../db/reservations.ts';
 import type { Deps } from './deps.ts';

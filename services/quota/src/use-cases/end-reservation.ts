@@ -1,5 +1,5 @@
-import type { EndedReservation } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import type { EndedReservation } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import { findOpenById } from '../db/reservations.ts';
 import { refund, settle } from './close-reservation.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { UsageDay } from '@vision/shared/contracts/quota';
+import type { UsageDay } from '@vision/contracts/quota';
 import { quotaToday, usedOnDays } from '../db/usage.ts';
 import { addDays, dayRangeOf, daysOf } from '../domain/day-range.ts';
 import type { Deps } from './deps.ts';

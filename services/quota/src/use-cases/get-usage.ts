@@ -1,4 +1,4 @@
-import type { QuotaKind, UsageReply } from '@vision/shared/contracts/quota';
+import type { QuotaKind, UsageReply } from '@vision/contracts/quota';
 import { usedToday } from '../db/usage.ts';
 import { resetsAt } from '../domain/quota-day.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { OpenReservation, QuotaKind } from '@vision/shared/contracts/quota';
+import type { OpenReservation, QuotaKind } from '@vision/contracts/quota';
 import { claimOpen, findOpen } from '../db/audit.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,6 +1,6 @@
-import type { CounterRepair } from '@vision/shared/contracts/quota';
+import type { CounterRepair } from '@vision/contracts/quota';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { recordRepair, repair } from '../db/audit.ts';
 import type { CounterRef } from '../domain/counter.ts';
 import type { Deps } from './deps.ts';

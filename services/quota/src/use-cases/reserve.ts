@@ -1,6 +1,6 @@
-import type { ReserveReply } from '@vision/shared/contracts/quota';
+import type { ReserveReply } from '@vision/contracts/quota';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { reserveUnits } from '../db/ledger.ts';
 import { resetsAt } from '../domain/quota-day.ts';
 import type { Reservation } from '../domain/reservation.ts';

@@ -1,4 +1,4 @@
-import type { VerificationReply } from '@vision/shared/contracts/quota';
+import type { VerificationReply } from '@vision/contracts/quota';
 import { compareCounters } from '../db/verification.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,9 +1,9 @@
 import { createGate, GateFullError } from '@vision/shared/async/gate';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import { asAppError, fail } from '@vision/shared/errors';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
+import { asAppError, fail } from '@vision/contracts/errors';
+import { createObjectStore } from '@vision/objects/object-store';
+import type { ObjectStore } from '@vision/objects/object-store';
+import type { ObjectStoreOptions } from '@vision/objects/exchange';
 import { SegmentDamagedError } from '../domain/segments/bytes.ts';
 import { assertIntact } from '../domain/segments/pack.ts';
 import type { PackedFacts } from '../domain/segments/pack.ts';

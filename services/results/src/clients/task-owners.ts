@@ -1,7 +1,7 @@
-import { getImageCall } from '@vision/shared/contracts/images';
-import { findKnownTasks, getInternalTask } from '@vision/shared/contracts/tasks';
-import type { InternalTask } from '@vision/shared/contracts/tasks';
-import { asAppError } from '@vision/shared/errors';
+import { getImageCall } from '@vision/contracts/images';
+import { findKnownTasks, getInternalTask } from '@vision/contracts/tasks';
+import type { InternalTask } from '@vision/contracts/tasks';
+import { asAppError } from '@vision/contracts/errors';
 import type { ServiceClient } from '@vision/shared/http/service-client';
 import type { TaskView } from '../domain/task-view.ts';
 

@@ -1,7 +1,7 @@
-import { frameProduced, jobEnded } from '@vision/shared/contracts/frame-events';
-import type { BatchMeta } from '@vision/shared/messaging/batch-consumer';
-import { isEvent } from '@vision/shared/messaging/subscription';
-import type { ReceivedEvent } from '@vision/shared/messaging/subscription';
+import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import type { BatchMeta } from '@vision/kafka/batch-consumer';
+import { isEvent } from '@vision/kafka/subscription';
+import type { ReceivedEvent } from '@vision/kafka/subscription';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { storeFrames } from '../use-cases/store-frames.ts';

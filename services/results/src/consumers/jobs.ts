@@ -1,6 +1,6 @@
-import { sourceChanged } from '@vision/shared/contracts/job-events';
-import { on } from '@vision/shared/messaging/subscription';
-import type { Subscription } from '@vision/shared/messaging/subscription';
+import { sourceChanged } from '@vision/contracts/job-events';
+import { on } from '@vision/kafka/subscription';
+import type { Subscription } from '@vision/kafka/subscription';
 import { storeSource } from '../use-cases/store-source.ts';
 
 /** Handlers of the facts that the backend publishes about jobs at work. */

@@ -1,6 +1,6 @@
-import { taskChanged } from '@vision/shared/contracts/task-events';
-import { on } from '@vision/shared/messaging/subscription';
-import type { Subscription } from '@vision/shared/messaging/subscription';
+import { taskChanged } from '@vision/contracts/task-events';
+import { on } from '@vision/kafka/subscription';
+import type { Subscription } from '@vision/kafka/subscription';
 import { learnTask } from '../use-cases/learn-task.ts';
 
 export function subscriptions(): Subscription[] {

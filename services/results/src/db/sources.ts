@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { SourceRecord } from '../domain/describe-source.ts';
 import type { Source } from '../domain/source.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /**
  * How far a reader is: it has every frame with a number up to `seq` that was stored at one of the first `position`

@@ -1,5 +1,5 @@
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
+import type { TaskStatus } from '@vision/contracts/task-events';
 import { adviceFor, endedReason } from './ended-reason.ts';
 import type { EndedReason } from './ended-reason.ts';
 import { countsOf } from './source.ts';

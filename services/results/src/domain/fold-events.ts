@@ -1,4 +1,4 @@
-import type { FrameData, JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { FrameData, JobEndedData } from '@vision/contracts/frame-events';
 
 /** One message of the frames topic. */
 export type FrameMessage = { kind: 'frame'; data: FrameData } | { kind: 'end'; data: JobEndedData };

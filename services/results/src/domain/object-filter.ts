@@ -1,4 +1,4 @@
-import type { BoundingBox, TrackedObject } from '@vision/shared/contracts/detection';
+import type { BoundingBox, TrackedObject } from '@vision/contracts/detection';
 import { contains } from './region.ts';
 import type { Anchor, Region } from './region.ts';
 

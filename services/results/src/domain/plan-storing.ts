@@ -1,5 +1,5 @@
-import type { TrackedObject } from '@vision/shared/contracts/detection';
-import type { JobEndedData } from '@vision/shared/contracts/frame-events';
+import type { TrackedObject } from '@vision/contracts/detection';
+import type { JobEndedData } from '@vision/contracts/frame-events';
 import { foldMessages } from './fold-events.ts';
 import type { FrameConflict, FrameMessage } from './fold-events.ts';
 import { byScore } from './stored-objects.ts';

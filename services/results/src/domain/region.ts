@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /** The point of a box that decides whether the box lies in a region. */
 export type Anchor = 'bottom_center' | 'center';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { ObjectFilter } from './object-filter.ts';
 import { parseRegion } from './region.ts';
 import type { Anchor } from './region.ts';

@@ -1,4 +1,4 @@
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 
 /** Frames that were read and not published, by reason. */
 export type DroppedFrames = NonNullable<SourceChangedData['dropped']>;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import { fromStored, selectObjects, toStored } from './stored-objects.ts';
 
 const object = (score: number, label = 'person'): TrackedObject => ({

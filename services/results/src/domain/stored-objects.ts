@@ -1,4 +1,4 @@
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import type { ObjectView } from './fold/tracks.ts';
 import { isFiltering, matchesObject } from './object-filter.ts';
 import type { ObjectFilter } from './object-filter.ts';

@@ -1,4 +1,4 @@
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
+import type { TaskStatus } from '@vision/contracts/task-events';
 
 /** What this service keeps of a task. */
 export interface TaskView {

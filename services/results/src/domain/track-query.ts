@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 export const trackOrders = ['oldest', 'newest', 'changed'] as const;
 export type TrackOrder = (typeof trackOrders)[number];

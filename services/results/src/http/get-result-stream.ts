@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { z } from 'zod';
-import { taskPath } from '@vision/shared/contracts/ids';
-import { fail, refusalOf } from '@vision/shared/errors';
+import { taskPath } from '@vision/contracts/ids';
+import { fail, refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';

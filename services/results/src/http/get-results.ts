@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { imageSize, trackedObject } from '@vision/shared/contracts/detection';
-import { taskPath } from '@vision/shared/contracts/ids';
-import { refusalOf } from '@vision/shared/errors';
+import { imageSize, trackedObject } from '@vision/contracts/detection';
+import { taskPath } from '@vision/contracts/ids';
+import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';

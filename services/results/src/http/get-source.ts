@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { imageSize } from '@vision/shared/contracts/detection';
-import { taskPath } from '@vision/shared/contracts/ids';
-import { sourceState } from '@vision/shared/contracts/job-events';
-import { taskStatus } from '@vision/shared/contracts/task-events';
-import { refusalOf } from '@vision/shared/errors';
+import { imageSize } from '@vision/contracts/detection';
+import { taskPath } from '@vision/contracts/ids';
+import { sourceState } from '@vision/contracts/job-events';
+import { taskStatus } from '@vision/contracts/task-events';
+import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { endedReasons } from '../domain/ended-reason.ts';

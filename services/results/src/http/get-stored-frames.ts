@@ -1,4 +1,4 @@
-import { countStoredFrames as question } from '@vision/shared/contracts/results';
+import { countStoredFrames as question } from '@vision/contracts/results';
 import { route } from '@vision/shared/http/route';
 import { countStoredFrames } from '../use-cases/count-stored-frames.ts';
 import type { Deps } from '../use-cases/deps.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { taskPath } from '@vision/shared/contracts/ids';
+import { taskPath } from '@vision/contracts/ids';
 import { route } from '@vision/shared/http/route';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getTrack, trackNotFound } from '../use-cases/get-track.ts';

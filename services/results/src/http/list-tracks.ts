@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { taskPath } from '@vision/shared/contracts/ids';
-import { refusalOf } from '@vision/shared/errors';
+import { taskPath } from '@vision/contracts/ids';
+import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_TRACKS, MAX_LABELS, MAX_TRACKS, parseTrackQuery, trackOrders } from '../domain/track-query.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundingBox } from '@vision/shared/contracts/detection';
+import { boundingBox } from '@vision/contracts/detection';
 import { trackEnds } from '../domain/fold/track-end.ts';
 import type { Box, TrackFacts } from '../domain/fold/tracks.ts';
 import { snapshotOf } from '../domain/track-snapshot.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import type { JobEndedData } from '@vision/shared/contracts/frame-events';
-import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
-import { appendEvent } from '@vision/shared/messaging/outbox';
+import type { JobEndedData } from '@vision/contracts/frame-events';
+import { taskResultsCompleted } from '@vision/contracts/task-events';
+import { appendEvent } from '@vision/kafka/outbox';
 import type { Ingest } from '../domain/plan-storing.ts';
 
 /** Tells that an end mark is in force, in the transaction that brings it into force. */

@@ -1,5 +1,5 @@
-import type { Happening, TaskHistory } from '@vision/shared/contracts/history';
-import { eventsOf } from '@vision/shared/messaging/outbox-history';
+import type { Happening, TaskHistory } from '@vision/contracts/history';
+import { eventsOf } from '@vision/kafka/outbox-history';
 import { findStanding } from '../db/standing.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { findReadableTask, saveTaskView } from '../db/task-views.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { tracksOfIds } from '../db/tracks.ts';
 import { isTrackId } from '../domain/fold/tracks.ts';
 import { findTask } from './find-task.ts';

@@ -1,4 +1,4 @@
-import { AppError, asAppError, fail } from '@vision/shared/errors';
+import { AppError, asAppError, fail } from '@vision/contracts/errors';
 import type { SegmentObject } from '../clients/segment-store.ts';
 import { findCopy } from '../db/segment-copies.ts';
 import type { FoundSegment } from '../db/segments.ts';

@@ -1,6 +1,6 @@
-import { createOwnPrefix } from '@vision/shared/object-store/own-prefix';
-import { decide, standingOf } from '@vision/shared/object-store/bucket-owner';
-import type { Decision, Standing } from '@vision/shared/object-store/bucket-owner';
+import { createOwnPrefix } from '@vision/objects/own-prefix';
+import { decide, standingOf } from '@vision/objects/bucket-owner';
+import type { Decision, Standing } from '@vision/objects/bucket-owner';
 import { findUnknownObjects } from '../db/segment-objects.ts';
 import { SEGMENT_PREFIX, placeOfKey } from '../domain/segments/segment-key.ts';
 import type { Deps } from './deps.ts';

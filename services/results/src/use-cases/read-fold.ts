@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, requestFold, revisionOfFold } from '../db/folds.ts';
 import { tracksOfIds } from '../db/tracks.ts';

@@ -1,5 +1,5 @@
 import { crashPoint } from '@vision/shared/crash-point';
-import type { Standing } from '@vision/shared/object-store/bucket-owner';
+import type { Standing } from '@vision/objects/bucket-owner';
 import { closePartition, dropPartition } from '../db/partitions.ts';
 import { dropCopiesOfDay } from '../db/segment-copies.ts';
 import { hasObjects, objectsOfDay } from '../db/segment-objects.ts';

@@ -1,6 +1,6 @@
-import type { ObjectScan, ScanPage } from '@vision/shared/contracts/objects';
-import { fail } from '@vision/shared/errors';
-import { scanObjects } from '@vision/shared/object-store/scan-objects';
+import type { ObjectScan, ScanPage } from '@vision/contracts/objects';
+import { fail } from '@vision/contracts/errors';
+import { scanObjects } from '@vision/objects/scan-objects';
 import { segmentsToScan } from '../db/segment-objects.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import type { EffectTransaction } from '@vision/kafka/progress';
 import { listLateFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';

@@ -1,4 +1,4 @@
-import type { SourceChangedData } from '@vision/shared/contracts/job-events';
+import type { SourceChangedData } from '@vision/contracts/job-events';
 import { listState, lockSource, mergeStates, saveSource } from '../db/sources.ts';
 import { applySnapshot } from '../domain/source.ts';
 import { dayOfTask } from '../domain/task-day.ts';

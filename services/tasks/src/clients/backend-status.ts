@@ -1,5 +1,5 @@
-import { backendStatusPath, serviceStatus } from '@vision/shared/contracts/status';
-import type { ReplicaStatus } from '@vision/shared/contracts/status';
+import { backendStatusPath, serviceStatus } from '@vision/contracts/status';
+import type { ReplicaStatus } from '@vision/contracts/status';
 import { bodyAs, call } from '@vision/shared/http/call';
 import { askEveryReplica } from '@vision/shared/http/replicas';
 import type { TokenSigner } from '@vision/shared/http/service-token';

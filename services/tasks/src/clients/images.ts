@@ -1,5 +1,5 @@
-import { getImageCall } from '@vision/shared/contracts/images';
-import { asAppError } from '@vision/shared/errors';
+import { getImageCall } from '@vision/contracts/images';
+import { asAppError } from '@vision/contracts/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import type { Logger } from '@vision/shared/logger';

@@ -2,9 +2,9 @@ import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { answerChallenge } from '@vision/shared/net/digest-auth';
+import { answerChallenge } from '@vision/streams/digest-auth';
 import { looksLikeStream } from '../domain/stream-content.ts';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { ProbeError } from './probe-socket.ts';
 import type { ProbeTarget } from './probe-socket.ts';
 

@@ -1,5 +1,5 @@
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { ProbeError, withSocket } from './probe-socket.ts';
 import type { ProbeSocket, ProbeTarget } from './probe-socket.ts';
 

@@ -1,4 +1,4 @@
-import { countFramesOfTasks } from '@vision/shared/contracts/results';
+import { countFramesOfTasks } from '@vision/contracts/results';
 import { createBreaker } from '@vision/shared/http/breaker';
 import type { BreakerState } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';

@@ -7,7 +7,7 @@ import { createAddressPolicy } from '@vision/shared/net/address-policy';
 import type { Lookup } from '@vision/shared/net/name-lookup';
 import { authority, streamServer } from '@vision/shared/testing/certificates';
 import { until } from '@vision/shared/testing/until';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
+import { parseStreamUrl } from '@vision/streams/stream-url';
 import { createStreamProbe } from './stream-probe.ts';
 
 const policy = createAddressPolicy(['127.0.0.0/8']);

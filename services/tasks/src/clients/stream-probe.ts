@@ -1,7 +1,7 @@
 import { AddressError } from '@vision/shared/net/address-error';
 import type { AddressPolicy } from '@vision/shared/net/address-policy';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
-import { inStreamSpan } from '@vision/shared/telemetry/stream-span';
+import type { StreamUrl } from '@vision/streams/stream-url';
+import { inStreamSpan } from '@vision/streams/stream-span';
 import { probeHttp } from './probe-http.ts';
 import { probeRtmp } from './probe-rtmp.ts';
 import { probeRtsp } from './probe-rtsp.ts';

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import type { Writable } from 'node:stream';
 import { createGate, GateFullError } from '@vision/shared/async/gate';
-import { asAppError, fail } from '@vision/shared/errors';
+import { asAppError, fail } from '@vision/contracts/errors';
 import { readBody } from '@vision/shared/http/read-body';
-import type { ObjectStoreOptions } from '@vision/shared/object-store/exchange';
-import { createObjectStore } from '@vision/shared/object-store/object-store';
+import type { ObjectStoreOptions } from '@vision/objects/exchange';
+import { createObjectStore } from '@vision/objects/object-store';
 import { mediaTypeOf } from '../domain/video-type.ts';
 import type { VideoMediaType } from '../domain/video-type.ts';
 

@@ -1,7 +1,7 @@
-import { imageCallFinished } from '@vision/shared/contracts/image-events';
-import { taskResultsCompleted } from '@vision/shared/contracts/task-events';
-import { on } from '@vision/shared/messaging/subscription';
-import type { Subscription } from '@vision/shared/messaging/subscription';
+import { imageCallFinished } from '@vision/contracts/image-events';
+import { taskResultsCompleted } from '@vision/contracts/task-events';
+import { on } from '@vision/kafka/subscription';
+import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
 import { noteResultsCompleted } from '../use-cases/note-results-completed.ts';
 import { recordImageCall } from '../use-cases/record-image-call.ts';

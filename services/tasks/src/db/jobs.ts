@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { endOf } from '../domain/job-progress.ts';
 import { confirmedStatuses } from '../domain/task.ts';
 import type { Task } from '../domain/task.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { taskChanged } from '@vision/shared/contracts/task-events';
-import type { TaskSnapshot } from '@vision/shared/contracts/task-events';
-import { appendEvent } from '@vision/shared/messaging/outbox';
+import { taskChanged } from '@vision/contracts/task-events';
+import type { TaskSnapshot } from '@vision/contracts/task-events';
+import { appendEvent } from '@vision/kafka/outbox';
 import { after } from '../domain/moves.ts';
 import type { Change, StatusAfter } from '../domain/moves.ts';
 import { framesToExpect, isEnded, isPublic } from '../domain/task.ts';

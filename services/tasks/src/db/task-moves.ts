@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Happening } from '@vision/shared/contracts/history';
+import type { Happening } from '@vision/contracts/history';
 
 interface MoveRow {
   task_id: string;

@@ -1,4 +1,4 @@
-import type { JobStatus } from '@vision/shared/contracts/inference';
+import type { JobStatus } from '@vision/contracts/inference';
 import { isPublic } from '../domain/task.ts';
 import type { ImageTask, Status, Task, VisibleTask } from '../domain/task.ts';
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
+import type { TaskStatus } from '@vision/contracts/task-events';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import {
   activeStatuses,

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { SecretBox } from '@vision/shared/secret-box';
 
 const LABEL = 'history-cursor';

@@ -1,4 +1,4 @@
-import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import type { ImageCallSnapshot } from '@vision/contracts/image-events';
 import type { ImageTask } from './task.ts';
 
 /** An image call as the task that the history shows. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+import type { Job, JobStatus } from '@vision/contracts/inference';
 import { canBeRead, hasVanished, isEvidence, isMassVanishing, isQuiet, judgeFound } from './job-progress.ts';
 import type { JobFacts, Status, Task } from './task.ts';
 

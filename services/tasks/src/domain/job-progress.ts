@@ -1,4 +1,4 @@
-import type { Job, JobStatus } from '@vision/shared/contracts/inference';
+import type { Job, JobStatus } from '@vision/contracts/inference';
 import type { Change } from './moves.ts';
 import { isConfirmed, isUnconfirmed, longestRunEnds } from './task.ts';
 import type { JobFacts, Task } from './task.ts';

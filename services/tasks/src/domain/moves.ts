@@ -1,4 +1,4 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import type { Status, Task } from './task.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { JobStatus } from '@vision/shared/contracts/inference';
-import type { TaskStatus } from '@vision/shared/contracts/task-events';
+import type { JobStatus } from '@vision/contracts/inference';
+import type { TaskStatus } from '@vision/contracts/task-events';
 
 /**
  * States of a row. The first three are ours: such a task is in no answer and in no event.

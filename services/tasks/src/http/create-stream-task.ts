@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { createQuery } from '@vision/shared/contracts/create-query';
-import { fail, refusalOf } from '@vision/shared/errors';
-import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
-import type { AppError } from '@vision/shared/errors';
+import { createQuery } from '@vision/contracts/create-query';
+import { fail, refusalOf } from '@vision/contracts/errors';
+import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
+import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
-import { parseStreamUrl } from '@vision/shared/net/stream-url';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { parseStreamUrl } from '@vision/streams/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createStreamTask } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { createQuery } from '@vision/shared/contracts/create-query';
-import { fail } from '@vision/shared/errors';
-import { idempotencyHeaders, readIdempotencyKey } from '@vision/shared/http/idempotency-key';
-import { requireMultipart } from '@vision/shared/http/multipart/read-form';
+import { createQuery } from '@vision/contracts/create-query';
+import { fail } from '@vision/contracts/errors';
+import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
+import { requireMultipart } from '@vision/creation/multipart/read-form';
 import { route } from '@vision/shared/http/route';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createUploadTask } from '../use-cases/create-upload-task.ts';

@@ -1,4 +1,4 @@
-import { findKnownTasks as question } from '@vision/shared/contracts/tasks';
+import { findKnownTasks as question } from '@vision/contracts/tasks';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { findKnownTasks } from '../use-cases/find-known-tasks.ts';

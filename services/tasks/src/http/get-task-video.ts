@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { namesTag, readByteRange } from '@vision/shared/http/byte-range';
 import type { ByteRange } from '@vision/shared/http/byte-range';
 import { route } from '@vision/shared/http/route';

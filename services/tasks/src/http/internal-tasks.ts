@@ -1,11 +1,6 @@
-import {
-  getInternalTask,
-  listInternalTasks,
-  stopInternalTask,
-  verifyInternalTask,
-} from '@vision/shared/contracts/tasks';
-import type { InternalTask } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { getInternalTask, listInternalTasks, stopInternalTask, verifyInternalTask } from '@vision/contracts/tasks';
+import type { InternalTask } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { framesToExpect } from '../domain/task.ts';
 import type { VisibleTask } from '../domain/task.ts';

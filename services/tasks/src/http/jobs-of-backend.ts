@@ -1,5 +1,5 @@
-import { listJobsOfBackend as listing, stopJobOfBackend as stopping } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { listJobsOfBackend as listing, stopJobOfBackend as stopping } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { listJobsOfBackend } from '../use-cases/list-jobs-of-backend.ts';

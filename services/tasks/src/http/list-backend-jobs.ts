@@ -1,5 +1,5 @@
-import { listBackendJobs as question } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { listBackendJobs as question } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { listBackendJobs } from '../use-cases/list-backend-jobs.ts';

@@ -1,4 +1,4 @@
-import { listBackendStatus } from '@vision/shared/contracts/status';
+import { listBackendStatus } from '@vision/contracts/status';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 

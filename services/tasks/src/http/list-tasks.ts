@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { clientRef } from '@vision/shared/contracts/create-query';
-import { taskStatus } from '@vision/shared/contracts/task-events';
-import { refusalOf } from '@vision/shared/errors';
+import { clientRef } from '@vision/contracts/create-query';
+import { taskStatus } from '@vision/contracts/task-events';
+import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { readHistoryCursor } from '../domain/history-cursor.ts';
 import type { Deps } from '../use-cases/deps.ts';

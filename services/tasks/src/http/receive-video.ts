@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { asAppError, fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
-import type { Form } from '@vision/shared/http/multipart/form';
-import { readForm } from '@vision/shared/http/multipart/read-form';
-import type { ObjectStore } from '@vision/shared/object-store/object-store';
+import { asAppError, fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
+import type { Form } from '@vision/creation/multipart/form';
+import { readForm } from '@vision/creation/multipart/read-form';
+import type { ObjectStore } from '@vision/objects/object-store';
 import { MAX_VIDEO_BYTES, tooLarge, unsupported, VideoMeter } from './video-meter.ts';
 import type { VideoFacts } from './video-meter.ts';
 

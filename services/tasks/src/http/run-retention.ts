@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runRetention as question } from '@vision/shared/contracts/retention';
+import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { stopTask } from '../use-cases/stop-task.ts';

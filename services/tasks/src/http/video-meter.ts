@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Transform } from 'node:stream';
 import type { TransformCallback } from 'node:stream';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { isVideo, SNIFF_BYTES } from '../domain/video-type.ts';
 
 /** 512 MB of the contract: 512 × 2²⁰ bytes. */

@@ -1,5 +1,5 @@
 import { crashPoint } from '@vision/shared/crash-point';
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
 import { noteJob, noteStopSent } from '../db/jobs.ts';
 import { judgeFound } from '../domain/job-progress.ts';

@@ -1,7 +1,7 @@
 import { crashPoint } from '@vision/shared/crash-point';
-import { throughOutage } from '@vision/shared/db/through-outage';
-import { fail } from '@vision/shared/errors';
-import type { SubmitOutcome } from '@vision/shared/inference/submit';
+import { throughOutage } from '@vision/creation/through-outage';
+import { fail } from '@vision/contracts/errors';
+import type { SubmitOutcome } from '@vision/creation/inference/submit';
 import { TaskMovedError } from '../db/move-task.ts';
 import { findVideoTask } from '../db/tasks.ts';
 import type { Change } from '../domain/moves.ts';

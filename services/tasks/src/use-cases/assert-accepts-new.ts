@@ -1,6 +1,6 @@
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import type { UsageReply } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import { defaultLimits } from '@vision/contracts/limits';
+import type { UsageReply } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { CreateDeps } from './deps.ts';
 import { dayExhausted } from './refuse-exhausted.ts';

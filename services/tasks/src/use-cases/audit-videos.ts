@@ -2,8 +2,8 @@ import { auditObjects, withoutObject } from '@vision/shared/audit/audit-objects'
 import type { Audit } from '@vision/shared/audit/auditor';
 import { noteDifferences, setMark, windowOf } from '@vision/shared/audit/differences';
 import type { Found } from '@vision/shared/audit/differences';
-import { firstIdAt } from '@vision/shared/contracts/ids';
-import { markedAmong } from '@vision/shared/object-store/sweep-marks';
+import { firstIdAt } from '@vision/contracts/ids';
+import { markedAmong } from '@vision/creation/sweep-marks';
 import { videosOf, videosSubmitted } from '../db/audit.ts';
 import type { StoredVideo, SubmittedVideo } from '../db/audit.ts';
 import { withoutTask } from '../db/retention.ts';

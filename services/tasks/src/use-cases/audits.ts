@@ -1,5 +1,5 @@
 import type { Audit } from '@vision/shared/audit/auditor';
-import { auditReservations } from '@vision/shared/audit/audit-reservations';
+import { auditReservations } from '@vision/creation/audit-reservations';
 import { findHeld } from '../db/audit.ts';
 import { auditMissingVideos, auditUnusedVideos } from './audit-videos.ts';
 import type { Deps } from './deps.ts';

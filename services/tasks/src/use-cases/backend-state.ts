@@ -1,4 +1,4 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { countMissing } from '../db/jobs.ts';
 import type { DueTasks } from '../db/jobs.ts';
 import { isMassVanishing } from '../domain/job-progress.ts';

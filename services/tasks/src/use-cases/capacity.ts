@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { CapacityReply } from '@vision/shared/contracts/inference';
-import type { InferenceClient } from '@vision/shared/inference-client';
+import type { CapacityReply } from '@vision/contracts/inference';
+import type { InferenceClient } from '@vision/creation/inference-client';
 import type { Logger } from '@vision/shared/logger';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { outcomeOf } from '@vision/shared/upstream/classify';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { countCreate } from './count-create.ts';
 import type { Created } from './create-draft.ts';
 

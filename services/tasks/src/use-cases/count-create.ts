@@ -1,4 +1,4 @@
-import { asAppError } from '@vision/shared/errors';
+import { asAppError } from '@vision/contracts/errors';
 import type { VideoKind } from '../domain/task.ts';
 import type { Signals } from '../signals.ts';
 import type { Created } from './create-draft.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreateQuery } from '@vision/shared/contracts/create-query';
+import type { CreateQuery } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
-import type { IdempotencyKey } from '@vision/shared/http/idempotency-key';
+import type { IdempotencyKey } from '@vision/creation/idempotency-key';
 import { findKey, freeExpiredKey, insertKey, passKeyOn } from '../db/idempotency-keys.ts';
 import type { Claim, ClaimTerms, KeyRow } from '../db/idempotency-keys.ts';
 import { moveTask } from '../db/move-task.ts';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
-import { meaningPrefix } from '@vision/shared/contracts/create-query';
+import { meaningPrefix } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { createAnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';
 import type { Created } from './create-draft.ts';

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { meaningPrefix } from '@vision/shared/contracts/create-query';
-import type { CreateQuery } from '@vision/shared/contracts/create-query';
+import { meaningPrefix } from '@vision/contracts/create-query';
+import type { CreateQuery } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { videoKeyOf } from '../domain/video-key.ts';
 import { createAnswerTime } from './answer-time.ts';
 import { beginDraft, finishDraft } from './create-draft.ts';

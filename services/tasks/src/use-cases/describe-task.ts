@@ -1,6 +1,6 @@
-import type { Happening, TaskHistory } from '@vision/shared/contracts/history';
-import { asAppError } from '@vision/shared/errors';
-import { eventsOf } from '@vision/shared/messaging/outbox-history';
+import type { Happening, TaskHistory } from '@vision/contracts/history';
+import { asAppError } from '@vision/contracts/errors';
+import { eventsOf } from '@vision/kafka/outbox-history';
 import { findMoves } from '../db/task-moves.ts';
 import { findAnyTask, findVideoTask } from '../db/tasks.ts';
 import type { ImageTask, Task } from '../domain/task.ts';

@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import type { StoredVideo } from '../clients/video-reader.ts';
 import type { Deps } from './deps.ts';
 import { getTask } from './get-task.ts';

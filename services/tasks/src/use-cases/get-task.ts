@@ -1,4 +1,4 @@
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { findVisibleTask } from '../db/tasks.ts';
 import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';

@@ -1,6 +1,6 @@
 import { atMost } from '@vision/shared/async/at-most';
 import { crashPoint } from '@vision/shared/crash-point';
-import { throughOutage } from '@vision/shared/db/through-outage';
+import { throughOutage } from '@vision/creation/through-outage';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { freeKey } from '../db/idempotency-keys.ts';
 import { moveTask, TaskMovedError } from '../db/move-task.ts';

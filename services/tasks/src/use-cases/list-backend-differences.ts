@@ -1,5 +1,5 @@
-import type { Difference } from '@vision/shared/contracts/audit';
-import { asAppError } from '@vision/shared/errors';
+import type { Difference } from '@vision/contracts/audit';
+import { asAppError } from '@vision/contracts/errors';
 import type { Deps } from './deps.ts';
 
 /** What the audits of the backend found; a backend that does not tell is shown as such and hides nothing else. */

@@ -1,4 +1,4 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { submittedStatuses } from '../domain/task.ts';
 import { agesOf } from './ages-of.ts';
 import type { AgedTask } from './ages-of.ts';

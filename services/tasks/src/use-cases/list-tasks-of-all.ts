@@ -1,4 +1,4 @@
-import { firstIdAt } from '@vision/shared/contracts/ids';
+import { firstIdAt } from '@vision/contracts/ids';
 import { databaseNow } from '@vision/shared/db/clock';
 import { listAnyTasks } from '../db/list-any-tasks.ts';
 import type { AnyTasksPage } from '../db/list-any-tasks.ts';

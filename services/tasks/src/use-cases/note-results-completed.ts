@@ -1,5 +1,5 @@
-import type { ResultsCompleted } from '@vision/shared/contracts/task-events';
-import type { EffectTransaction } from '@vision/shared/messaging/progress';
+import type { ResultsCompleted } from '@vision/contracts/task-events';
+import type { EffectTransaction } from '@vision/kafka/progress';
 import { noteResultsCompleted as note } from '../db/tasks.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,6 +1,6 @@
-import type { CapacityReply } from '@vision/shared/contracts/inference';
-import { asAppError, fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
+import type { CapacityReply } from '@vision/contracts/inference';
+import { asAppError, fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import { giveUpPlace, grantPlaces, keepPlaces, letGoOfPlace, stopWaiting } from '../db/place-claims.ts';
 import type { FreePlaces, PlaceClaim } from '../db/place-claims.ts';
 import type { VideoKind } from '../domain/task.ts';

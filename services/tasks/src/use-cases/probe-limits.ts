@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 
 /**
  * Keeps one subject from looking around in networks with our probes. Counts in this process: the limits hold per

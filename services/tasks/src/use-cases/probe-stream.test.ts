@@ -1,4 +1,4 @@
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { recordSpans } from '@vision/shared/testing/recorded-spans';
 import { afterAll, expect, test } from '@jest/globals';
 import { probeStream } from './probe-stream.ts';

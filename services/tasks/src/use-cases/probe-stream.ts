@@ -1,5 +1,5 @@
-import { fail } from '@vision/shared/errors';
-import type { StreamUrl } from '@vision/shared/net/stream-url';
+import { fail } from '@vision/contracts/errors';
+import type { StreamUrl } from '@vision/streams/stream-url';
 import { inNamedSpan } from '@vision/shared/telemetry/in-span';
 import type { Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';

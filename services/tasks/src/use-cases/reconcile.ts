@@ -1,4 +1,4 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { backoff } from '@vision/shared/async/backoff';
 import { createGate } from '@vision/shared/async/gate';
 import { LOOKED_FOR_MS } from '@vision/shared/db/looks';

@@ -1,4 +1,4 @@
-import type { ImageCallSnapshot } from '@vision/shared/contracts/image-events';
+import type { ImageCallSnapshot } from '@vision/contracts/image-events';
 import { imageTask } from '../domain/image-task.ts';
 import { removeImageTask, saveImageTask } from '../db/image-tasks.ts';
 import type { Deps } from './deps.ts';

@@ -1,5 +1,5 @@
-import { fail } from '@vision/shared/errors';
-import type { AppError } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
 import { holdsUndecidedUnits } from '../db/dead-drafts.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,5 +1,5 @@
 import { crashPoint } from '@vision/shared/crash-point';
-import { standingOf } from '@vision/shared/object-store/bucket-owner';
+import { standingOf } from '@vision/objects/bucket-owner';
 import { findExpired, removeTasks } from '../db/retention.ts';
 import { videosOf } from './sweep-videos.ts';
 import type { SweepDeps, SweptVideos } from './sweep-videos.ts';

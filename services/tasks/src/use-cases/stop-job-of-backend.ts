@@ -1,5 +1,5 @@
-import type { Job } from '@vision/shared/contracts/inference';
-import { fail } from '@vision/shared/errors';
+import type { Job } from '@vision/contracts/inference';
+import { fail } from '@vision/contracts/errors';
 import { findVideoTasks } from '../db/tasks.ts';
 import { endedStatuses } from '../domain/task.ts';
 import type { Deps } from './deps.ts';

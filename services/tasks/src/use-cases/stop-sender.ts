@@ -1,5 +1,5 @@
 import { createGate } from '@vision/shared/async/gate';
-import type { InferenceClient } from '@vision/shared/inference-client';
+import type { InferenceClient } from '@vision/creation/inference-client';
 import type { Logger } from '@vision/shared/logger';
 
 /** Sends stops to the backend beside the reconciler, so that one that hangs holds up no other task. */

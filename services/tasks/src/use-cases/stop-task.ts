@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { noteStopSent } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
 import { findAnyTask, findVideoTask, requestStop } from '../db/tasks.ts';

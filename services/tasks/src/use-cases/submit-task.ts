@@ -1,10 +1,10 @@
-import type { JobSource } from '@vision/shared/contracts/inference';
-import { defaultLimits } from '@vision/shared/contracts/limits';
-import type { SceneEntry } from '@vision/shared/contracts/scenes';
+import type { JobSource } from '@vision/contracts/inference';
+import { defaultLimits } from '@vision/contracts/limits';
+import type { SceneEntry } from '@vision/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
-import { throughOutage } from '@vision/shared/db/through-outage';
+import { throughOutage } from '@vision/creation/through-outage';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { asAppError, fail } from '@vision/shared/errors';
+import { asAppError, fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import { asUnavailable } from '@vision/shared/unavailable';
 import { finishKey } from '../db/idempotency-keys.ts';

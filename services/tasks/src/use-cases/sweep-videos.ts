@@ -1,9 +1,9 @@
-import { firstIdAt } from '@vision/shared/contracts/ids';
+import { firstIdAt } from '@vision/contracts/ids';
 import { databaseNow } from '@vision/shared/db/clock';
-import { decide } from '@vision/shared/object-store/bucket-owner';
-import type { Decision } from '@vision/shared/object-store/bucket-owner';
-import { sweepAll, sweepInTurn } from '@vision/shared/object-store/sweep';
-import type { Sweep } from '@vision/shared/object-store/sweep';
+import { decide } from '@vision/objects/bucket-owner';
+import type { Decision } from '@vision/objects/bucket-owner';
+import { sweepAll, sweepInTurn } from '@vision/creation/sweep';
+import type { Sweep } from '@vision/creation/sweep';
 import { withoutTask } from '../db/retention.ts';
 import { VIDEO_PREFIX } from '../domain/video-key.ts';
 import type { Deps } from './deps.ts';

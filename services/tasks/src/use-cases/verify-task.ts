@@ -1,6 +1,6 @@
-import type { Job } from '@vision/shared/contracts/inference';
+import type { Job } from '@vision/contracts/inference';
 import { crashPoint } from '@vision/shared/crash-point';
-import { fail } from '@vision/shared/errors';
+import { fail } from '@vision/contracts/errors';
 import { checkAgain, noteStopSent } from '../db/jobs.ts';
 import { TaskMovedError } from '../db/move-task.ts';
 import { findVerification } from '../db/task-moves.ts';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { defaultLimits } from '@vision/shared/contracts/limits';
+import { defaultLimits } from '@vision/contracts/limits';
 import { testToken } from '@vision/shared/testing/service-keys';
 import type { Answer, CallOptions } from './system.ts';
 

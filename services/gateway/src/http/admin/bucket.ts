@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { scanCursors, scanObjects } from '@vision/shared/contracts/objects';
-import { bucketDecision } from '@vision/shared/contracts/retention';
-import { exampleTaskRecord } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { scanCursors, scanObjects } from '@vision/contracts/objects';
+import { bucketDecision } from '@vision/contracts/retention';
+import { exampleTaskRecord } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { decideBucket } from '../../use-cases/decide-bucket.ts';

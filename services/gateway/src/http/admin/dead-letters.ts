@@ -6,8 +6,8 @@ import {
   replayRequest,
   shownDeadLetter,
   topicNames,
-} from '@vision/shared/contracts/dead-letters';
-import { fail } from '@vision/shared/errors';
+} from '@vision/contracts/dead-letters';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { listDeadLetters, replayDeadLetters, showDeadLetter } from '../../use-cases/dead-letters.ts';

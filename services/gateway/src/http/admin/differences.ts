@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { difference } from '@vision/shared/contracts/audit';
-import { counterRepair, quotaKind } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import { difference } from '@vision/contracts/audit';
+import { counterRepair, quotaKind } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { job } from '@vision/shared/contracts/inference';
-import { exampleTaskRecord, listJobsOfBackend as listing } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { job } from '@vision/contracts/inference';
+import { exampleTaskRecord, listJobsOfBackend as listing } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { republished, republishRequest } from '@vision/shared/contracts/outbox';
-import { fail } from '@vision/shared/errors';
+import { republished, republishRequest } from '@vision/contracts/outbox';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { endedReservation } from '@vision/shared/contracts/quota';
-import { exampleTaskRecord } from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+import { endedReservation } from '@vision/contracts/quota';
+import { exampleTaskRecord } from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
-import { keyScopes } from '@vision/shared/contracts/scopes';
-import { fail } from '@vision/shared/errors';
+import { keyScopes } from '@vision/contracts/scopes';
+import { fail } from '@vision/contracts/errors';
 import type { ApiKey } from '../../domain/api-key.ts';
 
 export const subject = z

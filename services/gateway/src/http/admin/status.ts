@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exampleReplicaStatus, replicaStatus, serviceStatus } from '@vision/shared/contracts/status';
+import { exampleReplicaStatus, replicaStatus, serviceStatus } from '@vision/contracts/status';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

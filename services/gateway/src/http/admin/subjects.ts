@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { defaultLimits, subjectLimits } from '@vision/shared/contracts/limits';
-import { exampleUsage, usageReply } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import { defaultLimits, subjectLimits } from '@vision/contracts/limits';
+import { exampleUsage, usageReply } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import { limitsChange } from '../../domain/limits.ts';

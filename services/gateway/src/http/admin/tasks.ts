@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { happening } from '@vision/shared/contracts/history';
-import { uuidForm } from '@vision/shared/contracts/ids';
+import { happening } from '@vision/contracts/history';
+import { uuidForm } from '@vision/contracts/ids';
 import {
   exampleTaskRecord,
   internalTask,
@@ -8,8 +8,8 @@ import {
   listBackendJobs as listBackendJobsQuestion,
   listInternalTasks,
   taskFilter,
-} from '@vision/shared/contracts/tasks';
-import { fail } from '@vision/shared/errors';
+} from '@vision/contracts/tasks';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

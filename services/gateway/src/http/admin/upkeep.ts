@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { verificationReply } from '@vision/shared/contracts/quota';
-import { fail } from '@vision/shared/errors';
+import { verificationReply } from '@vision/contracts/quota';
+import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';

@@ -1,11 +1,11 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
-import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
+import { leaseWatchMigration } from '@vision/creation/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
-import { bucketOwnerMigration } from '@vision/shared/object-store/bucket-owner';
-import { sweepMarksMigration } from '@vision/shared/object-store/sweep-marks';
-import { outboxMigration } from '@vision/shared/messaging/outbox';
-import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
+import { bucketOwnerMigration } from '@vision/objects/bucket-owner';
+import { sweepMarksMigration } from '@vision/creation/sweep-marks';
+import { outboxMigration } from '@vision/kafka/outbox';
+import { outboxKeyMigration } from '@vision/kafka/outbox-history';
 import { imageCalls } from './0001-image-calls.ts';
 import { clientRefs } from './0002-client-ref.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Credentials } from '@vision/shared/net/digest-auth';
+import type { Credentials } from '@vision/streams/digest-auth';
 
 /**
  * What has to follow the name of the application at the next try, after a refusal that asks for credentials.

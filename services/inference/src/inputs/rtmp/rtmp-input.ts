@@ -1,5 +1,5 @@
 import { addAbortListener } from 'node:events';
-import { credentialsOf } from '@vision/shared/net/stream-url';
+import { credentialsOf } from '@vision/streams/stream-url';
 import type { LiveInput, OpenOptions } from '../live-input.ts';
 import { matroskaInput } from '../video/matroska-input.ts';
 import { createRtmpConnection } from './rtmp-connection.ts';

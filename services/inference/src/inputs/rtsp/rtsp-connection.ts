@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { answerChallenge } from '@vision/shared/net/digest-auth';
-import type { Credentials } from '@vision/shared/net/digest-auth';
+import { answerChallenge } from '@vision/streams/digest-auth';
+import type { Credentials } from '@vision/streams/digest-auth';
 import { SourceError } from '../../domain/source-error.ts';
 import type { Budget } from '../budget.ts';
 import { withinTime } from '../within-time.ts';

@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events';
 import type { Socket } from 'node:net';
-import { credentialsOf } from '@vision/shared/net/stream-url';
+import { credentialsOf } from '@vision/streams/stream-url';
 import type { Budget } from '../budget.ts';
 import type { LiveInput, OpenOptions } from '../live-input.ts';
 import { matroskaInput } from '../video/matroska-input.ts';

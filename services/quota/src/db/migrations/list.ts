@@ -1,7 +1,7 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
-import { positionEpochsMigration, positionsMigration } from '@vision/shared/messaging/positions';
+import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
 import { ledgerTables } from './0001-ledger-tables.ts';
 import { ledgerClock } from './0002-ledger-clock.ts';
 import { reserveUnitsFunction } from './0003-reserve-units.ts';

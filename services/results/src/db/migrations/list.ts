@@ -1,10 +1,10 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
-import { outboxMigration } from '@vision/shared/messaging/outbox';
-import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
-import { positionEpochsMigration, positionsMigration } from '@vision/shared/messaging/positions';
-import { bucketOwnerMigration } from '@vision/shared/object-store/bucket-owner';
+import { outboxMigration } from '@vision/kafka/outbox';
+import { outboxKeyMigration } from '@vision/kafka/outbox-history';
+import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
+import { bucketOwnerMigration } from '@vision/objects/bucket-owner';
 import { resultTables } from './0001-result-tables.ts';
 import { ends } from './0002-ends.ts';
 import { viewChanges, viewChangesIndex } from './0003-audit.ts';

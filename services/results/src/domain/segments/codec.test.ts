@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import { selectObjects, toStored } from '../stored-objects.ts';
 import { SegmentDamagedError } from './bytes.ts';
 import type { SegmentBody } from './column-body.ts';

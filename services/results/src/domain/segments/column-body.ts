@@ -1,4 +1,4 @@
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import type { ObjectView } from '../fold/tracks.ts';
 import { eachStoredObject, selectObjects } from '../stored-objects.ts';
 import { isFiltering, isInArea } from '../object-filter.ts';

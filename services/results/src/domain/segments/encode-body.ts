@@ -1,4 +1,4 @@
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 import { storedLabels } from '../stored-objects.ts';
 import { ByteWriter } from './bytes.ts';
 import { Dictionary, fold, NumberColumn, unseenTrack } from './columns.ts';

@@ -1,4 +1,4 @@
-import type { TrackedObject } from '@vision/shared/contracts/detection';
+import type { TrackedObject } from '@vision/contracts/detection';
 
 /** Whole numbers that stand for one object: its score, then what the form says of its box. */
 export const NUMBERS = 5;

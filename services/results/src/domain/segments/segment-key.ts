@@ -1,4 +1,4 @@
-import { withoutOwner } from '@vision/shared/contracts/object-keys';
+import { withoutOwner } from '@vision/contracts/object-keys';
 
 /** Below this prefix of the object store lies every segment. */
 export const SEGMENT_PREFIX = 'segments/';

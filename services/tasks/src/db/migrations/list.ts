@@ -1,12 +1,12 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
-import { leaseWatchMigration } from '@vision/shared/db/lease-watch';
+import { leaseWatchMigration } from '@vision/creation/lease-watch';
 import type { Migration } from '@vision/shared/db/migrate';
-import { bucketOwnerMigration } from '@vision/shared/object-store/bucket-owner';
-import { sweepMarksMigration } from '@vision/shared/object-store/sweep-marks';
-import { outboxMigration } from '@vision/shared/messaging/outbox';
-import { outboxKeyMigration } from '@vision/shared/messaging/outbox-history';
-import { positionEpochsMigration, positionsMigration } from '@vision/shared/messaging/positions';
+import { bucketOwnerMigration } from '@vision/objects/bucket-owner';
+import { sweepMarksMigration } from '@vision/creation/sweep-marks';
+import { outboxMigration } from '@vision/kafka/outbox';
+import { outboxKeyMigration } from '@vision/kafka/outbox-history';
+import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
 import { idempotencyKeys, taskMoves, tasks } from './0001-tasks.ts';
 import { attemptsOfJobs } from './0004-attempts-of-jobs.ts';
 import { submissionsByTime } from './0005-audit.ts';

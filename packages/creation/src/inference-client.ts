@@ -1,0 +1,249 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { httpUrl, millis, tokens } from '@vision/shared/config';
+import { listBackendDifferences } from '@vision/contracts/audit';
+import type { Difference } from '@vision/contracts/audit';
+import {
+  activeJobs,
+  activeJobsPath,
+  capacityReply,
+  detection,
+  healthReply,
+  job,
+  jobList,
+  ownerHeader,
+  processorTimeHeader,
+  processorTimesOf,
+} from '@vision/contracts/inference';
+import type { ActiveJobs, CapacityReply, Detection, HealthReply, Job, NewJob } from '@vision/contracts/inference';
+import { pathTo } from '@vision/contracts/question';
+import { fail } from '@vision/contracts/errors';
+import type { AppError } from '@vision/contracts/errors';
+import { createBreaker } from '@vision/shared/http/breaker';
+import type { Breaker, BreakerState } from '@vision/shared/http/breaker';
+import { call } from '@vision/shared/http/call';
+import type { CallReply, CallRequest } from '@vision/shared/http/call';
+import type { TokenSigner } from '@vision/shared/http/service-token';
+import { expectBody, judgeCapacity, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
+import { submit } from './inference/submit.ts';
+import type { SubmitOutcome } from './inference/submit.ts';
+
+/** Settings of the services that call the inference backend. */
+export const inferenceClientConfig = {
+  INFERENCE_URL: httpUrl()
+    .optional()
+    .describe('Address of the inference backend; if absent, create requests are answered with OP-SYS-UNAVAILABLE'),
+  INFERENCE_TOKEN: tokens(1)
+    .transform(([first]) => first)
+    .optional()
+    .describe(
+      'Static bearer token for a backend that requires one; of several, comma separated, the first is sent. If absent, calls carry a service token.',
+    ),
+  BREAKER_RESET_MS: millis(5_000).describe('Time that the circuit breaker stays open before it allows a trial call'),
+  SUBMIT_TIMEOUT_MS: millis(5_000).describe(
+    'Maximum time of one create request for the backend: the capacity query (at most a third of it and 2 s) and the submission',
+  ),
+  DETECT_TIMEOUT_MS: millis(20_000).describe('Timeout of the detection of one image'),
+};
+
+export interface DetectInput {
+  /** The subject that the picture is for; the backend learns a digest of it. */
+  owner: string;
+  sceneCode: string;
+  minScore: number;
+  /** The picture; a stream is read once, and says how long it is. */
+  picture: Buffer | { stream: Readable; bytes: number };
+  contentType: 'image/jpeg' | 'image/png' | 'image/webp';
+  signal?: AbortSignal | undefined;
+}
+
+/** The detections of a picture, or that it is at fault, with the processor time it took. */
+export type DetectOutcome = { processorMs: number } & (
+  { outcome: 'detected'; detection: Detection } | { outcome: 'unreadable'; error: AppError }
+);
+
+export interface InferenceClient {
+  /** @param leftMs what earlier questions for this job left of the limit of a submission */
+  submitJob: (job: NewJob, leftMs?: number) => Promise<SubmitOutcome>;
+  /**
+   * Jobs that could begin now; undefined for a backend that does not tell. Asked behind the breaker of submissions, for
+   * which only silence counts. @throws AppError of kind `unavailable`.
+   */
+  readCapacity: (timeoutMs: number) => Promise<CapacityReply | undefined>;
+  /** Up to 100 ids; jobs that the backend does not have are left out. @throws AppError of kind `unavailable`. */
+  readJobs: (ids: readonly string[]) => Promise<Job[]>;
+  /**
+   * Jobs that have not ended, including those without a task; undefined for a backend that does not list them.
+   * @throws AppError of kind `unavailable`.
+   */
+  readActiveJobs: (page: { after?: string | undefined; limit: number }) => Promise<ActiveJobs | undefined>;
+  /**
+   * Asks for a stop; resolves once the backend acknowledged it. `wasLive`: the backend had the job and it had not
+   * ended. Stops of unknown ids are acknowledged too, with `wasLive` false. @throws AppError of kind `unavailable`.
+   */
+  stopJob: (id: string) => Promise<{ job: Job; wasLive: boolean }>;
+  /**
+   * `unreadable` carries OP-TASK-REQUEST-INVALID `image_unreadable`. @throws AppError of kind `unavailable`
+   * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the
+   * reason of `signal` when aborted.
+   */
+  detect: (input: DetectInput) => Promise<DetectOutcome>;
+  /**
+   * What the audits of the backend found; none for a backend that has no audits.
+   * @throws AppError of kind `unavailable`.
+   */
+  readDifferences: () => Promise<Difference[]>;
+  /** @throws AppError of kind `unavailable` when the backend is not ready. */
+  readHealth: () => Promise<HealthReply>;
+  /**
+   * @throws AppError OP-TASK-BREAKER-OPEN when work of this kind would be refused now, OP-SYS-UNAVAILABLE
+   * without a backend.
+   */
+  assertAccepting: (operation: 'submit' | 'detect') => void;
+  /** State of the breaker; while it is half-open one call may try and the others are refused. */
+  breakerState: (operation: 'submit' | 'detect') => BreakerState;
+  /** Every breaker with its state, for operators. */
+  breakers: () => { name: string; state: BreakerState }[];
+  /** Ends the timers of the breakers. */
+  close: () => void;
+}
+
+export interface InferenceClientOptions {
+  baseUrl: string | undefined;
+  /** Sent as it is; for backends that know nothing of our services. */
+  token?: string | undefined;
+  /** Signs the token that is sent when there is no static one. */
+  signer?: TokenSigner | undefined;
+  breakerResetMs: number;
+  submitTimeoutMs?: number | undefined;
+  detectTimeoutMs?: number | undefined;
+  readTimeoutMs?: number | undefined;
+}
+
+/** Calls to the inference backend, each operation behind a breaker of its own. */
+export function createInferenceClient(options: InferenceClientOptions): InferenceClient {
+  const { submitTimeoutMs = 5_000, detectTimeoutMs = 20_000, readTimeoutMs = 5_000 } = options;
+  const breakerFor = (operation: string) =>
+    createBreaker({ upstream: 'inference', operation, resetMs: options.breakerResetMs });
+  const breakers = {
+    submit: breakerFor('submit'),
+    read: breakerFor('read'),
+    stop: breakerFor('stop'),
+    detect: breakerFor('detect'),
+  };
+  const send = senderTo(options);
+  const through = (breaker: Breaker, request: BackendRequest) => send({ ...request, breakerState: breaker.state() });
+  const ask = (breaker: Breaker, request: BackendRequest) => breaker.run(() => through(breaker, request), judgeReply);
+  return {
+    submitJob: (newJob, leftMs) => {
+      const request = { ...submitRequest, json: newJob, timeoutMs: submitTimeoutMs, leftMs };
+      return submit(breakers.submit, newJob, () => through(breakers.submit, request));
+    },
+    async readCapacity(timeoutMs) {
+      const askOnce = () => through(breakers.submit, { ...capacityRequest, timeoutMs });
+      return toCapacity(await unavailableOn(breakers.submit.run(askOnce, judgeCapacity)));
+    },
+    async readJobs(ids) {
+      if (ids.length === 0) return [];
+      const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
+      const request = { operation: 'read', method: 'GET', path, timeoutMs: readTimeoutMs } as const;
+      return expectBody(jobList, await unavailableOn(ask(breakers.read, request))).jobs;
+    },
+    readActiveJobs: (page) => readActiveJobs((request) => send({ ...request, timeoutMs: readTimeoutMs }), page),
+    async stopJob(id) {
+      const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
+      const request = { operation: 'stop', method: 'POST', path, timeoutMs: readTimeoutMs } as const;
+      const reply = await unavailableOn(ask(breakers.stop, request));
+      return { job: expectBody(job, reply), wasLive: reply.status === 202 };
+    },
+    detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
+    async readDifferences() {
+      if (options.baseUrl === undefined) return [];
+      const { path, reply } = listBackendDifferences;
+      const answer = await unavailableOn(
+        send({ operation: 'differences', method: 'GET', path, timeoutMs: readTimeoutMs }),
+      );
+      return answer.status === 404 ? [] : expectBody(reply, answer).items;
+    },
+    async readHealth() {
+      return expectBody(
+        healthReply,
+        await unavailableOn(send({ operation: 'health', method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
+      );
+    },
+    assertAccepting(operation) {
+      if (options.baseUrl === undefined) throw notConfigured();
+      breakers[operation].assertAccepting();
+    },
+    breakerState: (operation) => breakers[operation].state(),
+    breakers: () =>
+      Object.entries(breakers).map(([name, breaker]) => ({ name: `inference.${name}`, state: breaker.state() })),
+    close: () => Object.values(breakers).forEach((breaker) => breaker.shutdown()),
+  };
+}
+
+async function readActiveJobs(
+  ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
+  page: { after?: string | undefined; limit: number },
+): Promise<ActiveJobs | undefined> {
+  const path = pathTo(activeJobsPath, undefined, page);
+  const reply = await unavailableOn(ask({ operation: 'list', method: 'GET', path }));
+  return reply.status === 404 ? undefined : expectBody(activeJobs, reply);
+}
+
+type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher'> & { path: string };
+
+const submitRequest = { operation: 'submit', method: 'POST', path: '/v1/jobs' } as const;
+const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capacity' } as const;
+
+const toCapacity = (reply: CallReply): CapacityReply | undefined =>
+  reply.status === 404 ? undefined : expectBody(capacityReply, reply);
+
+/** Who a call is for that acts for nobody in particular. */
+const NOBODY = { subject: 'service' };
+
+function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
+  return async ({ path, headers, ...request }: BackendRequest): Promise<CallReply> => {
+    if (baseUrl === undefined) throw notConfigured();
+    const bearer = token ?? (await signer?.sign('inference', NOBODY));
+    const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
+    return call({
+      ...request,
+      wordFor,
+      upstream: 'inference',
+      url: baseUrl + path,
+      headers: { ...authorization, ...headers },
+    });
+  };
+}
+
+const notConfigured = () => fail.sysUnavailable('inference_not_configured');
+
+async function detect(
+  input: DetectInput,
+  ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
+): Promise<DetectOutcome> {
+  const query = new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) });
+  const { picture } = input;
+  const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
+  const headers = {
+    'content-type': input.contentType,
+    'content-length': String(length),
+    [ownerHeader]: createHash('sha256').update(input.owner).digest('hex').slice(0, 32),
+  };
+  const request = {
+    operation: 'detect',
+    method: 'POST' as const,
+    path: `/v1/detect?${query.toString()}`,
+    bytes,
+    headers,
+    signal: input.signal,
+  };
+  const reply = await unavailableOn(ask(request), input.signal);
+  const [processorMs = 0] = processorTimesOf(reply.headers[processorTimeHeader]);
+  if (reply.status === 422) {
+    const error = fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');
+    return { outcome: 'unreadable', error, processorMs };
+  }
+  return { outcome: 'detected', detection: expectBody(detection, reply), processorMs };
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { refusal } from '@vision/contracts/inference';
+import { AppError, fail } from '@vision/contracts/errors';
+import type { Settled, Verdict } from '@vision/shared/http/breaker';
+import { bodyAs, CallError } from '@vision/shared/http/call';
+import type { CallReply } from '@vision/shared/http/call';
+import { outcomeOf } from '@vision/shared/upstream/classify';
+import { isTimeout } from '@vision/shared/upstream/error-type';
+import type { CallOutcome } from '@vision/shared/upstream/error-type';
+
+/**
+ * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
+ * left and a name that nobody knows say nothing about it.
+ */
+export function judgeReply(settled: Settled<CallReply>): Verdict {
+  if ('error' in settled) {
+    const { error } = settled;
+    const saysNothing = error instanceof CallError && ['aborted', 'name_unknown'].includes(error.reason);
+    return error instanceof AppError || saysNothing ? 'neutral' : 'fault';
+  }
+  const { status } = settled.value;
+  if (status < 300) return 'ok';
+  if (status === 503 && bodyAs(refusal, settled.value)?.reason === 'saturated') return 'neutral';
+  return status >= 400 && status < 500 ? 'neutral' : 'fault';
+}
+
+/**
+ * After any other answer than its capacity, and after a failure at once, a create goes on to its submission, and that
+ * counts. A create without an answer in time ends there.
+ */
+export const judgeCapacity = (settled: Settled<CallReply>): Verdict =>
+  'error' in settled && isTimeout(outcomeOf(settled.error)) ? 'fault' : 'neutral';
+
+/** A refusal for lack of room in the words of spans and metrics. */
+export function wordFor({ status, body }: CallReply): CallOutcome | undefined {
+  return status === 503 && refusal.safeParse(body).data?.reason === 'saturated' ? 'saturated' : undefined;
+}
+
+/** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */
+export async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSignal): Promise<CallReply> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    throw error instanceof CallError ? asUnavailableError(error) : error;
+  }
+}
+
+/** What the caller is told of a call without an answer. */
+export function asUnavailableError(error: CallError): AppError {
+  if (error.reason === 'name_unknown') return fail.sysUnavailable('inference_name_unknown', error);
+  return fail.upstreamDown('inference_unreachable', error);
+}
+
+/** @throws AppError OP-TASK-UPSTREAM-DOWN for an answer of another form or status. */
+export function expectBody<T>(schema: z.ZodType<T>, reply: CallReply): T {
+  const body = reply.status < 300 ? bodyAs(schema, reply) : undefined;
+  if (body === undefined) throw fail.upstreamDown('inference_answer_unexpected', new Error(`status ${reply.status}`));
+  return body;
+}

@@ -1,0 +1,124 @@
+import type { Knex } from 'knex';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
+import type { Logger } from '@vision/shared/logger';
+import { anySome, wakeFound } from '@vision/shared/db/looks';
+import type { Look } from '@vision/shared/db/looks';
+import type { Migration } from '@vision/shared/db/migrate';
+
+/**
+ * What keeps living holders of leases through an outage of their database: nobody can renew a lease while it is away,
+ * so a lease that has run out says nothing of its holder then. Every process that takes leases over leaves a sign of
+ * life in `lease_watch`. A gap in these signs was an outage for all of them; after it nothing is taken over for one
+ * lease, in which holders renew. Who is cut off alone leaves no gap, because the others go on.
+ *
+ * SQL that takes something over says `lease_until <= now() and (select may_take_over())`.
+ */
+export const leaseWatchMigration: Migration = {
+  name: 'shared-lease-watch',
+  up: async (db) => {
+    await db.raw(`
+      create table if not exists lease_watch (
+        only_row boolean primary key default true check (only_row),
+        seen_at timestamptz not null,
+        valid_until timestamptz not null,
+        take_over_from timestamptz not null
+      )`);
+    await db.raw(`
+      insert into lease_watch (seen_at, valid_until, take_over_from) values (now(), now(), now()) on conflict do nothing`);
+    await db.raw(`
+      create or replace function may_take_over() returns boolean language sql stable as $$
+        select exists (select from lease_watch where now() between take_over_from and valid_until)
+      $$`);
+  },
+  down: async (db) => {
+    await db.raw('drop function if exists may_take_over()');
+    await db.raw('drop table if exists lease_watch');
+  },
+};
+
+export interface LeaseWatchOptions {
+  db: Knex;
+  logger: Logger;
+  /** How long leases last that are renewed every third of it. */
+  leaseMs: number;
+  /** True in SQL while there is something to take over; an index has to answer it. */
+  dead: string;
+  /** What is looked for in the same statement. */
+  looks: Look[];
+  /**
+   * Brings back what lies further ahead than any lease can: the clock was ahead when it was written. Called after each
+   * gap, because a clock that was stepped back leaves one.
+   */
+  afterGap?: () => Promise<void>;
+}
+
+export interface LeaseWatch extends Poller {
+  /** Whether there was something to take over at the last sign. */
+  sawDead: () => boolean;
+}
+
+/**
+ * Leaves the signs of life of this process, and looks in the same statement whether there is anything to take over, or
+ * other work that nobody told of.
+ * Without these signs nothing is taken over by anybody.
+ */
+export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
+  const { db, logger, leaseMs, dead, looks, afterGap } = options;
+  // Two signs within the longest gap that does not count: one that is late is no outage.
+  const intervalMs = Math.min(leaseMs / 6, LONGEST_PAUSE_MS);
+  let sawDead = false;
+  let isAfterGap = false;
+  const poller = createPoller({
+    name: 'lease-watch',
+    intervalMs,
+    maxBackoffMs: intervalMs,
+    logger,
+    run: async () => {
+      const { isGap, isDead, found } = await leaveSign(db, { leaseMs, dead, looks });
+      if (isGap) logger.info({ lease_ms: leaseMs }, 'nothing is taken over for one lease, after a gap');
+      isAfterGap ||= isGap;
+      sawDead = isDead;
+      wakeFound(looks, found);
+      // A failure is tried again with the next sign.
+      if (isAfterGap) await afterGap?.();
+      isAfterGap = false;
+      return 0;
+    },
+  });
+  return { ...poller, sawDead: () => sawDead };
+}
+
+/** However long leases are, other work does not wait for longer. */
+const LONGEST_PAUSE_MS = 2_000;
+
+interface Seen {
+  /** There was a gap in the signs. */
+  isGap: boolean;
+  /** There is something to take over. */
+  isDead: boolean;
+  /** Of each look. */
+  found: boolean[];
+}
+
+/**
+ * Gaps below a third of a lease do not count: a holder renews at least once between such an outage and the end of its
+ * lease.
+ */
+export async function leaveSign(
+  db: Knex,
+  { leaseMs, dead, looks }: Pick<LeaseWatchOptions, 'leaseMs' | 'dead' | 'looks'>,
+): Promise<Seen> {
+  // The clock is read while the row is locked: another process may have left its sign a moment ago.
+  const { rows } = await db.raw<{ rows: [Seen] }>(
+    `update lease_watch
+        set take_over_from = case when clock_timestamp() between seen_at and seen_at + make_interval(secs => :gapS)
+                                  then take_over_from else clock_timestamp() + make_interval(secs => :leaseS) end,
+            seen_at = clock_timestamp(),
+            valid_until = clock_timestamp() + make_interval(secs => :gapS)
+      returning take_over_from > statement_timestamp() + make_interval(secs => :leaseS) as "isGap",
+                (${dead}) as "isDead", ${anySome(looks)} as found`,
+    { leaseS: leaseMs / 1000, gapS: leaseMs / 3000 },
+  );
+  return rows[0];
+}

@@ -1,0 +1,208 @@
+import { markOf, setMark } from '@vision/shared/audit/differences';
+import { databaseNow } from '@vision/shared/db/clock';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { claimTurn, keepTurn } from '@vision/shared/db/turns';
+import { createCounter, createGauge } from '@vision/shared/telemetry/instruments';
+import { sweepMetrics } from '@vision/shared/telemetry/shared-metrics';
+import { standingOf } from '@vision/objects/bucket-owner';
+import type { OwnedObjects } from '@vision/objects/bucket-owner';
+import type { ObjectStore } from '@vision/objects/object-store';
+import { ownPrefixOf } from '@vision/objects/own-prefix';
+import {
+  clearReached,
+  countCandidates,
+  dueCandidates,
+  forgetCandidates,
+  markUnused,
+  reachedKey,
+  setReached,
+} from './sweep-marks.ts';
+
+/** Stored objects of one kind. Their keys hold ids of tasks (UUIDv7), so they are in the order of time. */
+export interface Sweep extends OwnedObjects {
+  /** Behind the prefix of a database: below the keys of all ids made at this instant or later, above all before. */
+  firstKeyAt: (instant: Date) => string;
+  /** Younger objects stay, as the store dates them. */
+  ageMs: number;
+  /** Longest time from the making of an id until its object is whole. */
+  uploadMs: number;
+  /** How often everything is looked at. */
+  fullEveryMs: number;
+  /** Time from the mark of an unused object until it is removed. */
+  graceMs: number;
+}
+
+const PAGE = 500;
+/** Clocks of the store, the database and the replicas differ by less. */
+const CLOCKS_MS = 60_000;
+/**
+ * Dead processes leave few objects behind. A page of which the database does not know more than this was written beside
+ * another database: this one is new, restored from an older copy, or belongs to another installation.
+ */
+const MOST_UNKNOWN = { objects: 20, share: 0.2 };
+/** Of an interval, less than the whole: replicas do not come back to the millisecond. */
+const TURN = 0.9;
+
+/**
+ * Marks old objects that nothing refers to, and removes those that were marked before the grace, if it is the turn of
+ * this replica. Lists those that became old enough since the last sweep, and seldom all. A sweep that is cut short is
+ * gone on with in the next turn.
+ * @returns how many were removed; undefined when it is another replica's turn, or sweeps are off
+ */
+export async function sweepInTurn(
+  sweep: Sweep,
+  { everyMs, signal }: { everyMs: number; signal?: AbortSignal | undefined },
+): Promise<number | undefined> {
+  // Shown from the start, also by a replica that sweeps nothing.
+  instruments();
+  const scope = await scopeOf(sweep);
+  if (!scope || !(await claimTurn(sweep.db, marksOf(sweep).turn, TURN * everyMs))) return undefined;
+  const goOn = async () => {
+    await keepTurn(sweep.db, marksOf(sweep).turn);
+    return !signal?.aborted;
+  };
+  const cutOff = await cutOffOf(sweep);
+  await markNew(sweep, { own: scope.own, cutOff, goOn });
+  if (!signal?.aborted) await goOnThroughAll(sweep, { below: scope.below, cutOff, goOn });
+  return signal?.aborted ? 0 : removeDue(sweep, scope.below, goOn);
+}
+
+/** The same with all objects, whichever replica's turn it is. @returns how many were removed */
+export async function sweepAll(sweep: Sweep): Promise<number> {
+  const scope = await scopeOf(sweep);
+  if (!scope) return 0;
+  const range = { look: 'all', below: scope.below, after: '', cutOff: await cutOffOf(sweep) } as const;
+  const goOn = () => Promise.resolve(true);
+  await mark(sweep, range, goOn);
+  return removeDue(sweep, scope.below, goOn);
+}
+
+/** What lies below these may be removed for a missing row; undefined when nothing may. */
+interface Scope {
+  /** What this database writes now. */
+  own: string;
+  /** All of the bucket for its only owner; where others have marks too, what is its own by its key. */
+  below: string;
+}
+
+async function scopeOf(sweep: Sweep): Promise<Scope | undefined> {
+  const standing = await standingOf(sweep);
+  if (standing !== 'owner' && standing !== 'shared') return undefined;
+  const own = await ownPrefixOf(sweep);
+  return { own, below: standing === 'owner' ? sweep.prefix : own };
+}
+
+/** Whether to go on after a page that ended with this key. */
+type GoOn = (lastKey: string) => Promise<boolean>;
+
+/** The keys between the mark and the age at which objects may be marked. */
+async function markNew(sweep: Sweep, { own, cutOff, goOn }: { own: string; cutOff: Date; goOn: GoOn }): Promise<void> {
+  const { db, firstKeyAt } = sweep;
+  const { sweptTo } = marksOf(sweep);
+  // Without a mark this is the first sweep. What is older is then seen by the look through all.
+  const swept = (await markOf(db, sweptTo)) ?? cutOff;
+  // An object whose upload took long was younger than its key tells when the mark passed it.
+  const from = new Date(swept.getTime() - sweep.uploadMs - CLOCKS_MS);
+  const keys = { after: own + firstKeyAt(from), before: own + firstKeyAt(cutOff) };
+  if (await mark(sweep, { look: 'new', below: own, ...keys, cutOff }, goOn)) await setMark(db, sweptTo, cutOff);
+}
+
+/**
+ * Everything, once in `fullEveryMs`: objects that came after the mark had passed their keys, and keys of other forms.
+ * How far it came is noted after each page.
+ */
+async function goOnThroughAll(
+  sweep: Sweep,
+  { below, cutOff, goOn }: { below: string; cutOff: Date; goOn: GoOn },
+): Promise<void> {
+  const { db, name, fullEveryMs } = sweep;
+  await inTransaction(db, async (tx) => {
+    if (await claimTurn(tx, marksOf(sweep).lookedThrough, fullEveryMs)) await setReached(tx, name, '');
+  });
+  const after = await reachedKey(db, name);
+  if (after === undefined) return;
+  const isWhole = await mark(sweep, { look: 'all', below, after, cutOff }, async (lastKey) => {
+    await setReached(db, name, lastKey);
+    return goOn(lastKey);
+  });
+  if (isWhole) await clearReached(db, name);
+}
+
+interface Range {
+  look: 'new' | 'all';
+  below: string;
+  after: string;
+  before?: string;
+  cutOff: Date;
+}
+
+const instruments = () => ({
+  looked: createCounter(sweepMetrics.objects),
+  refused: createCounter(sweepMetrics.refused),
+  candidates: createGauge(sweepMetrics.candidates),
+});
+
+/** Marks unused objects page by page. @returns whether it came to the end */
+async function mark(sweep: Sweep, { look, below, after, before, cutOff }: Range, goOn: GoOn): Promise<boolean> {
+  const { db, name, store, findUnused } = sweep;
+  const { looked, refused } = instruments();
+  for await (const page of pagesOf(store.list(below, after), before)) {
+    looked.add(page.length, { look });
+    const old = page.filter(({ modifiedAt }) => modifiedAt <= cutOff).map(({ key }) => key);
+    // Asked after they were listed: what refers to an object is stored before the object is.
+    const unused = old.length > 0 ? await findUnused(old) : [];
+    if (isRefused(sweep, { old, unused })) refused.add(unused.length);
+    else await markUnused(db, name, unused);
+    if (!(await goOn(page.at(-1)?.key ?? ''))) return false;
+  }
+  return true;
+}
+
+/** Removes what was marked before the grace and is still unused. @returns how many */
+async function removeDue(sweep: Sweep, below: string, goOn: GoOn): Promise<number> {
+  const { db, name, store, findUnused, graceMs } = sweep;
+  let removed = 0;
+  for (;;) {
+    const due = await dueCandidates(db, name, { below, graceMs, limit: PAGE });
+    const unused = due.length > 0 ? await findUnused(due) : [];
+    if (unused.length > 0) await store.remove(unused);
+    await forgetCandidates(db, name, due);
+    removed += unused.length;
+    if (!(await goOn(due.at(-1) ?? '')) || due.length < PAGE) break;
+  }
+  instruments().candidates.record(await countCandidates(db, name), { sweep: name });
+  return removed;
+}
+
+/** Whether so many objects of a page are unknown that none of them may be removed. */
+function isRefused({ name, logger }: Sweep, { old, unused }: { old: string[]; unused: string[] }): boolean {
+  if (unused.length <= Math.max(MOST_UNKNOWN.objects, MOST_UNKNOWN.share * old.length)) return false;
+  const counts = { sweep: name, objects: old.length, unknown: unused.length };
+  logger.error({ ...counts, object_key: unused[0] }, 'sweep refused: database does not know too many stored objects');
+  return true;
+}
+
+type Listed = ReturnType<ObjectStore['list']> extends AsyncIterable<infer T> ? T : never;
+
+async function* pagesOf(listed: AsyncIterable<Listed>, before: string | undefined): AsyncGenerator<Listed[]> {
+  let page: Listed[] = [];
+  for await (const object of listed) {
+    if (before !== undefined && object.key >= before) break;
+    page.push(object);
+    if (page.length < PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+async function cutOffOf({ db, ageMs }: Sweep): Promise<Date> {
+  return new Date((await databaseNow(db)).getTime() - ageMs);
+}
+
+const marksOf = ({ name }: Sweep) => ({
+  turn: `${name}_swept`,
+  /** Ids before it were looked at when they were old enough. */
+  sweptTo: `${name}_swept_to`,
+  lookedThrough: `${name}_looked_through`,
+});

@@ -1,0 +1,210 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
+import type { Knex } from 'knex';
+import { z } from 'zod';
+import type { EventDefinition } from '@vision/contracts/envelope';
+import { readHeaders, readJson } from './cloud-event.ts';
+import { handlerFailed, putAside } from './dead-letter.ts';
+import type { DeadLetterReason } from './dead-letter.ts';
+import { createEventConsumer } from './event-consumer.ts';
+import type { ConsumerTools, EventConsumer } from './event-consumer.ts';
+import type { KafkaClient } from './kafka.ts';
+import { epochsOf } from './leader-epoch.ts';
+import type { Epochs } from './leader-epoch.ts';
+import type { EffectTransaction, Passing } from './progress.ts';
+import type { Outcome } from './settlement.ts';
+import type { ReceivedEvent } from './subscription.ts';
+import { HELD_UP, isLineDue } from './persist.ts';
+import { inBatchSpan } from './consumer-spans.ts';
+
+export interface BatchConsumerOptions {
+  /** The database that the effects go to; it has the table of `positionsMigration`. */
+  db: Knex;
+  kafka: KafkaClient;
+  groupId: string;
+  topic: string;
+  /** Types the handler knows; others are passed over. Tell them apart with `isEvent(definition, event)`. */
+  definitions: EventDefinition[];
+  /**
+   * Stores a run of events of one partition, in order, in `meta.transaction`, which also moves the position of the
+   * consumer. Repeats happen, also of parts of a batch in other groupings. When it fails for no outage, the events are
+   * given to it one by one, so that only those at fault are put aside. None is for a fault of the database.
+   */
+  handle: (events: ReceivedEvent<unknown>[], meta: BatchMeta) => Promise<void>;
+  onFatal: (error: Error) => void;
+  /** How often the positions of partitions at rest are compared with the database. */
+  compareMs?: number;
+  /** Events per call at most. */
+  chunkSize?: number;
+  concurrency?: number;
+  /** Tries of a single event that fails for no outage. */
+  maxAttempts?: number;
+}
+
+export interface BatchMeta {
+  topic: string;
+  partition: number;
+  /** The one transaction of this run of events. */
+  transaction: EffectTransaction;
+  signal: AbortSignal;
+}
+
+/**
+ * Consumes many small events in batches (frames). Otherwise as `createConsumer`; the spans of a batch link
+ * to its producers.
+ */
+export function createBatchConsumer(options: BatchConsumerOptions): EventConsumer {
+  const { db, kafka, groupId, topic, definitions, onFatal, concurrency = 2, compareMs } = options;
+  const byType = new Map(definitions.map((definition) => [definition.type, definition]));
+  return createEventConsumer({ db, kafka, groupId, topics: [topic], onFatal, compareMs }, (tools) => {
+    const batches = { ...options, ...tools, byType };
+    return {
+      partitionsConsumedConcurrently: concurrency,
+      eachBatchAutoResolve: false,
+      eachBatch: async (payload) => {
+        const { topic: name, partition, messages } = payload.batch;
+        await inBatchSpan({ topic: name, partition, groupId }, messages, () => consume(batches, payload));
+        tools.progressed();
+      },
+    };
+  });
+}
+
+interface Batches extends BatchConsumerOptions, ConsumerTools {
+  byType: Map<string, EventDefinition>;
+}
+
+interface Decoded {
+  message: KafkaMessage;
+  type: string;
+  id?: string;
+  event?: ReceivedEvent<unknown>;
+  problem?: DeadLetterReason;
+}
+
+/** Records that are handled together; `next` is the offset behind them. */
+interface Chunk {
+  records: Decoded[];
+  next: bigint;
+  epochs: Epochs | undefined;
+}
+
+async function consume(batches: Batches, payload: EachBatchPayload): Promise<void> {
+  const { messages } = payload.batch;
+  const size = batches.chunkSize ?? 500;
+  for (let from = 0; from < messages.length; from += size) {
+    if (!payload.isRunning() || payload.isStale() || batches.signal.aborted) return;
+    const chunk = messages.slice(from, from + size);
+    const [first, final] = [chunk[0], chunk.at(-1)] as [KafkaMessage, KafkaMessage];
+    const last = final.offset;
+    // Behind the last record of ours there may be the mark of a transaction.
+    const end = from + size < messages.length ? last : payload.batch.lastOffset();
+    const records = chunk.map((message) => decode(batches, message));
+    if (!(await applyChunk(batches, payload, { records, next: BigInt(end) + 1n, epochs: epochsOf(first, final) })))
+      return;
+    payload.resolveOffset(last);
+    await payload.heartbeat();
+    // Decoding a full fetch in one go would hold up everything else in the process.
+    await breathe();
+  }
+}
+
+/** What is to be put aside is safe before the position moves over it. False when the rest of the batch is dropped. */
+async function applyChunk(
+  batches: Batches,
+  payload: EachBatchPayload,
+  { records, next, epochs }: Chunk,
+): Promise<boolean> {
+  for (const { message, problem } of records) if (problem) await aside(batches, payload, message, problem);
+  const events = records.filter(({ event }) => event);
+  const passing = await attempt(batches, payload, { records: events, next, epochs });
+  if (passing === 'sought') return false;
+  if (passing !== 'passed' && !(await applySingly(batches, payload, { records: events, next, epochs }))) return false;
+  for (const decoded of records) {
+    if (decoded.problem) settle(batches, decoded, 'dead-lettered');
+    else if (!decoded.event) settle(batches, decoded, 'skipped');
+    else if (passing === 'passed') settle(batches, decoded, 'handled');
+  }
+  return true;
+}
+
+async function applySingly(batches: Batches, payload: EachBatchPayload, chunk: Chunk): Promise<boolean> {
+  for (const [index, decoded] of chunk.records.entries()) {
+    const isLast = index === chunk.records.length - 1;
+    const next = isLast ? chunk.next : BigInt(decoded.message.offset) + 1n;
+    const epochs = epochsOf(decoded.message);
+    let passing = await attempt(batches, payload, { records: [decoded], next, epochs });
+    if (typeof passing === 'object') {
+      await aside(batches, payload, decoded.message, handlerFailed(passing.failure));
+      passing = await attempt(batches, payload, { records: [], next, epochs });
+      if (passing === 'passed') settle(batches, decoded, 'dead-lettered');
+    } else if (passing === 'passed') settle(batches, decoded, 'handled');
+    if (passing === 'sought') return false;
+  }
+  return true;
+}
+
+async function attempt(
+  batches: Batches,
+  payload: EachBatchPayload,
+  { records, next, epochs }: Chunk,
+): Promise<Passing> {
+  const events = records.flatMap(({ event }) => event ?? []);
+  const { topic, partition } = payload.batch;
+  const meta = { topic: batches.topic, partition, signal: batches.signal };
+  const facts = { group: batches.groupId, topic: batches.topic, partition, events: events.length };
+  return batches.pass(
+    { topic, partition, next, epochs },
+    (transaction) => (events.length > 0 ? batches.handle(events, { ...meta, transaction }) : Promise.resolve()),
+    {
+      // Going on without effects is no event's fault, so it is tried for as long as it takes.
+      maxAttempts: events.length === 0 ? Infinity : events.length > 1 ? 1 : (batches.maxAttempts ?? 3),
+      canSplit: events.length > 1,
+      heartbeat: () => payload.heartbeat(),
+      signal: batches.signal,
+      onRetry: (error, retry) => {
+        const { outages, storeFaults } = retry;
+        const { logger } = batches.kafka;
+        batches.signals.retried(outages > 0);
+        if (storeFaults === 0)
+          logger[outages > 1 ? 'debug' : 'warn']({ ...facts, outages, err: error }, 'a batch is tried again');
+        else batches.signals.blocked();
+        if (isLineDue(retry)) logger.error({ ...facts, err: error }, HELD_UP);
+      },
+    },
+  );
+}
+
+function decode({ byType }: Batches, message: KafkaMessage): Decoded {
+  const headers = readHeaders(message);
+  if (!headers)
+    return {
+      message,
+      type: 'none',
+      problem: { reason: 'not_an_event', detail: 'ce_id, ce_type or ce_source is missing' },
+    };
+  const known = { message, type: headers.type, id: headers.id };
+  const definition = byType.get(headers.type);
+  if (!definition) return known;
+  const json = readJson(message.value);
+  if (!json) return { ...known, problem: { reason: 'invalid_json', detail: 'the value is not JSON' } };
+  const parsed = definition.schema.safeParse(json.value);
+  if (!parsed.success) return { ...known, problem: { reason: 'invalid_data', detail: z.prettifyError(parsed.error) } };
+  return { ...known, event: { ...headers, key: message.key?.toString() ?? '', data: parsed.data } };
+}
+
+async function aside(
+  batches: Batches,
+  payload: EachBatchPayload,
+  message: KafkaMessage,
+  why: DeadLetterReason,
+): Promise<void> {
+  const failed = { topic: batches.topic, partition: payload.batch.partition, groupId: batches.groupId, message };
+  await putAside({ ...batches, heartbeat: () => payload.heartbeat() }, failed, why);
+}
+
+function settle({ signals, settlements, byType }: Batches, { type, id, event }: Decoded, outcome: Outcome): void {
+  // Records may be written by others, who could make up any number of types.
+  signals.settled(type === 'none' || byType.has(type) ? type : 'other', outcome, event?.time);
+  if (id) settlements.record(id, outcome);
+}

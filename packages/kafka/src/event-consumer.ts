@@ -1,0 +1,103 @@
+import type { ConsumerRunConfig } from 'kafkajs';
+import type { Knex } from 'knex';
+import { consumerSignals } from './consumer-signals.ts';
+import type { ConsumerSignals } from './consumer-signals.ts';
+import { atMost } from '@vision/shared/async/at-most';
+import { createPoller } from '@vision/shared/async/poller';
+import { comparePositions } from './compare-positions.ts';
+import type { KafkaClient } from './kafka.ts';
+import { createPlaces } from './places.ts';
+import { passRecords } from './progress.ts';
+import type { EffectTransaction, Passing, Records } from './progress.ts';
+import type { PersistOptions } from './persist.ts';
+import { createProducer } from './producer.ts';
+import type { EventProducer } from './producer.ts';
+import { createSettlements } from './settlement.ts';
+import type { Settlements } from './settlement.ts';
+import { createSupervisor } from './supervise.ts';
+
+export interface EventConsumer {
+  /** Joins the group and keeps trying while Kafka is away; returns at once. */
+  start: () => void;
+  /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
+  joined: Promise<void>;
+  /** Resolves with what became of an event, also of one settled shortly before; for tests. */
+  settled: Settlements['settled'];
+  isRunning: () => boolean;
+  /** For the liveness check; no outage makes it false. */
+  isAlive: () => boolean;
+  /** Lets the delivery under way finish (or leaves it uncommitted when it waits for a store), then leaves the group. */
+  stop: (timeoutMs?: number) => Promise<void>;
+}
+
+export interface EventConsumerOptions {
+  /** The database that the effects go to; it has the table of `positionsMigration`. */
+  db: Knex;
+  kafka: KafkaClient;
+  groupId: string;
+  /** Without prefix. */
+  topics: string[];
+  onFatal: (error: Error) => void;
+  /** How often the positions of partitions at rest are compared with their rows. */
+  compareMs?: number | undefined;
+}
+
+/** What both kinds of consumers work with. */
+export interface ConsumerTools {
+  /** For dead letters. */
+  producer: EventProducer;
+  signals: ConsumerSignals;
+  settlements: Settlements;
+  /** Aborted when the consumer stops. */
+  signal: AbortSignal;
+  /** Handles records in one transaction with the position. */
+  pass: (
+    records: Records,
+    work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
+    retries: PersistOptions,
+  ) => Promise<Passing>;
+  /** To be called when something was settled. */
+  progressed: () => void;
+}
+
+/** A supervised member of a consumer group around the way in which events are worked on. */
+export function createEventConsumer(
+  { db, kafka, groupId, topics, onFatal, compareMs = 15_000 }: EventConsumerOptions,
+  workWith: (tools: ConsumerTools) => ConsumerRunConfig,
+): EventConsumer {
+  const stopping = new AbortController();
+  const producer = createProducer(kafka);
+  const signals = consumerSignals(groupId);
+  const settlements = createSettlements();
+  const places = createPlaces();
+  const progressed = () => supervisor.progressed();
+  const progress = () => ({ db, kafka, groupId, places, control: supervisor.control, signals });
+  const pass: ConsumerTools['pass'] = (records, work, retries) => passRecords(progress(), records, work, retries);
+  const run = workWith({ producer, signals, settlements, signal: stopping.signal, pass, progressed });
+  const supervisor = createSupervisor({ kafka, groupId, topics, signals, places, onFatal, run });
+  const comparer = createPoller({
+    name: `positions of ${groupId}`,
+    intervalMs: compareMs,
+    logger: kafka.logger,
+    run: async () => {
+      await comparePositions(progress());
+      return 0;
+    },
+  });
+  return {
+    start: () => {
+      supervisor.start();
+      comparer.start();
+    },
+    joined: supervisor.joined,
+    settled: settlements.settled,
+    isRunning: supervisor.isRunning,
+    isAlive: supervisor.isAlive,
+    stop: async (timeoutMs) => {
+      stopping.abort();
+      await Promise.all([supervisor.stop(timeoutMs), atMost(1_000, comparer.stop())]);
+      signals.left();
+      await producer.stop();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import kafkajs from 'kafkajs';
+import { backoff } from '@vision/shared/async/backoff';
+import { retryUntil } from '@vision/shared/async/retry-until';
+import { asUnavailable, isStoreFault } from '@vision/shared/unavailable';
+import { AppError } from '@vision/contracts/errors';
+
+export interface PersistOptions {
+  /** Tries of work that fails by itself, for no outage and no fault of a store. */
+  maxAttempts: number;
+  /** Work that a store takes too long for is given up at once: the caller does it in smaller parts. */
+  canSplit?: boolean;
+  /** Keeps the membership in the group while the work or a pause takes long. Throws when the group rebalances. */
+  heartbeat: () => Promise<void>;
+  signal: AbortSignal;
+  /** Told before each pause. */
+  onRetry: (error: unknown, retry: Retry) => void;
+}
+
+export interface Retry {
+  /** Number of the next try. */
+  attempt: number;
+  /** How many failures in a row were an outage, this one included; 0 when it was none. */
+  outages: number;
+  /** The same of faults of a store: a statement that takes too long, a missing grant. */
+  storeFaults: number;
+}
+
+/**
+ * Does the work until it succeeds. Outages are waited out for as long as they last, in place and with heartbeats. So
+ * are faults of a store, which an operator has to remove: no event is put aside for them. Other failures are repeated
+ * up to `maxAttempts`.
+ * @returns undefined when done, the failure when the tries are used up or the work has to be split.
+ * @throws KafkaJSError when the process stops or the group rebalances meanwhile: the offset stays where it is.
+ */
+export async function persist(
+  work: (attempt: number) => Promise<void>,
+  options: PersistOptions,
+): Promise<{ failure: unknown } | undefined> {
+  const retry: Retry = { attempt: 1, outages: 0, storeFaults: 0 };
+  let usedUp: { failure: unknown } | undefined;
+  const pauseAfter = (error: unknown) => {
+    const cause = causeOf(error);
+    if (cause === 'store' ? options.canSplit : cause === 'work' && retry.attempt >= options.maxAttempts) {
+      usedUp = { failure: error };
+      return undefined;
+    }
+    retry.outages = cause === 'outage' ? retry.outages + 1 : 0;
+    retry.storeFaults = cause === 'store' ? retry.storeFaults + 1 : 0;
+    if (cause === 'work') retry.attempt += 1;
+    options.onRetry(error, { ...retry });
+    return backoff(retry.outages || retry.storeFaults || retry.attempt, 10_000);
+  };
+  const pause = (ms: number) => pauseWithHeartbeats(ms, options);
+  try {
+    await retryUntil(() => withHeartbeats(options, () => work(retry.attempt)), {
+      signal: options.signal,
+      pauseAfter,
+      pause,
+    });
+    return undefined;
+  } catch (error) {
+    if (usedUp) return usedUp;
+    throw options.signal.aborted ? stopping() : error;
+  }
+}
+
+function causeOf(error: unknown): 'outage' | 'store' | 'work' {
+  if (isStoreFault(error)) return 'store';
+  return asUnavailable(error) || (error instanceof AppError && error.isRetriable) ? 'outage' : 'work';
+}
+
+/** Of an event that is neither handled nor put aside. */
+export const HELD_UP = 'an event holds up its partition';
+
+/** Whether a line about a fault of a store is due: at the first one, and every ten minutes or so. */
+export const isLineDue = ({ storeFaults }: Retry): boolean => storeFaults % FAULTS_A_LINE === 1;
+
+// A statement takes five seconds until it fails, the pause after it about as long.
+const FAULTS_A_LINE = 60;
+
+/**
+ * A stop in the middle of a delivery, in the one form that makes the library leave quietly without
+ * resolving the offset.
+ */
+export function stopping(): Error {
+  // Node sees only some names of this CommonJS library as exports; the errors are not among them.
+  return new kafkajs.KafkaJSError('the consumer is stopping', { retriable: true });
+}
+
+const HEARTBEAT_MS = 3_000;
+// A handler that hangs for ever must lose its partitions; otherwise the group looks healthy while nothing is handled.
+const HANDLER_LIMIT_MS = 120_000;
+
+async function withHeartbeats({ heartbeat }: PersistOptions, work: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    // A rebalance seen here shows again at the next regular heartbeat, after the work is done.
+    if (performance.now() - startedAt < HANDLER_LIMIT_MS) heartbeat().catch(() => undefined);
+  }, HEARTBEAT_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function pauseWithHeartbeats(ms: number, { heartbeat, signal }: PersistOptions): Promise<void> {
+  let left = ms;
+  while (left > 0) {
+    await delay(Math.min(left, HEARTBEAT_MS), undefined, { signal }).catch(() => undefined);
+    signal.throwIfAborted();
+    await heartbeat();
+    left -= HEARTBEAT_MS;
+  }
+}

@@ -1,0 +1,205 @@
+import type { Knex } from 'knex';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/contracts/errors';
+import { asUnavailable } from '@vision/shared/unavailable';
+import type { ConsumerSignals } from './consumer-signals.ts';
+import type { KafkaClient } from './kafka.ts';
+import { judgeEpochs } from './leader-epoch.ts';
+import type { Epochs, LostLog } from './leader-epoch.ts';
+import { boundsOfLog } from './log-end.ts';
+import { persist, stopping } from './persist.ts';
+import type { PersistOptions } from './persist.ts';
+import { passTo, sendTo } from './places.ts';
+import type { Place, Places } from './places.ts';
+import { Displaced, movePosition } from './positions.ts';
+import type { Partition, Position, Span } from './positions.ts';
+
+/**
+ * Runs the work in one transaction that also moves the position of the consumer; once for each delivery. What is to
+ * happen before or after the transaction stands around the call. A handler without effects need not call it.
+ */
+export type EffectTransaction = <T>(work: (tx: Knex.Transaction) => Promise<T>) => Promise<T>;
+
+/** Steers the library; offsets are those to go on with. */
+export interface ConsumerControl {
+  seek: (topic: string, partition: number, offset: bigint) => void;
+  /** @throws KafkaJSError also when this process is no member of the group any more. */
+  commit: (topic: string, partition: number, offset: bigint) => Promise<void>;
+  /** Commits it soon, with those of other partitions; losing it costs repeats. */
+  commitSoon: (topic: string, partition: number, offset: bigint) => void;
+}
+
+export interface ProgressDeps {
+  db: Knex;
+  kafka: KafkaClient;
+  groupId: string;
+  places: Places;
+  control: ConsumerControl;
+  signals: ConsumerSignals;
+}
+
+export interface Records extends Partition {
+  /** Offset behind the last of them. */
+  next: bigint;
+  epochs?: Epochs | undefined;
+}
+
+/**
+ * `passed`: the effects are committed, and the position with them. `sought`: the consumer was sent elsewhere; what else
+ * it was given of this partition is to be dropped.
+ */
+export type Passing = 'passed' | 'sought' | { failure: unknown };
+
+/**
+ * Handles records in one transaction with the position of the consumer, which is the row in the service's own database:
+ * after a failover that lost commits the row is behind, and the records are read again from there. The offset that the
+ * group commits is a courtesy for tools and for groups that have no row yet.
+ */
+export async function passRecords(
+  deps: ProgressDeps,
+  records: Records,
+  work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
+  retries: PersistOptions,
+): Promise<Passing> {
+  const place = deps.places.at(records);
+  if (place.isStale) return 'sought';
+  place.isBusy = true;
+  try {
+    return await passBusily(deps, records, work, retries);
+  } finally {
+    place.isBusy = false;
+  }
+}
+
+async function passBusily(
+  deps: ProgressDeps,
+  records: Records,
+  work: (transaction: EffectTransaction, attempt: number) => Promise<void>,
+  retries: PersistOptions,
+): Promise<Passing> {
+  const place = deps.places.at(records);
+  if (place.search === undefined && judgeHole(deps, records, place) === 'sought') return 'sought';
+  for (;;) {
+    const span = { from: place.leftOff, next: records.next, epochs: records.epochs };
+    let displaced: Displaced | undefined;
+    const failed = await persist(async (attempt) => {
+      displaced = await inPlace(deps, records, span, (transaction) => work(transaction, attempt));
+    }, retries);
+    if (failed) return failed;
+    if (!displaced) break;
+    if (retries.signal.aborted) throw stopping();
+    if ((await judgeRow(deps, records, span, displaced)) === 'sought') return 'sought';
+  }
+  passTo(place, records.next);
+  deps.control.commitSoon(records.topic, records.partition, records.next);
+  return 'passed';
+}
+
+/** Does the work once; gives what rolled it back when the row was elsewhere. */
+async function inPlace(
+  deps: ProgressDeps,
+  records: Records,
+  span: Span,
+  work: (transaction: EffectTransaction) => Promise<void>,
+): Promise<Displaced | undefined> {
+  const known = deps.places.at(records);
+  const state = { begun: false };
+  const transaction: EffectTransaction = (effects) => {
+    if (state.begun) throw new Error('one delivery has one transaction');
+    state.begun = true;
+    return inTransaction(deps.db, async (tx) => {
+      await movePosition(tx, positionOf(deps, records), span, known).catch(asNoFaultOfTheEvent);
+      return effects(tx);
+    });
+  };
+  try {
+    await work(transaction);
+    if (!state.begun) await transaction(() => Promise.resolve());
+    return undefined;
+  } catch (error) {
+    if (error instanceof Displaced) return error;
+    throw error;
+  }
+}
+
+// A position that cannot be moved (its table is not made yet) is waited for: no event may be put aside for it.
+function asNoFaultOfTheEvent(error: unknown): never {
+  if (error instanceof Displaced || asUnavailable(error)) throw error;
+  throw fail.sysUnavailable('position_unavailable', error);
+}
+
+/** Offsets are missing before these records: they are asked for once more, then passed over with an alarm. */
+function judgeHole(deps: ProgressDeps, records: Records, place: Place): 'sought' | 'known' {
+  const { holeUpTo, leftOff: from } = place;
+  if (holeUpTo === undefined) return 'known';
+  const facts = { ...positionOf(deps, records), from: String(from), to: String(holeUpTo) };
+  if (place.soughtTo === from) {
+    deps.signals.gap('removed');
+    deps.kafka.logger.error(facts, 'records were removed before they were handled');
+    return 'known';
+  }
+  deps.kafka.logger.warn(facts, 'records are missing and are asked for again');
+  return send(deps, place, from);
+}
+
+async function judgeRow(
+  deps: ProgressDeps,
+  records: Records,
+  { from, epochs }: Span,
+  { row, epoch: rowEpoch }: Displaced,
+): Promise<'sought' | 'accepted'> {
+  const { topic, partition } = records;
+  const place = deps.places.at(records);
+  if (row === undefined || row < from) return rewind(deps, place, row);
+  const facts = { ...positionOf(deps, records), from: String(from), row: String(row) };
+  // Only a member of the group goes on: one that lost the partition fails here and joins anew.
+  await deps.control.commit(topic, partition, from);
+  const { low, end } = await boundsOfLog(deps.kafka, topic, partition);
+  if (row > end) {
+    deps.signals.gap('log_restarted');
+    deps.kafka.logger.error({ ...facts, end: String(end) }, 'the topic begins anew below the position');
+    place.accepted = { row, how: 'log_restarted' };
+    return 'accepted';
+  }
+  if (place.trusted !== row) {
+    const isBlank = place.holeUpTo !== undefined && place.holeUpTo >= row;
+    const { goTo, search } = judgeEpochs({ row, rowEpoch, from, epochs, isBlank, low }, place.search);
+    if (search?.found && !place.search?.found) tellLostLog(deps, search.found, facts);
+    if (search) place.search = search;
+    if (goTo !== undefined) return send(deps, place, goTo);
+    if (search) place.trusted = row;
+  }
+  if (row > from) deps.kafka.logger.info(facts, 'records are handled again');
+  place.accepted = { row, how: place.search?.found ? 'log_restarted' : 'repeated' };
+  return 'accepted';
+}
+
+function tellLostLog({ kafka, signals }: ProgressDeps, found: LostLog, facts: object): void {
+  signals.gap(found);
+  const lost = 'the broker has lost records below the position; what stands there now is handled';
+  const anew = 'the topic was made anew and has grown past the position; all of it is handled';
+  kafka.logger.error(facts, found === 'truncated' ? lost : anew);
+}
+
+/** The row is behind, or gone: its database lost commits. The member goes back to where the row is. */
+export function rewind(deps: ProgressDeps, place: Place, row: bigint | undefined): 'sought' {
+  deps.signals.rewound();
+  deps.kafka.logger.error(
+    { ...positionOf(deps, place), from: String(place.leftOff), row: row === undefined ? null : String(row) },
+    'the database has lost commits; their records are read again',
+  );
+  place.hasRow = row !== undefined;
+  return send(deps, place, row ?? place.beganAt);
+}
+
+function send({ control }: ProgressDeps, place: Place, offset: bigint): 'sought' {
+  control.seek(place.topic, place.partition, offset);
+  sendTo(place, offset);
+  return 'sought';
+}
+
+const positionOf = ({ kafka, groupId }: ProgressDeps, { topic, partition }: Partition): Position => ({
+  consumer: kafka.nameOf(groupId),
+  topic,
+  partition,
+});

@@ -1,0 +1,236 @@
+import type { Knex } from 'knex';
+import { createBell } from '@vision/shared/async/bell';
+import { createPoller } from '@vision/shared/async/poller';
+import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
+import type { Look } from '@vision/shared/db/looks';
+import type { DbSession } from '@vision/shared/db/session';
+import type { Logger } from '@vision/shared/logger';
+import type { OutboxRow } from './outbox.ts';
+import type { EventProducer, TracedEvent } from './producer.ts';
+import { createLeadership } from './relay-leadership.ts';
+import { observe } from '@vision/shared/telemetry/instruments';
+import { outboxMetrics } from '@vision/shared/telemetry/shared-metrics';
+import { storedContext } from '@vision/shared/telemetry/trace-context';
+
+export interface RelayOptions {
+  db: Knex;
+  producer: EventProducer;
+  logger: Logger;
+  /**
+   * Longest pause between looks at an empty outbox; who appends wakes the relay, in whatever process, and the service
+   * looks for it (`look`).
+   */
+  intervalMs?: number;
+  /** After a wake it waits so long for more events, so that many that come one by one are published together. */
+  gatherMs?: number;
+  /** Rows per look. */
+  batchSize?: number;
+  /** How long published rows stay, so that they can be published again. */
+  keepPublishedMs?: number;
+}
+
+export interface Relay {
+  start: () => void;
+  /** Looks at once; call it after a commit that appended events. */
+  wake: () => void;
+  /** Finds events that nobody announced. */
+  look: Look;
+  /** Whether this process is the one that publishes. */
+  isActive: () => boolean;
+  /** Resolves after the batch under way is published and marked. */
+  stop: () => Promise<void>;
+}
+
+/**
+ * Publishes the outbox of one database, at least once and in id order: publish, wait for the
+ * acknowledgement, then mark.
+ *
+ * One relay per database is active, whoever holds the advisory lock; the others stand by. Rows are read and marked on
+ * the very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes
+ * the unpublished rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After
+ * a fail-over events may be repeated or overtake each other; consumers go by id and version.
+ *
+ * A process that appends wakes its own relay; one that stands by tells the active one by a notice of the database. An
+ * event that waited for longer was announced by nobody, as by a process that died or by an older release beside this
+ * one: for a while after it the relay looks often by itself.
+ */
+export function createRelay(options: RelayOptions): Relay {
+  const { db, producer, logger, intervalMs = LOOKED_FOR_MS, gatherMs = 0, batchSize = 200 } = options;
+  const { keepPublishedMs = 7 * DAY_MS } = options;
+  const bell = createBell();
+  const lead = createLeadership({ db, logger, wake: bell.ring });
+  const gauges = watchOutbox(db);
+  let nextCleanUp = 0;
+  let oftenUntil = 0;
+  const pauseMs = () => {
+    if (!lead.isHeld()) return Math.min(STANDBY_MS, intervalMs);
+    return performance.now() < oftenUntil ? Math.min(OFTEN_MS, intervalMs) : intervalMs;
+  };
+  const poller = createPoller({
+    name: 'outbox-relay',
+    intervalMs: pauseMs,
+    logger,
+    maxBackoffMs: 5_000,
+    bell,
+    run: async () => {
+      const session = await lead.session();
+      if (!session) {
+        await gauges.standBy();
+        return 0;
+      }
+      const rows = await unpublished(session, batchSize);
+      gauges.set(rows);
+      if ((rows[0]?.waited_ms ?? 0) > UNANNOUNCED_MS) oftenUntil = performance.now() + OFTEN_FOR_MS;
+      await producer.publishTraced(rows.map(toTraced));
+      await markPublished(session, rows);
+      // Until the next look, which may be far, they would be shown as waiting.
+      gauges.set([]);
+      if (performance.now() >= nextCleanUp) {
+        // A backlog of old rows is removed step by step, between the looks for new events.
+        const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
+        nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
+      }
+      // Whoever appends wakes it, so after less than a batch there is nothing to look for.
+      return rows.length === batchSize || nextCleanUp === 0 ? 1 : 0;
+    },
+  });
+  const wakes = gather(() => (lead.isHeld() ? poller.wake() : lead.tellLeader()), gatherMs);
+  return {
+    start: poller.start,
+    wake: wakes.wake,
+    look: {
+      isSome: EVENTS_WAIT,
+      // The process of the relay that publishes looks too.
+      wake: () => {
+        if (lead.isHeld()) poller.wake();
+      },
+    },
+    isActive: lead.isHeld,
+    stop: async () => {
+      wakes.stop();
+      await poller.stop();
+      gauges.stop();
+      await lead.release();
+    },
+  };
+}
+
+/** One wake for all within `ms`. */
+function gather(wake: () => void, ms: number): { wake: () => void; stop: () => void } {
+  let gathering: NodeJS.Timeout | undefined;
+  const wakeLater = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      wake();
+    }, ms);
+  };
+  return { wake: ms === 0 ? wake : wakeLater, stop: () => clearTimeout(gathering) };
+}
+
+/** A row and how long it had waited when it was read, by the clock that its date comes from. */
+interface WaitingRow extends OutboxRow {
+  waited_ms: number;
+}
+
+/** In SQL; the index of what waits answers it. */
+const EVENTS_WAIT = 'exists (select from outbox where published_at is null)';
+
+async function unpublished(session: DbSession, limit: number): Promise<WaitingRow[]> {
+  return session.query<WaitingRow>(
+    `select id, event_id, topic, key, type, source, payload, traceparent, tracestate, created_at,
+            (extract(epoch from clock_timestamp() - created_at) * 1000)::float8 as waited_ms
+       from outbox where published_at is null order by id limit $1`,
+    [limit],
+  );
+}
+
+/** Age of the oldest event that waits, in seconds. */
+async function oldestAge(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: { age: number }[] }>(
+    `select greatest(0, extract(epoch from clock_timestamp() - created_at))::float8 as age
+       from outbox where published_at is null order by id limit 1`,
+  );
+  return rows[0]?.age ?? 0;
+}
+
+async function markPublished(session: DbSession, rows: OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await session.query('update outbox set published_at = now() where id = any($1::bigint[])', [
+    rows.map((row) => row.id),
+  ]);
+}
+
+async function deletePublished(session: DbSession, keepMs: number): Promise<number> {
+  const [removed] = await session.query<{ count: number }>(
+    `with removed as (
+       delete from outbox where id in (
+         select id from outbox where published_at < now() - make_interval(secs => $1) order by published_at limit $2)
+       returning 1)
+     select count(*)::int as count from removed`,
+    [keepMs / 1000, REMOVED_AT_ONCE],
+  );
+  return removed?.count ?? 0;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Between two tries of a relay that stands by; a relay that stops gives way at once. */
+const STANDBY_MS = 1_000;
+/** Between two queries of a relay that stands by for the age of the outbox. */
+const STANDBY_QUERY_MS = 10_000;
+/** An event that waited for longer was not announced; then the relay looks often for so long. */
+const UNANNOUNCED_MS = 1_000;
+const OFTEN_MS = 200;
+const OFTEN_FOR_MS = 60_000;
+/** New events wait for as long as this takes: some milliseconds. */
+const REMOVED_AT_ONCE = 1_000;
+
+function toTraced(row: WaitingRow): TracedEvent {
+  return {
+    event: {
+      id: row.event_id,
+      topic: row.topic,
+      key: row.key,
+      type: row.type,
+      source: row.source,
+      data: row.payload,
+      time: row.created_at,
+    },
+    context: storedContext(row),
+    // Time spent here is easily mistaken for a slow upstream.
+    attributes: { 'outbox.lag_ms': Math.round(row.waited_ms) },
+  };
+}
+
+/**
+ * Gauges of a relay: age of the oldest waiting event in seconds, and events seen waiting (at most one batch). A relay
+ * that stands by tells the age too, as the active one may hang or be cut off.
+ */
+function watchOutbox(db: Knex) {
+  let rows: WaitingRow[] | undefined;
+  let readAt = 0;
+  let standbyAge: number | undefined;
+  let nextQuery = 0;
+  const ends = [
+    observe(outboxMetrics.oldestAge, (tell) => {
+      if (standbyAge !== undefined) tell(standbyAge);
+      if (rows) tell(rows[0] ? (rows[0].waited_ms + performance.now() - readAt) / 1000 : 0);
+    }),
+    observe(outboxMetrics.waiting, (tell) => {
+      if (rows) tell(rows.length);
+    }),
+  ];
+  return {
+    set: (seen: WaitingRow[]) => {
+      rows = seen;
+      readAt = performance.now();
+      standbyAge = undefined;
+    },
+    standBy: async () => {
+      rows = undefined;
+      if (performance.now() < nextQuery) return;
+      nextQuery = performance.now() + STANDBY_QUERY_MS;
+      standbyAge = await oldestAge(db);
+    },
+    stop: () => ends.forEach((end) => end()),
+  };
+}

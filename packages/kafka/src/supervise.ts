@@ -1,0 +1,224 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isNativeError } from 'node:util/types';
+import type { Consumer, ConsumerRunConfig } from 'kafkajs';
+import { atMost } from '@vision/shared/async/at-most';
+import { backoff } from '@vision/shared/async/backoff';
+import type { ConsumerSignals } from './consumer-signals.ts';
+import type { KafkaClient } from './kafka.ts';
+import type { Assignment, Places } from './places.ts';
+import { gatherCommits } from './offset-commits.ts';
+import type { OffsetCommits } from './offset-commits.ts';
+import type { ConsumerControl } from './progress.ts';
+import { untraced } from '@vision/shared/telemetry/trace-context';
+
+export interface SuperviseOptions {
+  kafka: KafkaClient;
+  groupId: string;
+  /** Without prefix. */
+  topics: string[];
+  run: ConsumerRunConfig;
+  signals: ConsumerSignals;
+  /** Is told of every batch and of every assignment. */
+  places: Places;
+  /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
+  onFatal: (error: Error) => void;
+  /**
+   * The consumer gives up after this many crashes in a row, with the brokers in reach and no event
+   * settled between them.
+   */
+  maxCrashes?: number;
+}
+
+export interface Supervisor {
+  /** Connects and joins the group, for as long as that takes; returns at once. */
+  start: () => void;
+  /** Resolves when the group has given this process its partitions for the first time. */
+  joined: Promise<void>;
+  isRunning: () => boolean;
+  /** False once it has given up for good. For the liveness check: no outage of Kafka or a store makes it false. */
+  isAlive: () => boolean;
+  /** Call it when something was settled: earlier crashes are forgotten. */
+  progressed: () => void;
+  control: ConsumerControl;
+  stop: (timeoutMs?: number) => Promise<void>;
+}
+
+/**
+ * Keeps one kafkajs consumer running: connects for as long as it takes, lets the library restart itself after an
+ * outage, and says `onFatal` when it cannot be restarted, crashes again and again, or has gone silent.
+ */
+export function createSupervisor(options: SuperviseOptions): Supervisor {
+  const { kafka, groupId, signals, places } = options;
+  const stop = new AbortController();
+  const state = { crashes: 0, alive: true, started: false, joined: false, lastSignAt: performance.now() };
+  const fatal = (error: Error) => {
+    if (!state.alive || stop.signal.aborted) return;
+    state.alive = false;
+    kafka.logger.error({ err: error, group: groupId }, 'the consumer cannot go on');
+    options.onFatal(error);
+  };
+  const consumer = createConsumer(options, async (error) => {
+    if (!isOutage(error)) state.crashes += 1;
+    return state.crashes < (options.maxCrashes ?? 5);
+  });
+  const commits = gatherCommits(consumer, kafka.logger);
+  const { promise: joined, resolve: onJoined } = Promise.withResolvers<void>();
+  consumer.on('consumer.group_join', ({ payload }) => {
+    state.joined = true;
+    places.assigned(payload.memberAssignment);
+    signals.joined(withoutPrefix(options, payload.memberAssignment));
+    onJoined();
+  });
+  consumer.on('consumer.crash', ({ payload }) => {
+    signals.crashed();
+    state.joined = false;
+    places.assigned({});
+    if (!payload.restart) fatal(payload.error);
+  });
+  // The library calls listeners in place, so the places are up to date before the first record is handled.
+  consumer.on('consumer.start_batch_process', ({ payload }) => places.batchBegins(payload));
+  consumer.on('consumer.end_batch_process', ({ payload }) => {
+    places.batchEnds(payload);
+    signals.lag(ownName(options, payload.topic), payload.partition, Number(payload.offsetLag));
+  });
+  let watchdog: NodeJS.Timeout | undefined;
+  let started = Promise.resolve(false);
+  return {
+    start: () => {
+      watchdog = watch(consumer, state, fatal);
+      started = untraced(() => startForever(consumer, options, stop.signal, state));
+    },
+    joined,
+    isRunning: () => state.joined && state.alive,
+    isAlive: () => state.alive,
+    progressed: () => {
+      state.crashes = 0;
+    },
+    control: controlOf(consumer, commits),
+    stop: async (timeoutMs = 20_000) => {
+      stop.abort();
+      clearInterval(watchdog);
+      // While it still waits for a broker there is nothing to leave; the library's own retries end by themselves.
+      const patienceMs = state.started ? timeoutMs : Math.min(timeoutMs, 1_000);
+      const left = started.then((running) => leave(consumer, commits, running && state.alive ? joined : undefined));
+      if (!(await atMost(patienceMs, left)) && state.started) {
+        kafka.logger.warn({ group: groupId, timeout_ms: timeoutMs }, 'the consumer did not leave its group in time');
+      }
+    },
+  };
+}
+
+function createConsumer(
+  { kafka, groupId }: SuperviseOptions,
+  restartOnFailure: (error: Error) => Promise<boolean>,
+): Consumer {
+  return kafka.kafka.consumer({
+    groupId: kafka.nameOf(groupId),
+    allowAutoTopicCreation: false,
+    // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
+    // (`persist.ts`), so five of them have to fail in a row; who loses its partitions wrongly does no harm (ADR 28).
+    sessionTimeout: 15_000,
+    heartbeatInterval: 3_000,
+    rebalanceTimeout: 60_000,
+    // A short long poll: leaving, and noticing that others join, takes half a second instead of five.
+    maxWaitTimeInMs: 500,
+    maxBytesPerPartition: 1_048_576,
+    maxBytes: 5_242_880,
+    retry: { initialRetryTime: 300, retries: 5, maxRetryTime: 10_000, restartOnFailure },
+  });
+}
+
+/** Leaving while a join is under way makes the library hang, so the join is awaited first. */
+async function leave(consumer: Consumer, commits: OffsetCommits, joined: Promise<void> | undefined): Promise<void> {
+  if (joined) await atMost(5_000, joined);
+  await commits.finish();
+  await consumer.disconnect();
+}
+
+/** The name of a topic as the code knows it. */
+function ownName({ kafka, topics }: SuperviseOptions, name: string): string {
+  return topics.find((topic) => kafka.nameOf(topic) === name) ?? name;
+}
+
+function withoutPrefix(options: SuperviseOptions, assignment: Assignment): Assignment {
+  return Object.fromEntries(Object.entries(assignment).map(([name, held]) => [ownName(options, name), held]));
+}
+
+function controlOf(consumer: Consumer, commits: OffsetCommits): ConsumerControl {
+  return {
+    seek: (topic, partition, offset) => consumer.seek({ topic, partition, offset: String(offset) }),
+    commit: async (topic, partition, offset) => {
+      try {
+        await consumer.commitOffsets([{ topic, partition, offset: String(offset) }]);
+      } catch (error) {
+        // Told by its cause only, the library knows that it has to join anew.
+        throw isNativeError(error) && isNativeError(error.cause) ? error.cause : error;
+      }
+    },
+    commitSoon: commits.note,
+  };
+}
+
+/** @returns false when it was stopped before it ran. */
+async function startForever(
+  consumer: Consumer,
+  { kafka, groupId, topics, run }: SuperviseOptions,
+  signal: AbortSignal,
+  state: { started: boolean; lastSignAt: number },
+): Promise<boolean> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    state.lastSignAt = performance.now();
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics: topics.map(kafka.nameOf), fromBeginning: true });
+      // With its own commits a seek of the library is a commit that can get lost.
+      await consumer.run({ ...run, autoCommit: false });
+      state.started = true;
+      return true;
+    } catch (error) {
+      // A missing topic is waited for as well: it is made by the deployment, perhaps a moment later.
+      kafka.logger.warn({ err: error, group: groupId, topics }, 'the consumer cannot start yet');
+      await delay(backoff(failures, 5_000), undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+const SILENT_MS = 5 * 60_000;
+
+/**
+ * The library has been seen to stop without a word after broker loss; while it works it fetches or beats
+ * twice a second.
+ */
+function watch(consumer: Consumer, state: { lastSignAt: number }, fatal: (error: Error) => void): NodeJS.Timeout {
+  const sign = () => {
+    state.lastSignAt = performance.now();
+  };
+  consumer.on('consumer.fetch_start', sign);
+  consumer.on('consumer.heartbeat', sign);
+  consumer.on('consumer.crash', sign);
+  consumer.on('consumer.rebalancing', sign);
+  consumer.on('consumer.network.request', sign);
+  return setInterval(() => {
+    if (performance.now() - state.lastSignAt > SILENT_MS)
+      fatal(new Error('the consumer has been silent for five minutes'));
+  }, 30_000).unref();
+}
+
+// Brokers out of reach: to be waited for, however long. Everything else that crashes again and again is a fault.
+function isOutage(error: unknown): boolean {
+  for (let at = error; isNativeError(at); at = at.cause) {
+    if (OUTAGE_NAMES.has(at.name) || ('code' in at && typeof at.code === 'string' && /^E[A-Z_]+$/.test(at.code)))
+      return true;
+  }
+  return false;
+}
+
+const OUTAGE_NAMES = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSBrokerNotFound',
+  'KafkaJSNoBrokerAvailableError',
+  'KafkaJSRequestTimeoutError',
+  'KafkaJSGroupCoordinatorNotFound',
+]);

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import type { Admin, ITopicConfig } from 'kafkajs';
+import { dlqTopic } from '@vision/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { createKafka } from '../kafka.ts';
+import type { KafkaClient } from '../kafka.ts';
+import { testAddress } from '@vision/shared/testing/environment';
+import { until } from '@vision/shared/testing/until';
+
+export interface TestKafka {
+  brokers: string[];
+  /** For the TOPIC_PREFIX of a service under test. */
+  topicPrefix: string;
+  client: KafkaClient;
+  /** Removes the topics. Stop consumers and producers first. */
+  close: () => Promise<void>;
+}
+
+export interface TestKafkaOptions {
+  /** Names without prefix; each gets its dead letter topic. */
+  topics: string[];
+  partitions?: number;
+}
+
+/** Topics of this run alone, and a client for them that prefixes every name. */
+export async function testKafka({ topics, partitions = 2 }: TestKafkaOptions): Promise<TestKafka> {
+  const brokers = testAddress('TEST_KAFKA_BROKERS').split(',');
+  const topicPrefix = `t${randomBytes(5).toString('hex')}.`;
+  const logger = createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const client = createKafka({ brokers, clientId: 'test', logger, topicPrefix });
+  const admin = client.kafka.admin();
+  const wanted = topics.flatMap((topic) => [
+    { topic: client.nameOf(topic), numPartitions: partitions },
+    { topic: client.nameOf(dlqTopic(topic)), numPartitions: 1 },
+  ]);
+  await admin.connect();
+  try {
+    await createTopics(admin, wanted);
+  } finally {
+    await admin.disconnect();
+  }
+  return {
+    brokers,
+    topicPrefix,
+    client,
+    close: async () => {
+      const last = client.kafka.admin();
+      await last.connect();
+      await last.deleteTopics({ topics: wanted.map(({ topic }) => topic) }).finally(() => last.disconnect());
+    },
+  };
+}
+
+/** Resolves when the topics can be used. The library waits for leaders, but not for a broker that has not heard yet. */
+export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
+  await admin.createTopics({ topics, waitForLeaders: false });
+  const names = topics.map(({ topic }) => topic);
+  await until(() => haveLeaders(admin, names));
+}
+
+async function haveLeaders(admin: Admin, names: string[]): Promise<boolean> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
+  return topics.length === names.length && topics.every(({ partitions }) => partitions.every((p) => p.leader >= 0));
+}

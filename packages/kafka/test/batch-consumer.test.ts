@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { fail } from '@vision/contracts/errors';
+import { createBatchConsumer } from '../src/batch-consumer.ts';
+import type { BatchConsumerOptions } from '../src/batch-consumer.ts';
+import type { EventConsumer } from '../src/consumer.ts';
+import { listDlq } from '../src/dlq.ts';
+import { createProducer } from '../src/producer.ts';
+import type { EventProducer } from '../src/producer.ts';
+import { isEvent } from '../src/subscription.ts';
+import { positionEpochsMigration, positionsMigration } from '../src/positions.ts';
+import { testKafka } from '../src/testing/kafka.ts';
+import type { TestKafka } from '../src/testing/kafka.ts';
+import { testMetrics } from '@vision/shared/testing/metrics';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { until } from '@vision/shared/testing/until';
+import { changed, thingChanged, topic } from './support/events.ts';
+
+const metrics = testMetrics();
+let database: TestDatabase;
+let kafka: TestKafka;
+let producer: EventProducer;
+const consumers: EventConsumer[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase([positionsMigration, positionEpochsMigration]);
+});
+beforeEach(async () => {
+  kafka = await testKafka({ topics: [topic] });
+  producer = createProducer(kafka.client);
+});
+afterAll(() => database.drop());
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  await producer.stop();
+  await kafka.close();
+});
+
+/** A store of versions that can be away or refuse single ones; a batch is stored whole or not at all. */
+function store() {
+  const versions: number[] = [];
+  const state = { away: false, refuses: new Set<number>(), calls: 0 };
+  const handle: BatchConsumerOptions['handle'] = async (events) => {
+    state.calls += 1;
+    if (state.away) throw fail.sysUnavailable('database_unavailable');
+    const batch = events.flatMap((event) => (isEvent(thingChanged, event) ? [event.data.version] : []));
+    if (batch.some((version) => state.refuses.has(version))) throw new Error('refused');
+    versions.push(...batch);
+  };
+  return { versions, state, handle };
+}
+
+const statementTimeout = (code = '57014') => Object.assign(new Error('the statement was ended'), { code });
+
+const start = (handle: BatchConsumerOptions['handle'], options: Partial<BatchConsumerOptions> = {}) => {
+  const consumer = createBatchConsumer({
+    db: database.db,
+    kafka: kafka.client,
+    groupId: 'storers',
+    topic,
+    definitions: [thingChanged],
+    handle,
+    maxAttempts: 2,
+    onFatal: (error) => {
+      throw error;
+    },
+    ...options,
+  });
+  consumers.push(consumer);
+  consumer.start();
+  return consumer;
+};
+const publish = (versions: number[]) =>
+  producer.publishBatch(versions.map((version) => ({ ...changed('a', version), id: `id-${version}` })));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+test('events arrive in chunks, in order, each once', async () => {
+  const { versions, state, handle } = store();
+  await publish(upTo(100));
+  const consumer = start(handle, { chunkSize: 30 });
+  await consumer.settled('id-100');
+  expect(versions).toEqual(upTo(100));
+  expect(state.calls).toBe(4);
+});
+
+test('a refused event is put aside alone and the others of its batch are stored in order', async () => {
+  const { versions, state, handle } = store();
+  state.refuses.add(3);
+  await publish(upTo(6));
+  await producer.publishRaw([{ topic, key: 'a', value: 'no event' }]);
+  await publish([7]);
+  const consumer = start(handle);
+  await consumer.settled('id-7');
+  expect(await consumer.settled('id-3')).toBe('dead-lettered');
+  expect(versions).toEqual([1, 2, 4, 5, 6, 7]);
+  const letters = await listDlq(kafka.client, topic);
+  expect(letters.map(({ reason }) => reason).sort()).toEqual(['handler_failed', 'not_an_event']);
+});
+
+test('while the store is away nothing is lost, put aside or committed, and a later process starts where it ended', async () => {
+  const { versions, state, handle } = store();
+  await publish(upTo(20));
+  const first = start(handle, { chunkSize: 10 });
+  await first.settled('id-20');
+  state.away = true;
+  await publish([21, 22]);
+  const calls = state.calls;
+  await until(() => state.calls >= calls + 3);
+  await first.stop();
+  state.away = false;
+  const second = start(handle);
+  await second.settled('id-22');
+  expect(versions).toEqual(upTo(22));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});
+
+test('a batch that the database takes too long for is stored in parts, and none of it is put aside', async () => {
+  const { versions, handle } = store();
+  await publish(upTo(10));
+  const consumer = start(async (events, meta) => {
+    if (events.length > 2) throw statementTimeout();
+    await handle(events, meta);
+  });
+  await consumer.settled('id-10');
+  expect(versions).toEqual(upTo(10));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});
+
+test.each([
+  ['a statement timeout', '57014'],
+  ['a missing grant', '42501'],
+])('an event that %s keeps from its place holds up its partition, with an alarm', async (_what, code) => {
+  const { versions, handle } = store();
+  await publish(upTo(4));
+  let isFaulty = true;
+  const consumer = start(async (events, meta) => {
+    if (isFaulty) throw statementTimeout(code);
+    await handle(events, meta);
+  });
+  const blocked = () => metrics.sumOf('vision.consumer.blocked', { group: 'storers' });
+  const before = Number(await blocked());
+  // More often than an event is tried that is at fault itself.
+  await until(async () => Number(await blocked()) >= before + 3);
+  expect(versions).toEqual([]);
+  isFaulty = false;
+  await consumer.settled('id-4');
+  expect(versions).toEqual(upTo(4));
+  expect(await listDlq(kafka.client, topic)).toEqual([]);
+});

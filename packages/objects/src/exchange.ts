@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import https from 'node:https';
+import { Client } from 'minio';
+import { unlessAborted } from '@vision/shared/async/unless-aborted';
+import { asAppError, fail } from '@vision/contracts/errors';
+import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';
+import { limitWithin } from '@vision/shared/upstream/deadline';
+import { endOf, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
+import { webIdentityKeys } from './web-identity.ts';
+import type { WebIdentity } from './web-identity.ts';
+
+export interface ObjectStoreOptions {
+  /** `http(s)://host:port` */
+  endpoint: string;
+  region: string;
+  bucket: string;
+  accessKey: string;
+  secretKey: string;
+  /** Who asks for keys of its own, in place of the two above. */
+  identity?: WebIdentity | undefined;
+  /** PEM file of the authorities to trust instead of those of Node.js. */
+  caFile?: string | undefined;
+  /** Connections kept to the store. */
+  maxSockets?: number;
+  /** Longest silence on a connection. */
+  idleMs?: number;
+  /** Longest time of a call that carries no body of unknown length. */
+  deadlineMs?: number;
+}
+
+/** What every exchange with the store needs. */
+export interface Connection {
+  bucket: string;
+  region: string;
+  isEncrypted: boolean;
+  deadlineMs: number;
+  host: string;
+  idleMs: number;
+  /** A client whose requests end when the signal fires, and tell the call what they send. */
+  clientFor: (signal: AbortSignal, call: UpstreamCall) => Client;
+  /** Closes idle connections. */
+  close: () => void;
+}
+
+export interface Limits {
+  /** What is asked of the store, for spans and metrics. */
+  operation: string;
+  signal?: AbortSignal | undefined;
+  /** Fired when its caller gave it up; the requests on their way go on until `signal` fires. */
+  givenUp?: AbortSignal | undefined;
+  /** Infinity: only the idle limit applies. */
+  deadlineMs?: number;
+}
+
+/**
+ * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a
+ * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
+ */
+export function createConnection(options: ObjectStoreOptions): Connection {
+  const { maxSockets = 32, idleMs = 20_000, deadlineMs = 30_000 } = options;
+  const endpoint = new URL(options.endpoint);
+  const isEncrypted = endpoint.protocol === 'https:';
+  const { Agent, request } = isEncrypted ? https : http;
+  const ca = options.caFile === undefined ? undefined : readFileSync(options.caFile, 'utf8');
+  const agent = new Agent({ keepAlive: true, maxSockets, maxFreeSockets: maxSockets, scheduling: 'lifo', ca });
+  const settings = {
+    endPoint: endpoint.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(endpoint.port) || (isEncrypted ? 443 : 80),
+    useSSL: isEncrypted,
+    accessKey: options.accessKey,
+    secretKey: options.secretKey,
+    // Without a region the client asks for it with a call that not every server has.
+    region: options.region,
+    pathStyle: true,
+    // Its retries would send a stream that is already used up.
+    retryOptions: { disableRetry: true },
+    transportAgent: agent,
+    ...(options.identity && { credentialsProvider: webIdentityKeys(options.identity, ca) }),
+  };
+  const clientFor = (signal: AbortSignal, call: UpstreamCall) => {
+    const send = sender(request, { idleMs, signal, call });
+    return new Client({ ...settings, transport: { request: send as typeof http.request } });
+  };
+  const { bucket, region } = options;
+  const { hostname: host } = endpoint;
+  return { bucket, region, isEncrypted, host, idleMs, deadlineMs, clientFor, close: () => agent.destroy() };
+}
+
+/** The client throws for these without reading the body; unread, it would occupy the connection. */
+const UNREAD_STATUSES = new Set([408, 429, 499, 500, 502, 503, 504, 520]);
+
+interface Sending {
+  idleMs: number;
+  signal: AbortSignal;
+  call: UpstreamCall;
+}
+
+function sender(request: typeof http.request, { idleMs, signal, call }: Sending) {
+  return (options: RequestOptions, onReply?: (reply: IncomingMessage) => void): ClientRequest => {
+    const outgoing = request({ ...options, signal }, (reply) => {
+      call.answered(reply.statusCode ?? 0);
+      if (UNREAD_STATUSES.has(reply.statusCode ?? 0)) reply.resume();
+      onReply?.(reply);
+    });
+    outgoing.once('socket', (socket) => {
+      const before = socket.bytesWritten;
+      let after: number | undefined;
+      // The next request on the connection counts for itself.
+      outgoing.once('close', () => (after = socket.bytesWritten));
+      call.sent(() => (after ?? socket.bytesWritten) - before);
+    });
+    return outgoing.setTimeout(idleMs, () => outgoing.destroy(new UpstreamTimeoutError('idle_timeout', idleMs)));
+  };
+}
+
+/** Runs one exchange under a deadline and the caller's signal and turns every failure into an AppError. */
+export async function exchange<T>(
+  connection: Connection,
+  { operation, signal, givenUp, deadlineMs = connection.deadlineMs }: Limits,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const { limitMs, isDeadline } = limitWithin(deadlineMs);
+  const deadline = new AbortController();
+  const word = isDeadline ? 'deadline_exceeded' : 'total_timeout';
+  const late = () => deadline.abort(new UpstreamTimeoutError(word, limitMs));
+  const timer = limitMs === Infinity ? undefined : setTimeout(late, limitMs);
+  const ended = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal;
+  // Where no deadline ends it, silence does.
+  const [limit, usualLimitMs] = [limitMs, deadlineMs].map((ms) => (ms === Infinity ? connection.idleMs : ms));
+  const attributes = { 'server.address': connection.host };
+  try {
+    return await callUpstream({ upstream: 's3', operation, limitMs: limit, usualLimitMs, attributes }, async (call) => {
+      try {
+        // The client can wait for ever on a body that was given up, so the signal has to end the wait.
+        return await unlessAborted(ended, work(connection.clientFor(ended, call)));
+      } catch (error) {
+        const over = [signal, givenUp].find((one) => one?.aborted);
+        if (over) call.ended(endOf(over));
+        throw ended.aborted ? ended.reason : error;
+      }
+    });
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : asStoreError(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The AppError for a failure of the store. */
+export function asStoreError(error: unknown): Error {
+  const known = asAppError(error);
+  if (known) return known;
+  const { code } = error as { code?: unknown };
+  if (code === 'NoSuchKey' || code === 'NotFound') return fail.notFound('There is no such object.', 'object_not_found');
+  return fail.sysUnavailable('object_store_unavailable', error);
+}

@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
+import type { Client } from 'minio';
+import { atMost } from '@vision/shared/async/at-most';
+import { fail } from '@vision/contracts/errors';
+import { exchange } from './exchange.ts';
+import type { Connection } from './exchange.ts';
+import { get, remove } from './objects.ts';
+
+export interface PutRequest {
+  key: string;
+  body: Buffer | Readable;
+  contentType: string;
+  /**
+   * Length and hexadecimal SHA-256 of a stream, when they are known: it then goes in one request
+   * and is never collected.
+   */
+  known?: { bytes: number; sha256: string } | undefined;
+  /** Ends the upload and undoes what was sent of it; its reason is thrown. */
+  signal?: AbortSignal | undefined;
+}
+
+type StreamRequest = PutRequest & { body: Readable };
+
+/** Stores an object whole or not at all. Throws as `ObjectStore` says. */
+export async function put(connection: Connection, request: PutRequest): Promise<void> {
+  const { body, known } = request;
+  if (Buffer.isBuffer(body)) await putBuffer(connection, { ...request, body });
+  else if (known) await putKnown(connection, { ...request, body }, known);
+  else await putUnknown(connection, { ...request, body });
+}
+
+/**
+ * Sends a buffer with its checksums, which the store compares with what it received. Its answer tells what it stored:
+ * where the answer has neither checksum, as with some kinds of encryption, the object is read back.
+ */
+async function putBuffer(
+  connection: Connection,
+  { key, body, contentType, signal }: PutRequest & { body: Buffer },
+): Promise<void> {
+  const { bucket, isEncrypted } = connection;
+  const md5 = createHash('md5').update(body).digest();
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(body));
+  const headers = {
+    'Content-Type': contentType,
+    'Content-Length': body.length,
+    'Content-MD5': md5.toString('base64'),
+    [CRC_HEADER]: crc.toString('base64'),
+  };
+  const options = { method: 'PUT', bucketName: bucket, objectName: key, headers };
+  const signed = isEncrypted ? '' : createHash('sha256').update(body).digest('hex');
+  const answer = await exchange(connection, { operation: 'put', signal }, async (client) => {
+    const reply = await client.makeRequestStreamAsync(options, body, signed, [200], '');
+    await finished(reply.resume());
+    return reply.headers;
+  });
+  if (confirms(answer, headers[CRC_HEADER], md5.toString('hex'))) return;
+  if (body.equals(await get(connection, key, body.length))) return;
+  throw fail.sysUnavailable(
+    'object_store_unavailable',
+    new Error(`the store holds other bytes than were sent: ${key}`),
+  );
+}
+
+const CRC_HEADER = 'x-amz-checksum-crc32';
+
+function confirms(answer: IncomingHttpHeaders, crc: string | undefined, md5: string): boolean {
+  const stored = answer[CRC_HEADER];
+  if (stored !== undefined) return stored === crc;
+  return answer.etag?.replaceAll('"', '').toLowerCase() === md5;
+}
+
+/** The client's own way to send a stream collects it first, to hash it for the signature. */
+async function putKnown(
+  connection: Connection,
+  { key, body, contentType, signal }: StreamRequest,
+  { bytes, sha256 }: { bytes: number; sha256: string },
+): Promise<void> {
+  const headers = { 'Content-Type': contentType, 'Content-Length': bytes };
+  const options = { method: 'PUT', bucketName: connection.bucket, objectName: key, headers };
+  // Encryption proves the content itself; the client refuses a hash with it.
+  const signed = connection.isEncrypted ? '' : sha256;
+  try {
+    await exchange(connection, { operation: 'put', signal, deadlineMs: Infinity }, async (client) => {
+      await finished((await client.makeRequestStreamAsync(options, body, signed, [200], '')).resume());
+    });
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Longest wait for a part on its way when its upload is given up. */
+const SETTLE_MS = 5_000;
+/**
+ * Longest wait for the removal of what a failed upload left; against a store that hangs it continues in the background.
+ */
+const CLEAN_UP_MS = 2_000;
+
+/**
+ * Sends a stream in parts until it ends, breaks, or the caller gives it up. A part that arrives whole while its upload
+ * is being aborted can stay in the store for ever, so the one on its way is let through before anything is undone.
+ */
+async function putUnknown(connection: Connection, { key, body, contentType, signal }: StreamRequest): Promise<void> {
+  const broken = new AbortController();
+  body.on('error', (error) => broken.abort(error));
+  const ended = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
+  const cut = new AbortController();
+  let patience: NodeJS.Timeout | undefined;
+  const onEnded = () => {
+    body.destroy(ended.reason as Error);
+    patience = setTimeout(() => cut.abort(ended.reason), SETTLE_MS);
+  };
+  ended.addEventListener('abort', onEnded, { once: true });
+  try {
+    ended.throwIfAborted();
+    const limits = { operation: 'put_parts', signal: cut.signal, givenUp: ended, deadlineMs: Infinity };
+    await exchange(connection, limits, (client) =>
+      putParts({ client, bucket: connection.bucket, key, contentType, body, ended }),
+    );
+    ended.throwIfAborted();
+  } catch (error) {
+    // Destroyed with an error: without one, a pipeline whose source ended before it was read waits for ever.
+    body.destroy(error as Error);
+    await atMost(CLEAN_UP_MS, cleanUp(connection, key, ended.aborted));
+    throw ended.aborted ? ended.reason : error;
+  } finally {
+    ended.removeEventListener('abort', onEnded);
+    clearTimeout(patience);
+  }
+}
+
+async function cleanUp(connection: Connection, key: string, wasGivenUp: boolean): Promise<void> {
+  await abortIncomplete(connection, key).catch(() => undefined);
+  // The request that was allowed to finish may have completed the upload.
+  if (wasGivenUp) await remove(connection, [key]).catch(() => undefined);
+}
+
+/** Size of a part: the smallest that S3 takes, except for the last one. */
+export const PART_BYTES = 5 * 1024 * 1024;
+
+interface PartsRequest {
+  client: Client;
+  bucket: string;
+  key: string;
+  contentType: string;
+  body: Readable;
+  /** No request begins any more once it has fired. */
+  ended: AbortSignal;
+}
+
+/**
+ * Sends a stream of any length as a multipart upload, with one part in memory: a single buffer is filled, sent and
+ * filled again, and the stream waits meanwhile. The client's own way holds several parts at once and a copy of each.
+ * @throws what the stream, the signal or the client throws; the upload is then left begun.
+ */
+async function putParts({ client, bucket, key, contentType, body, ended }: PartsRequest): Promise<void> {
+  const uploadId = await client.initiateNewMultipartUpload(bucket, key, { 'Content-Type': contentType });
+  // The client escapes it when it completes an upload, and nowhere else.
+  const escaped = encodeURIComponent(uploadId);
+  const sent: { part: number; etag: string }[] = [];
+  const buffer = Buffer.allocUnsafeSlow(PART_BYTES);
+  let filled = 0;
+  const send = async () => {
+    ended.throwIfAborted();
+    const place = { bucketName: bucket, objectName: key, uploadID: escaped, partNumber: sent.length + 1 };
+    sent.push(await client.uploadPart({ ...place, headers: {} }, buffer.subarray(0, filled)));
+    filled = 0;
+  };
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for (let offset = 0; offset < chunk.length;) {
+      const taken = chunk.copy(buffer, filled, offset);
+      filled += taken;
+      offset += taken;
+      if (filled === PART_BYTES) await send();
+    }
+  }
+  // An upload has one part at least.
+  if (filled > 0 || sent.length === 0) await send();
+  ended.throwIfAborted();
+  await client.completeMultipartUpload(bucket, key, uploadId, sent);
+}
+
+/**
+ * Ends multipart uploads below a prefix: all, or those begun before an instant; returns how many. The store dates them
+ * by its own clock, so an upload of a moment ago is only found for sure without an instant.
+ */
+export async function abortIncomplete(connection: Connection, prefix: string, begunBefore?: Date): Promise<number> {
+  const { bucket } = connection;
+  let aborted = 0;
+  let [keyMarker, uploadIdMarker] = ['', ''];
+  for (;;) {
+    const page = await exchange(connection, { operation: 'list_uploads' }, (client) =>
+      client.listIncompleteUploadsQuery(bucket, prefix, keyMarker, uploadIdMarker, ''),
+    );
+    for (const { key, uploadId, initiated } of page.uploads) {
+      if (begunBefore && initiated >= begunBefore) continue;
+      const wasThere = await exchange(connection, { operation: 'abort_upload' }, (client) =>
+        client.abortMultipartUpload(bucket, key, encodeURIComponent(uploadId)).then(() => true, unlessGone),
+      );
+      if (wasThere) aborted += 1;
+    }
+    const last = page.uploads.at(-1);
+    if (!page.isTruncated || !last) return aborted;
+    // Taken from the page itself: the client loses the id of the next page on its way, and does not escape it.
+    keyMarker = last.key;
+    uploadIdMarker = encodeURIComponent(last.uploadId);
+  }
+}
+
+/** Someone else aborted the upload since it was listed, or a store that crashed lists one that it does not have. */
+function unlessGone(error: unknown): false {
+  const { code } = error as { code?: unknown };
+  if (code === 'NoSuchUpload' || code === 'NotFound') return false;
+  throw error;
+}

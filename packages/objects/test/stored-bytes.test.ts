@@ -1,0 +1,72 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from '@jest/globals';
+import { createObjectStore } from '../src/object-store.ts';
+import type { ObjectStore } from '../src/object-store.ts';
+
+const body = randomBytes(1_000);
+const half = body.subarray(0, 500);
+const md5Of = (bytes: Buffer, encoding: 'hex' | 'base64') => createHash('md5').update(bytes).digest(encoding);
+
+const closing: (() => void)[] = [];
+afterEach(() => closing.splice(0).forEach((close) => close()));
+
+async function scripted(answer: RequestListener): Promise<ObjectStore> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const keys = { accessKey: 'access', secretKey: 'secret-key' };
+  const store = createObjectStore({ endpoint, region: 'us-east-1', bucket: 'vision', ...keys });
+  closing.push(() => {
+    store.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  return store;
+}
+
+/** A store that answers an upload with this entity tag, and a download with these bytes. */
+async function answering(etag: string, bytes: Buffer): Promise<{ store: ObjectStore; asked: IncomingMessage[] }> {
+  const asked: IncomingMessage[] = [];
+  const store = await scripted((req, res) => {
+    asked.push(req);
+    if (req.method === 'GET') res.end(bytes);
+    else req.resume().once('end', () => res.writeHead(200, { etag: `"${etag}"` }).end());
+  });
+  return { store, asked };
+}
+const put = (store: ObjectStore) => store.put({ key: 'segment', body, contentType: 'application/octet-stream' });
+
+test('a store that keeps half of a buffer and answers 200 fails the upload', async () => {
+  const { store } = await answering(md5Of(half, 'hex'), half);
+  await expect(put(store)).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+});
+
+test('a buffer goes with its checksums, and an answer that confirms it needs no second request', async () => {
+  const { store, asked } = await answering(md5Of(body, 'hex'), body);
+  await put(store);
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.headers['content-md5']).toBe(md5Of(body, 'base64'));
+  expect(asked[0]?.headers['x-amz-checksum-crc32']).toHaveLength(8);
+});
+
+test('a store whose entity tags are no checksums, as with encryption, is asked for the object itself', async () => {
+  const { store, asked } = await answering('0123456789abcdef0123456789abcdef', body);
+  await put(store);
+  expect(asked.map(({ method }) => method)).toEqual(['PUT', 'GET']);
+});
+
+test('a file that the store gives half of is no file', async () => {
+  const { store } = await answering('', half);
+  const path = join(await mkdtemp(join(tmpdir(), 'stored-bytes-')), 'video');
+  const download = store.getToFile({ key: 'video', path, bytes: body.length });
+  await expect(download).rejects.toMatchObject({ reason: 'object_store_unavailable' });
+  expect(existsSync(path)).toBe(false);
+});

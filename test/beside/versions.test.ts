@@ -31,7 +31,7 @@ test('the version of the repository is that of the newest release, or of the one
 });
 
 test('every package has the version of the repository, and asks for the others in it', () => {
-  expect(workspaces).toHaveLength(8);
+  expect(workspaces).toEqual(expect.arrayContaining(['services/tasks/package.json', 'packages/shared/package.json']));
   for (const path of workspaces) {
     const { version: own, dependencies = {}, devDependencies = {} } = manifest(path);
     const ours = Object.entries({ ...dependencies, ...devDependencies }).filter(([name]) =>

@@ -11,7 +11,6 @@ import { openSession } from '../src/db/session.ts';
 import { inTransaction } from '../src/db/transaction.ts';
 import { asUnavailable } from '../src/unavailable.ts';
 import type { Migration } from '../src/db/migrate.ts';
-import { createLogger } from '../src/logger.ts';
 import { createTestDatabase } from '../src/testing/postgres.ts';
 import type { TestDatabase } from '../src/testing/postgres.ts';
 import { until } from '../src/testing/until.ts';

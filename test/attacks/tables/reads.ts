@@ -175,6 +175,7 @@ export const ranges: AttackGroup = {
     {
       name: 'a thousand downloads of the whole, 250 at once',
       expected: 'some answered, the others 429, and the video is whole afterwards',
+      charged: 1,
       withinMs: 60_000,
       attempt: async (target) => {
         // A tenant of its own: this row fills every place for downloads, which the rows beside it need.

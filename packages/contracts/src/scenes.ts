@@ -64,15 +64,7 @@ const kserveDetector = z.strictObject({
   ...tensorModel,
 });
 
-/** Fire and smoke by colour and texture, in video also by how they move; needs no trained model. */
-const chromaticDetector = z.strictObject({
-  kind: z.literal('chromatic'),
-  version: z.string(),
-  calibration: calibration.optional().describe('What scores of pictures mean'),
-  video_calibration: calibration.optional().describe('What scores of video mean, where several frames are judged'),
-});
-
-const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector, chromaticDetector]);
+const detector = z.discriminatedUnion('kind', [onnxDetector, kserveDetector]);
 
 /** One measured number, with the threshold it holds for. */
 const qualityFigure = z
@@ -144,8 +136,7 @@ const sceneEntry = z.strictObject({
   still: stillSettings
     .optional()
     .describe(
-      'Frames of videos in which nothing moves repeat the objects of the frame before; absent looks at them all. ' +
-        'Refused with a `chromatic` detector, which judges videos by what changes in them',
+      'Frames of videos in which nothing moves repeat the objects of the frame before; absent looks at them all',
     ),
 });
 
@@ -172,24 +163,10 @@ export type StillSettings = z.infer<typeof stillSettings>;
 export type DetectorSpec = z.infer<typeof detector>;
 export type OnnxSpec = z.infer<typeof onnxDetector>;
 export type KserveSpec = z.infer<typeof kserveDetector>;
-export type ChromaticSpec = z.infer<typeof chromaticDetector>;
 export type OutputDecoding = z.infer<typeof outputDecoding>;
 
-/** Labels of the chromatic detector. */
-export const chromaticLabels = ['fire', 'smoke'] as const;
-
-/** Every word that a detector can say. */
-const wordsOf = (spec: DetectorSpec): readonly string[] => (spec.kind === 'chromatic' ? chromaticLabels : spec.classes);
-
-/** What the scores of a detector mean, in pictures and in video. */
-const scalesOf = (spec: DetectorSpec): Calibration[] =>
-  [spec.calibration, spec.kind === 'chromatic' ? spec.video_calibration : undefined].filter(
-    (scale) => scale !== undefined,
-  );
-
-function strangeCurve(spec: DetectorSpec): string | undefined {
-  const labels = scalesOf(spec).flatMap((scale) => Object.keys(scale.labels));
-  return labels.find((label) => label !== ANY_LABEL && !wordsOf(spec).includes(label));
+function strangeCurve({ calibration: scale, classes }: DetectorSpec): string | undefined {
+  return Object.keys(scale?.labels ?? {}).find((label) => label !== ANY_LABEL && !classes.includes(label));
 }
 
 function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): string | undefined {
@@ -199,16 +176,13 @@ function problemOf(scene: SceneEntry, detectors: Record<string, DetectorSpec>): 
   if (scene.detector === undefined) return scene.enabled ? 'is enabled but names no detector' : undefined;
   const spec = detectors[scene.detector];
   if (spec === undefined) return `names the unknown detector ${scene.detector}`;
-  if (spec.kind === 'chromatic' && scene.still)
-    return `still: ${scene.detector} judges by what changes, in every frame`;
-  const strange = scene.labels.find((label) => !wordsOf(spec).includes(label));
+  const strange = scene.labels.find((label) => !spec.classes.includes(label));
   if (strange !== undefined) return `label ${strange} is no class of ${scene.detector}`;
-  const unclear = scalesOf(spec).map((scale) => problemOfScores(scene, scale));
-  return shapesProblemOf(scene, spec) ?? unclear.find((problem) => problem !== undefined);
+  return shapesProblemOf(scene, spec) ?? (spec.calibration && problemOfScores(scene, spec.calibration));
 }
 
 function shapesProblemOf({ input_shapes: wanted = [], detector: name }: SceneEntry, spec: DetectorSpec) {
-  const known = spec.kind === 'chromatic' ? [] : spec.input.shapes.map(String);
+  const known = spec.input.shapes.map(String);
   const strange = wanted.find((shape) => !known.includes(String(shape)));
   return strange === undefined ? undefined : `input shape ${strange.join(' × ')} is none of ${name ?? ''}`;
 }

@@ -15,7 +15,15 @@ const scene = {
   default_min_score: 0.8,
   detector: 'colour',
 };
-const detectors = { colour: { kind: 'chromatic', version: '1' } };
+const model = {
+  kind: 'onnx',
+  version: '1',
+  file: 'smoke.onnx',
+  classes: ['smoke'],
+  input: { name: 'images', resize: 'stretch', colour_order: 'rgb', layout: 'nchw' },
+  decode: { kind: 'yolo', output: 'output', layout: 'candidates_last' },
+};
+const detectors = { colour: { ...model, input: { ...model.input, shapes: [[416, 416]] } } };
 
 const folder = mkdtempSync(join(tmpdir(), 'scenes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -80,17 +88,6 @@ test('a scene may keep more than its default shows, down to the floor of its det
   expect(loadScenes(fileOf(content)).detectors['colour']?.calibration?.labels['smoke']?.curve).toEqual(curve);
 });
 
-test('video may have a calibration of its own, which is held to the same rules', () => {
-  const scale = { version: '1', floor: 0.3, labels: own };
-  const content = (lowerBound: number) =>
-    fileOf({
-      detectors: { colour: { ...detectors.colour, video_calibration: scale } },
-      scenes: [{ ...scene, lower_bound: lowerBound }],
-    });
-  expect(loadScenes(content(0.1)).detectors['colour']).toHaveProperty('video_calibration', scale);
-  expect(() => loadScenes(content(0.05))).toThrow('lower_bound 0.05 is below 0.1');
-});
-
 test.each([
   ['an unknown detector', { detectors, scenes: [{ ...scene, detector: 'other' }] }, 'unknown detector other'],
   [
@@ -153,9 +150,9 @@ test.each([
     'detectors.colour.calibration.labels.*.curve: has to rise',
   ],
   [
-    'still frames where a detector judges by what changes',
-    { detectors, scenes: [{ ...scene, still: {} }] },
-    'scene smoke_only: still: colour judges by what changes, in every frame',
+    'a detector of a kind that does not exist',
+    { detectors: { colour: { kind: 'chromatic', version: '1' } }, scenes: [scene] },
+    'detectors.colour.kind',
   ],
   ['an unknown property', { detectors, scenes: [{ ...scene, colour: 'red' }] }, 'colour'],
   ['text that is no JSON', 'scenes:', 'cannot be read as JSON'],
@@ -164,14 +161,6 @@ test.each([
   expect(() => loadScenes(fileOf(content))).toThrow(words);
 });
 
-const model = {
-  kind: 'onnx',
-  version: '1',
-  file: 'smoke.onnx',
-  classes: ['smoke'],
-  input: { name: 'images', resize: 'stretch', colour_order: 'rgb', layout: 'nchw' },
-  decode: { kind: 'yolo', output: 'output', layout: 'candidates_last' },
-};
 const registryWith = (input: object, more: object = {}) => ({
   detectors: { colour: { ...model, input: { ...model.input, ...input } } },
   scenes: [{ ...scene, ...more }],
@@ -210,7 +199,6 @@ test.each([
     registryWith({ shapes: [[416, 416]] }, { input_shapes: [[544, 416]] }),
     'input shape 544 × 416 is none of colour',
   ],
-  ['shapes for a detector without a model', { detectors, scenes: [{ ...scene, input_shapes: [[32, 32]] }] }, '32 × 32'],
 ])('a registry with %s is refused', (_case, content, words) => {
   expect(() => loadScenes(fileOf(content))).toThrow(words);
 });

@@ -175,17 +175,6 @@ test('pictures of different shapes at once are each answered in their own', asyn
   expect(await detector.detect(black, options)).toEqual([]);
 });
 
-test('frames are observed in the threads by the rules of colour, those of other detectors are not', async () => {
-  const byRules = scenes.entries.map((scene) =>
-    scene.scene_code === 'fire_smoke' ? { ...scene, detector: 'chromatic', labels: ['fire', 'smoke'] } : scene,
-  );
-  const detectors = await start(join(model, '..'), { ...scenes, entries: byRules });
-  const observed = await detectors.find('fire_smoke')?.detector.observe?.(black, {});
-  expect(observed?.picture).toEqual({ width: 32, height: 32 });
-  expect(observed?.luma).toEqual(new Uint8Array(64));
-  expect(personsBy(detectors).observe).toBeUndefined();
-});
-
 test('fire is found in a drawn flame, not in a screen full of orange', async () => {
   const detectors = await start(join(model, '..'));
   const detector = detectors.find('fire_smoke')?.detector;

@@ -119,7 +119,7 @@ test('frames of a still scene repeat their objects and tracks, and a counter say
   const registry = JSON.parse(await readFile(path('../../../config/scenes.json'), 'utf8')) as {
     scenes: Record<string, unknown>[];
   };
-  for (const scene of registry.scenes) if (scene['detector'] !== 'chromatic') scene['still'] = { longest_ms: 3000 };
+  for (const scene of registry.scenes) scene['still'] = { longest_ms: 3000 };
   const scenesFile = join(videos.directory, 'scenes.json');
   await writeFile(scenesFile, JSON.stringify(registry));
   const picture = ['-loop', '1', '-framerate', '10', '-t', '6', '-i', path('../../../examples/street.jpg')];

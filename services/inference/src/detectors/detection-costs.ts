@@ -4,7 +4,7 @@ import type { ImageSize } from '@vision/contracts/detection';
 const WEIGHT = 0.02;
 
 /** What was computed: the work by name, and the shape of its input. */
-export interface MeasuredWork {
+interface MeasuredWork {
   work: string;
   shape: ImageSize;
 }

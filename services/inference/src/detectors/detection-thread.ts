@@ -4,14 +4,12 @@ import type { OnnxSpec } from '@vision/contracts/scenes';
 import ort from 'onnxruntime-node';
 import type { OutputTensor } from '../domain/candidate.ts';
 import { decodeOutputs } from '../domain/decode-outputs.ts';
-import { detectFireAndSmoke } from '../domain/detect-fire-and-smoke.ts';
 import { inputFor } from '../domain/frame-fit.ts';
-import { observeFire } from '../domain/observe-fire.ts';
 import { placeImage } from '../domain/placement.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 import { toTensor } from '../domain/to-tensor.ts';
 import type { InputTensor } from '../domain/to-tensor.ts';
-import type { DetectRequest, ThreadReply, ThreadRequest, ThreadResult, ThreadSetup } from './thread-messages.ts';
+import type { DetectRequest, ThreadReply, ThreadSetup } from './thread-messages.ts';
 
 /**
  * Body of a worker thread. ONNX Runtime for Node computes on the thread that calls it, so detection runs here and the
@@ -21,45 +19,40 @@ import type { DetectRequest, ThreadReply, ThreadRequest, ThreadResult, ThreadSet
 type Detect = (
   image: RgbImage,
   options: Pick<DetectRequest, 'minScore' | 'labels' | 'shape' | 'isAlone'>,
-) => Promise<DetectedObject[]> | DetectedObject[];
+) => Promise<DetectedObject[]>;
 
 const setup = workerData as ThreadSetup;
 const port = parentPort;
 if (port === null) throw new Error('started outside a worker thread');
 
 const detectors = new Map<string, Detect>();
-for (const [name, entry] of Object.entries(setup.detectors)) {
-  detectors.set(name, 'path' in entry ? await onnxDetect(entry.spec, entry.path) : chromaticDetect);
+for (const [name, { spec, path }] of Object.entries(setup.detectors)) {
+  detectors.set(name, await onnxDetect(spec, path));
 }
 
-port.on('message', (request: ThreadRequest) => {
+port.on('message', (request: DetectRequest) => {
   void answer(request).then((reply) => port.postMessage(reply));
 });
 port.postMessage({ ready: true } satisfies ThreadReply);
 
-async function answer(request: ThreadRequest): Promise<ThreadReply> {
+async function answer(request: DetectRequest): Promise<ThreadReply> {
   try {
     const before = process.threadCpuUsage();
-    const result = await resultOf(request);
+    const objects = await detect(request);
     const { user, system } = process.threadCpuUsage(before);
     // Other threads of ONNX Runtime take as much as this one, about, and their time is not seen here.
     const isWide = request.isAlone && setup.aloneThreads > setup.intraOpThreads;
     const cpuMs = isWide ? undefined : ((user + system) / 1000) * setup.intraOpThreads;
-    return { id: request.id, cpuMs, ...result };
+    return { id: request.id, cpuMs, objects };
   } catch (error) {
     return { id: request.id, error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function resultOf(request: ThreadRequest): Promise<ThreadResult> {
-  if (request.kind === 'observe') return { observation: observeFire(request.picture) };
-  const detect = detectors.get(request.detector);
-  if (!detect) throw new Error(`there is no detector ${request.detector}`);
-  return { objects: await detect(request.picture, request) };
-}
-
-function chromaticDetect(image: RgbImage, { minScore, labels }: Pick<DetectRequest, 'minScore' | 'labels'>) {
-  return detectFireAndSmoke({ image, minScore, labels });
+function detect(request: DetectRequest): Promise<DetectedObject[]> {
+  const named = detectors.get(request.detector);
+  if (!named) throw new Error(`there is no detector ${request.detector}`);
+  return named(request.picture, request);
 }
 
 async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
@@ -68,7 +61,7 @@ async function onnxDetect(spec: OnnxSpec, path: string): Promise<Detect> {
   const aloneSession = aloneThreads > intraOpThreads ? await createSession(path, aloneThreads) : session;
   // One picture at a time is in work here, so their tensors share the memory.
   let memory: InputTensor['data'] | undefined;
-  return async (image, { minScore, labels, isAlone, shape = image }) => {
+  return async (image, { minScore, labels, isAlone, shape }) => {
     const input = inputFor(shape, spec.input);
     const placement = placeImage(image, input);
     const tensor = toTensor(image, placement, input, memory);

@@ -1,7 +1,6 @@
 import type { Calibration } from '@vision/contracts/calibration';
 import type { DetectedObject, ImageSize } from '@vision/contracts/detection';
 import type { FrameFit } from '../domain/frame-fit.ts';
-import type { FireObservation } from '../domain/observe-fire.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
 
 interface DetectOptions {
@@ -31,20 +30,12 @@ export interface Detector {
    * @throws AppError of kind unavailable when the model does not answer.
    */
   detect(image: RgbImage, options: DetectOptions): Promise<DetectedObject[]>;
-  /**
-   * Only where video is judged by what changes in it: what one frame says to the watch of a job, which finds the
-   * objects. Safe to call concurrently; throws as `detect` does.
-   */
-  readonly observe?:
-    ((image: RgbImage, turn: Pick<DetectOptions, 'owner' | 'signal'>) => Promise<FireObservation>) | undefined;
 }
 
 /** Finds objects in one picture. Shared by image calls and video jobs; safe to call concurrently. */
 export interface CalibratedDetector extends Detector {
   /** What its scores mean. */
   readonly calibration: Calibration;
-  /** What scores of video mean: another thing where video is judged by what changes in it. */
-  readonly videoCalibration: Calibration;
   /** @param options.calibration what scores mean instead: the calibration with which a job began */
   detect(image: RgbImage, options: DetectOptions & { calibration?: Calibration }): Promise<DetectedObject[]>;
 }

@@ -60,7 +60,7 @@ export function createDetectors({ scenes, modelsDir, threads, intraOpThreads, lo
   const isReady = async (spec: DetectorSpec) => (spec.kind === 'kserve' ? isModelReady(spec) : pool.alive > 0);
   return {
     start: async () => {
-      for (const entry of Object.values(setup.detectors)) if ('path' in entry) checkReadable(entry.path);
+      for (const entry of Object.values(setup.detectors)) checkReadable(entry.path);
       await pool.start().catch((cause: unknown) => {
         throw new ConfigError('A detection model cannot be loaded', { cause });
       });
@@ -89,7 +89,7 @@ async function measureCosts(
     const { width, height } = detector.fit(EXPECTED_VIDEO);
     const blank = { width, height, data: new Uint8Array(width * height * 3) };
     // Two at once: one alone would use the cores of others, and tell nothing.
-    const look = () => detector.observe?.(blank, {}) ?? detector.detect(blank, { minScore: 1, labels: [] });
+    const look = () => detector.detect(blank, { minScore: 1, labels: [] });
     await Promise.all([look(), look()]);
   }
 }
@@ -116,8 +116,7 @@ function createDetector(
   { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },
 ): CalibratedDetector {
   const raw = createRawDetector(name, spec, { pool, shapes });
-  const ofVideo = spec.kind === 'chromatic' ? (spec.video_calibration ?? RAW_SCORES) : undefined;
-  return createCalibratedDetector(raw, spec.calibration ?? RAW_SCORES, ofVideo);
+  return createCalibratedDetector(raw, spec.calibration ?? RAW_SCORES);
 }
 
 function createRawDetector(
@@ -125,7 +124,6 @@ function createRawDetector(
   spec: DetectorSpec,
   { pool, shapes }: { pool: ThreadPool; shapes: Shape[] | undefined },
 ): Detector {
-  if (spec.kind === 'chromatic') return createPooledDetector(name, spec, pool);
   const used = shapes ?? spec.input.shapes;
   return spec.kind === 'kserve' ? createKserveDetector(spec, used) : createPooledDetector(name, spec, pool, used);
 }
@@ -133,7 +131,6 @@ function createRawDetector(
 function detectorsInThreads(specs: ReadonlyMap<string, DetectorSpec>, modelsDir: string): ThreadSetup['detectors'] {
   const detectors: ThreadSetup['detectors'] = {};
   for (const [name, spec] of specs) {
-    if (spec.kind === 'chromatic') detectors[name] = { spec };
     if (spec.kind === 'onnx') detectors[name] = { spec, path: join(modelsDir, spec.file) };
   }
   return detectors;

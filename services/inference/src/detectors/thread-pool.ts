@@ -6,23 +6,12 @@ import type { ReasonOf } from '@vision/contracts/reasons';
 import { fail } from '@vision/contracts/errors';
 import type { Logger } from '@vision/shared/logger';
 import { createDetectionCosts } from './detection-costs.ts';
-import type { MeasuredWork } from './detection-costs.ts';
 import './without-runtime-telemetry.ts';
-import type { FireObservation } from '../domain/observe-fire.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import type {
-  DetectRequest,
-  ObserveRequest,
-  ThreadReply,
-  ThreadRequest,
-  ThreadResult,
-  ThreadSetup,
-} from './thread-messages.ts';
+import type { DetectRequest, ThreadReply, ThreadSetup } from './thread-messages.ts';
 
-/** A picture for a detector, or a frame for a watch. */
-type DetectTask = Omit<DetectRequest, 'kind' | 'id' | 'isAlone'>;
-type ObserveTask = Omit<ObserveRequest, 'kind' | 'id' | 'isAlone'>;
-type Task = (DetectTask & { kind: 'detect' }) | (ObserveTask & { kind: 'observe' });
+/** A picture for a detector. */
+type Task = Omit<DetectRequest, 'id' | 'isAlone'>;
 
 /** What all threads are started with. */
 export type PoolSetup = Omit<ThreadSetup, 'aloneThreads'>;
@@ -41,7 +30,7 @@ interface PictureTurn extends Turn {
 interface Pending {
   task: Task;
   turn: PictureTurn;
-  resolve: (result: ThreadResult) => void;
+  resolve: (objects: DetectedObject[]) => void;
   reject: (error: unknown) => void;
 }
 
@@ -101,24 +90,16 @@ export class ThreadPool {
   }
 
   /** Processor time of one look at a frame of a video in this shape, milliseconds; 0 before any was measured. */
-  costMs(kind: Task['kind'], detector: string, shape: ImageSize): number {
-    return this.#costs.costMs({ work: workOf(kind, detector), shape });
+  costMs(detector: string, shape: ImageSize): number {
+    return this.#costs.costMs({ work: detector, shape });
   }
 
   /** Runs on a free thread when its owner has a turn. @throws AppError of kind unavailable, the signal's reason. */
-  async detect(task: DetectTask, turn: PictureTurn = {}): Promise<DetectedObject[]> {
-    const result = await this.#gate.run(() => this.#runNow({ kind: 'detect', ...task }, turn), turn);
-    return 'objects' in result ? result.objects : [];
+  detect(task: Task, turn: PictureTurn = {}): Promise<DetectedObject[]> {
+    return this.#gate.run(() => this.#runNow(task, turn), turn);
   }
 
-  /** Looks at a frame for a watch, in the same turns. @throws as `detect` does */
-  async observe(task: ObserveTask, turn: Turn = {}): Promise<FireObservation> {
-    const result = await this.#gate.run(() => this.#runNow({ kind: 'observe', ...task }, turn), turn);
-    if ('observation' in result) return result.observation;
-    throw fail.upstreamDown('detection_failed', new Error('a thread answered with objects'));
-  }
-
-  #runNow(task: Task, turn: PictureTurn): Promise<ThreadResult> {
+  #runNow(task: Task, turn: PictureTurn): Promise<DetectedObject[]> {
     if (this.#stopped || this.alive === 0) return Promise.reject(fail.upstreamDown('detector_lost'));
     if (this.#gate.load() > 1) this.#crowdedAt = performance.now();
     return new Promise((resolve, reject) => {
@@ -153,7 +134,7 @@ export class ThreadPool {
       const thread = this.#takeIdle(isAlone);
       this.#lastId += 1;
       thread.current = { ...pending, id: this.#lastId };
-      const request: ThreadRequest = { ...pending.task, id: this.#lastId, isAlone };
+      const request: DetectRequest = { ...pending.task, id: this.#lastId, isAlone };
       thread.worker.postMessage(request, givesPixels ? ownMemory(request.picture) : []);
     }
   }
@@ -170,8 +151,9 @@ export class ThreadPool {
     thread.current = undefined;
     if ('error' in reply) current.reject(fail.upstreamDown('detection_failed', new Error(reply.error)));
     else {
-      if (reply.cpuMs !== undefined) this.#costs.add(costOf(current.task), reply.cpuMs);
-      current.resolve(reply);
+      if (reply.cpuMs !== undefined)
+        this.#costs.add({ work: current.task.detector, shape: current.task.shape }, reply.cpuMs);
+      current.resolve(reply.objects);
     }
     thread.onIdle?.();
     this.#idle.push(thread);
@@ -218,13 +200,6 @@ export class ThreadPool {
   #refuseQueue(reason: ReasonOf<'OP-TASK-UPSTREAM-DOWN'>): void {
     for (const { reject } of this.#queue.splice(0)) reject(fail.upstreamDown(reason));
   }
-}
-
-const workOf = (kind: Task['kind'], detector: string) => `${kind} ${detector}`;
-
-function costOf(task: Task): MeasuredWork {
-  const shape = task.kind === 'detect' ? (task.shape ?? task.picture) : task.picture;
-  return { work: workOf(task.kind, task.detector), shape };
 }
 
 /** The memory of the pixels, unless it holds something else as well or belongs to a library. */

@@ -1,15 +1,14 @@
 import { retryUntil } from '@vision/shared/async/retry-until';
+import type { DetectedObject } from '@vision/contracts/detection';
 import type { FrameData } from '@vision/contracts/frame-events';
 import type { ServedScene } from '../detectors/detectors.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
-import { createFireWatch } from '../domain/watch-fire.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { createSparseTrace } from './linked-trace.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { judgeLook, lookAt } from './look-at-frame.ts';
-import type { Look } from './look-at-frame.ts';
+import { detectInFrame } from './detect-in-frame.ts';
 import { createFramePublisher } from './frame-publisher.ts';
 import { followObjects } from './follow-objects.ts';
 import type { Hold } from './hold.ts';
@@ -54,7 +53,6 @@ export async function runJob(
     },
   });
   const following = followObjects(`a${job.attempt}`);
-  const watch = createFireWatch();
   const still = createStillFrames(served.scene.still);
   const frames = framesOf(deps, { job, served, signal: hold.reading, report });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
@@ -68,8 +66,7 @@ export async function runJob(
       if (result === undefined) break;
       const { frame, found } = result;
       if (!found) deps.signals.frameRepeated(job);
-      const objects = found && judgeLook(found, { job, served, watch, timeMs: frame.timeMs });
-      await publisher.add(toFrameData(job, frame, following.next(frame, objects)));
+      await publisher.add(toFrameData(job, frame, following.next(frame, found)));
     }
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
@@ -97,7 +94,7 @@ function dropListener(deps: RunJobDeps, of: Pick<FramesWanted, 'job' | 'report'>
 interface LookedAt {
   frame: JobFrame;
   /** Undefined when nothing moved since the frame before: its objects count. */
-  found?: Look;
+  found?: DetectedObject[];
 }
 
 interface Detecting {
@@ -115,7 +112,7 @@ async function look(
   const started = performance.now();
   signals.frameSampled();
   try {
-    const found = await retryUntil(() => lookAt(frame, { job, served, signal }), { signal });
+    const found = await retryUntil(() => detectInFrame(frame, { job, served, signal }), { signal });
     signals.frameDetected(job, performance.now() - started);
     return { frame, found };
   } catch (error) {

@@ -86,7 +86,7 @@ function sealed(
     fingerprint: box.digest(contentOf(input), 'job'),
     sceneCode: input.scene_code,
     lowerBound: input.lower_bound,
-    calibration: narrowedTo(served.detector.videoCalibration, served.scene.labels),
+    calibration: narrowedTo(served.detector.calibration, served.scene.labels),
     source:
       source.kind === 'stream'
         ? { kind: 'stream', sealedUrl: box.seal(source.url, jobId), pinnedAddress: source.pinned_address }

@@ -49,7 +49,7 @@ def groups(data, repository):
     images = [(cv2.imread(str(file)), [b[0] for b in read_boxes(pathlib.Path(str(file).replace("/images/", "/labels/")).with_suffix(".txt"), 1, 1, {0: 0, 1: 1})]) for file in found]
     yield "small-fire-smoke, fire", [image for image, labels in images if 0 in labels]
     yield "small-fire-smoke, no fire", [image for image, labels in images if 0 not in labels]
-    house = list(frames(repository / "bench/fire/data/burning-house.mp4"))
+    house = list(frames(repository / "services/inference/tools/train-fire/clip/burning-house.mp4"))
     yield "burning house, frames", house
     yield "street.mp4, frames", list(frames(repository / "examples/street.mp4", 2))
     for name, image in bad_input(images[0][0] if not house else house[50]):

@@ -3,6 +3,7 @@
 Usage: features.py DATA_DIR OUT_DIR SHARD SHARDS. Nothing but numbers leaves this step.
 """
 
+import hashlib
 import json
 import pathlib
 import sys
@@ -50,11 +51,19 @@ def read_boxes(path, width, height, labels):
     return found
 
 
+def files_of(data, source):
+    """The files of a source in order of their paths. Raises when one is missing, new or different."""
+    files = sorted(file for pattern in source["images"] for file in data.glob(pattern))
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(data)}\n" for file in files]
+    if hashlib.sha256("".join(lines).encode()).hexdigest() != source["sha256"]:
+        raise SystemExit(f"{source['name']}: {len(files)} files of {source['files']} found, or some differ from those that were used")
+    return files
+
+
 def originals(data, sources):
     """Every photograph with its source, labels of the whole image (None: unknown) and boxes."""
     for source in sources:
-        files = sorted(file for pattern in source["images"] for file in data.glob(pattern))
-        for file in files[:: source.get("every", 1)]:
+        for file in files_of(data, source)[:: source.get("every", 1)]:
             image = cv2.imread(str(file))
             if image is None:
                 continue

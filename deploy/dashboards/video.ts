@@ -220,7 +220,7 @@ const tasks: Section = {
     ),
     stack(
       'Things that somebody should look at',
-      'Alarms of tasks by name; each has a heading in docs/operations.md.',
+      'Alarms of tasks by name; docs/runbooks has a page for each that alerts.',
       [query('{{name}}', sum('name', rate('vision_tasks_alarms_total')))],
       { unit: 'cps' },
     ),

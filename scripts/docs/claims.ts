@@ -7,6 +7,7 @@ import { publicReasons } from '../../packages/contracts/src/reasons.ts';
 import { unusedReasons } from './guide.ts';
 import { metricCatalogue, seriesNames } from './metric-catalogue.ts';
 import { projectFiles } from '../project-files.ts';
+import { runbookFaults } from './runbooks.ts';
 import { serviceNames } from './services.ts';
 
 interface Sources {
@@ -24,7 +25,7 @@ interface Sources {
 export async function untrueClaims(root: string): Promise<string[]> {
   const present = projectFiles(root, '**/{,.}*.*').concat('Makefile');
   const code = present
-    .filter((path) => /\.(ts|js|cjs|ya?ml|json|sh)$|^Makefile$/.test(path) && !path.startsWith('docs/'))
+    .filter((path) => CODE.test(path))
     .map((path) => read(root, path))
     .join('\n');
   const sources = { root, code, series: seriesNames(await metricCatalogue(root)) };
@@ -33,9 +34,27 @@ export async function untrueClaims(root: string): Promise<string[]> {
     .flatMap((path) => claimsOf(path, read(root, path), sources).map((claim) => `${path}: ${claim}`));
   return [
     ...documents,
+    ...runbookFaults(root),
+    ...present.filter((path) => CODE.test(path)).flatMap((path) => missingPages(root, path)),
     ...deliberateFaults.flatMap((fault) => untrueFault(root, fault)),
     ...unusedReasons(publicReasons, sourcesOf(root, present), serviceNames),
   ];
+}
+
+const CODE = /^(?!docs\/)(?:.*\.(?:ts|js|cjs|ya?ml|json|sh)|Makefile)$/;
+/** Documents that name metrics, settings, reasons and log messages. */
+const FOR_OPERATORS = /^docs\/(operations|failures|rotation|runbooks\/\w+)\.md$/;
+
+/** Documents that code and messages name by their path, maybe with a heading in quotes, and that are not there. */
+function missingPages(root: string, path: string): string[] {
+  return [...read(root, path).matchAll(/(?<![\w/])docs\/[\w./-]+\.md\b(?:, "([^"]+)")?/g)].flatMap(
+    ([named, heading]) => {
+      const [file = ''] = named.split(',');
+      if (!existsSync(join(root, file))) return [`${path}: ${file} does not exist`];
+      const isThere = heading === undefined || headingsOf(read(root, file)).includes(anchorOf(heading));
+      return isThere ? [] : [`${path}: ${file} has no heading "${heading}"`];
+    },
+  );
 }
 
 /** What runs in services: tests and the list of reasons itself left out. */
@@ -48,13 +67,12 @@ function sourcesOf(root: string, present: string[]): string {
 }
 
 function claimsOf(document: string, text: string, sources: Sources): string[] {
-  const operations = document === 'docs/operations.md';
   return [
     ...missingFiles(document, text, sources),
     ...missingHeadings(document, text, sources),
     ...missingCommands(text),
     ...(document === 'docs/testing.md' ? missingTests(text, sources) : []),
-    ...(operations ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
+    ...(FOR_OPERATORS.test(document) ? [...missingNames(text, sources), ...missingMessages(text, sources)] : []),
   ];
 }
 
@@ -81,13 +99,14 @@ function missingHeadings(document: string, text: string, { root }: Sources): str
 }
 
 function headingsOf(text: string): string[] {
-  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
 
 /** Commands of `visionctl` that are named in backticks or in a block of code, and that it does not have. */
 function missingCommands(text: string): string[] {

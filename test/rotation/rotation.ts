@@ -15,7 +15,7 @@ export interface Stage {
 
 /** One thing that an operator does; the services named are then restarted, one replica of each after the other. */
 export interface Step {
-  /** As docs/operations.md says it. */
+  /** As docs/rotation.md says it. */
   says: string;
   services: readonly Service[];
   secrets: (replica: Replica) => NodeJS.ProcessEnv;

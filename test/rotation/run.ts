@@ -1,6 +1,6 @@
 /**
  * `make rotate`: rotates every key, token and password of a running system, one after the other, in the order that
- * docs/operations.md gives, while clients go on. Nothing they ask may fail. `ONLY=name,name` rotates some of them;
+ * docs/rotation.md gives, while clients go on. Nothing they ask may fail. `ONLY=name,name` rotates some of them;
  * `HASTY=1` does the last step of each at once, so the run has to fail. An argument names a file for the counts.
  */
 import { giveIdleConnectionsUp } from '@vision/shared/testing/idle-fetch';

@@ -75,7 +75,6 @@ export function withAdvice(finding: Finding, kind: string, fault: string | undef
   return fault === undefined ? finding : { ...finding, fault, advice: adviceFor(kind, fault) };
 }
 
-const GUIDE = 'docs/operations.md';
 const bySigns: [RegExp, string][] = [
   [/migrations of this release/, 'run `main.ts migrate` of this service with its own environment'],
   [/there is no topic/, 'visionctl topics apply'],
@@ -90,18 +89,19 @@ const bySigns: [RegExp, string][] = [
     'the password in the settings is not that of the store: correct one of them',
   ],
 ];
-const stuck = (what: string) => `read the log of ${what}, restart it when it is stuck; ${GUIDE}, "Our own services"`;
+const stuck = (what: string) =>
+  `read the log of ${what}, restart it when it is stuck; docs/failures.md, "Our own services"`;
 const byKind: Record<string, string> = {
   admin: `start the gateway, or correct ADMIN_URL and ADMIN_TOKEN`,
-  database: `start PostgreSQL or correct DATABASE_URL; ${GUIDE}, "Stores"`,
-  kafka: `start Kafka or correct KAFKA_BROKERS; ${GUIDE}, "Stores"`,
-  object_store: `start the object store or correct S3_*; ${GUIDE}, "Stores"`,
-  redis: `start Redis or correct REDIS_URL; until then every gateway limits by itself; ${GUIDE}, "Stores"`,
-  inference: `start the inference backend or correct INFERENCE_URL; ${GUIDE}, "Inference"`,
-  breaker: `the backend failed again and again: find out why; it closes by itself; ${GUIDE}, "Breaker and maintenance"`,
-  outbox: `read the log of the service for outbox-relay; ${GUIDE}, "The outbox grows although Kafka is healthy"`,
-  loop: `search the log for the task_id, remove the cause; ${GUIDE}, "A background step fails for a task"`,
-  timeouts: `see how many fail, of which processes; ${GUIDE}, "Calls to an upstream time out or fail"`,
+  database: `start PostgreSQL or correct DATABASE_URL; docs/failures.md, "A database is unavailable"`,
+  kafka: `start Kafka or correct KAFKA_BROKERS; docs/runbooks/VisionOutboxOld.md`,
+  object_store: `start the object store or correct S3_*; docs/failures.md, "S3 is unavailable or refuses"`,
+  redis: `start Redis or correct REDIS_URL; until then every gateway limits by itself; docs/runbooks/VisionRedisAway.md`,
+  inference: `start the inference backend or correct INFERENCE_URL; docs/failures.md, "Inference"`,
+  breaker: `the backend failed again and again: find out why; it closes by itself; docs/runbooks/VisionBreakerOpen.md`,
+  outbox: `read the log of the service for outbox-relay; docs/runbooks/VisionOutboxOld.md`,
+  loop: `search the log for the task_id, remove the cause; docs/runbooks/VisionTasksPoisoned.md`,
+  timeouts: `see how many fail, of which processes; docs/runbooks/VisionUpstreamFails.md`,
   process: stuck('that process'),
   tasks: stuck('tasks'),
   images: stuck('images'),

@@ -77,6 +77,7 @@ const packages = {
   objects: ['contracts', 'shared'],
   creation: ['contracts', 'shared', 'kafka', 'objects'],
   streams: ['contracts', 'shared'],
+  client: [],
 };
 
 const packageRules = Object.entries(packages).map(([name, others]) => ({
@@ -105,6 +106,20 @@ module.exports = {
       to: { path: '^services/' },
     },
     ...packageRules,
+    {
+      name: 'client-runs-in-browsers',
+      comment: 'The client of the public API has no module of Node.js; its tests may have them.',
+      severity: 'error',
+      from: { path: '^packages/client/src/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'client-is-for-callers',
+      comment: 'Only tests, benchmarks and examples call the service from outside; images do not contain the client.',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/client/' },
+      to: { path: '^packages/client/' },
+    },
     ...layerRules,
     {
       name: 'every-folder-has-its-layer',

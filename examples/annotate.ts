@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import type { Detected } from './client.ts';
+import type { components } from '@vision/client';
+
+type Detected = Pick<components['schemas']['TrackedObject'], 'bbox' | 'label' | 'score'> & { track_id?: string };
 
 const run = promisify(execFile);
 const COLOURS = ['#ff3b30', '#34c759', '#007aff', '#ff9500', '#af52de', '#00c7be', '#ffcc00', '#ff2d55'];

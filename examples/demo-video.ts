@@ -1,22 +1,25 @@
-import { readFile } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
+import type { ResultFrame, VisionClient } from '@vision/client';
 import { annotate, frameAt } from './annotate.ts';
-import type { Frame, VisionClient } from './client.ts';
 import { startLiveSource } from './live-source.ts';
 
 const PICTURES = 4;
 const LIVE_FRAMES = 15;
+const FRAMES_A_LINE = 25;
 /** Lower than the default of 0.80, so that the small people in the back are shown too. */
 const MIN_SCORE = 0.5;
 
 /** Uploads a video, prints its tracks as the frames appear and writes a few annotated ones. */
 export async function followVideo(client: VisionClient, video: string, out: string): Promise<void> {
-  const task = await client.uploadVideo('street.mp4', new Uint8Array(await readFile(video)), 'person_vehicle');
+  const file = await openAsBlob(video, { type: 'video/mp4' });
+  const task = await client.uploadVideo(file, { scene_code: 'person_vehicle', fileName: 'street.mp4' });
   console.log(`\nVideo file, task ${task.task_id} (${task.status})`);
-  const frames: Frame[] = [];
-  for await (const page of client.follow(task.task_id, MIN_SCORE)) {
-    frames.push(...page);
-    console.log(`  ${frames.length} frames, up to ${((page.at(-1)?.frame_time_ms ?? 0) / 1000).toFixed(1)} s`);
+  const frames: ResultFrame[] = [];
+  for await (const frame of client.frames(task.task_id, { min_score: MIN_SCORE })) {
+    frames.push(frame);
+    if (frames.length % FRAMES_A_LINE === 0)
+      console.log(`  ${frames.length} frames, up to ${(frame.frame_time_ms / 1000).toFixed(1)} s`);
   }
   printTracks(frames);
   const step = Math.max(1, Math.floor(frames.length / PICTURES));
@@ -27,21 +30,21 @@ export async function followVideo(client: VisionClient, video: string, out: stri
       join(out, `street-mp4-${frame.frame_time_ms}.png`),
     );
   }
-  console.log(`  the task ended as ${(await client.task(task.task_id)).status}`);
+  console.log(`  the task ended as ${(await client.waitFor(task)).status}`);
 }
 
 /** Serves the same file as a live stream, watches it until some frames have come, and stops the task. */
 export async function watchLiveStream(client: VisionClient, video: string): Promise<void> {
   const source = await startLiveSource({ video });
   try {
-    const task = await client.watchStream(source.url, 'person_vehicle');
+    const task = await client.watchStream({ stream_url: source.url, scene_code: 'person_vehicle' });
     console.log(`\nLive stream ${source.url}, task ${task.task_id} (${task.status})`);
     let seen = 0;
-    for await (const page of client.follow(task.task_id, MIN_SCORE)) {
-      seen += page.length;
-      const last = page.at(-1);
-      const people = last?.objects.map(({ label, track_id }) => `${label}#${track_id ?? ''}`).join(' ') ?? '';
-      console.log(`  ${new Date(last?.frame_time_ms ?? 0).toISOString()}  ${people}`);
+    for await (const { frame_time_ms: time, objects } of client.frames(task.task_id, { min_score: MIN_SCORE })) {
+      seen += 1;
+      console.log(
+        `  ${new Date(time).toISOString()}  ${objects.map((one) => `${one.label}#${one.track_id}`).join(' ')}`,
+      );
       if (seen >= LIVE_FRAMES) break;
     }
     const stopped = await client.stop(task.task_id);
@@ -51,10 +54,10 @@ export async function watchLiveStream(client: VisionClient, video: string): Prom
   }
 }
 
-function printTracks(frames: Frame[]): void {
+function printTracks(frames: ResultFrame[]): void {
   const tracks = new Map<string, { label: string; from: number; to: number; frames: number; best: number }>();
   for (const { frame_time_ms: time, objects } of frames) {
-    for (const { label, score, track_id: id = '' } of objects) {
+    for (const { label, score, track_id: id } of objects) {
       const track = tracks.get(id) ?? { label, from: time, to: time, frames: 0, best: 0 };
       tracks.set(id, { ...track, to: time, frames: track.frames + 1, best: Math.max(track.best, score) });
     }

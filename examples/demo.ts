@@ -1,16 +1,18 @@
 /** `make demo`: recognises objects in the pictures and the video of this folder through the public API. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createVisionClient } from '@vision/client';
 import { annotate } from './annotate.ts';
-import { VisionClient } from './client.ts';
 import { followVideo, watchLiveStream } from './demo-video.ts';
+import { newKey } from './new-key.ts';
 
 const here = import.meta.dirname;
 const out = join(here, 'out');
 const access = { baseUrl: need('BASE_URL'), adminUrl: need('ADMIN_URL'), adminToken: need('ADMIN_TOKEN') };
 
 await mkdir(out, { recursive: true });
-const client = await VisionClient.withNewKey(access, 'demo');
+const client = createVisionClient({ baseUrl: access.baseUrl, apiKey: await newKey(access, 'demo') });
 await detectPictures();
 await followVideo(client, join(here, 'street.mp4'), out);
 // A system in containers cannot reach the stream that this process would serve.
@@ -25,17 +27,17 @@ async function detectPictures(): Promise<void> {
   const names = ['street.jpg', 'street.png', 'street.webp'];
   const types = ['image/jpeg', 'image/png', 'image/webp'];
   const files = await Promise.all(
-    names.map(async (name, index) => ({
-      name,
-      type: types[index] ?? '',
-      bytes: new Uint8Array(await readFile(join(here, name))),
-    })),
+    names.map(async (name, index) => {
+      const type = types[index] ?? '';
+      return new File([await openAsBlob(join(here, name), { type })], name, { type });
+    }),
   );
-  const call = await client.detect(files, 'person_vehicle');
+  const call = await client.detect(files, { scene_code: 'person_vehicle' });
   console.log(`\nPictures, task ${call.task_id}`);
-  for (const { seq, status, objects = [], error_code } of call.results) {
-    const name = names[seq] ?? String(seq);
-    console.log(`  ${name}: ${status} ${error_code ?? ''}`);
+  for (const result of call.results) {
+    const name = names[result.seq] ?? String(result.seq);
+    const objects = result.status === 'succeeded' ? result.objects : [];
+    console.log(`  ${name}: ${result.status} ${result.status === 'failed' ? result.error_code : ''}`);
     for (const { label, score, bbox } of objects) {
       const place = [bbox.cx, bbox.cy, bbox.width, bbox.height].map((value) => value.toFixed(3)).join('  ');
       console.log(`    ${label.padEnd(12)} ${score.toFixed(2)}   ${place}`);

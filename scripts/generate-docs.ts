@@ -31,7 +31,7 @@ assertAsyncApi(events);
 const files: Record<string, string> = {
   ...openApi,
   'docs/asyncapi.json': JSON.stringify(events),
-  'test/client/public-api.ts': await clientTypes(openApi['docs/openapi/public.json'] ?? ''),
+  'packages/client/src/public-api.ts': await clientTypes(openApi['docs/openapi/public.json'] ?? ''),
   'docs/env.md': await environmentList(root),
   'docs/security.md': securityReport(root),
   'docs/visionctl.md': commandReference(),

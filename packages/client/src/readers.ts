@@ -1,0 +1,57 @@
+import { dataOf, optional } from './api.ts';
+import { streamFrames } from './frames.ts';
+import { iterate } from './iterator.ts';
+import { followPages } from './pages.ts';
+import type { Api } from './api.ts';
+import type { Connection } from './connection.ts';
+import type { Step, VisionIterator } from './iterator.ts';
+import type { QueryOf, ResultFrame, Track } from './types.ts';
+
+interface Reading {
+  /** `cursor` of an earlier iterator, or `next_cursor`, `resume_cursor` of a page. */
+  cursor?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+/** Which frames and objects to read, and from where on. */
+export type FrameOptions = Reading & Omit<QueryOf<'getResultStream'>, 'cursor'>;
+/** Which tracks to read, in which order, and from where on; `order` is `changed` by default. */
+export type TrackOptions = Reading & Omit<QueryOf<'listTracks'>, 'cursor' | 'limit'>;
+
+const FRAMES_A_PAGE = 200;
+const FRAMES_POLL_MS = 300;
+const TRACKS_POLL_MS = 1000;
+
+/** What reads the results of a task. */
+export function createReaders(connection: Connection, api: Api) {
+  async function* frameSteps(taskId: string, options: FrameOptions): AsyncGenerator<Step<ResultFrame>, void> {
+    const { cursor, signal, ...query } = options;
+    if (cursor === '') return;
+    const path = `/v1/vision/tasks/${encodeURIComponent(taskId)}/results/stream`;
+    const rest = yield* streamFrames<ResultFrame>(connection, { path, query, cursor, signal });
+    if (rest === undefined) return;
+    const load = async (from: string | undefined) => {
+      const values = { ...query, limit: FRAMES_A_PAGE, ...(from === undefined ? {} : { cursor: from }) };
+      const params = { path: { task_id: taskId }, query: values };
+      return dataOf(await api.GET('/v1/vision/tasks/{task_id}/results', { params, ...optional(signal) }));
+    };
+    yield* followPages({ load, cursor: rest.pagesFrom, pollMs: FRAMES_POLL_MS, signal });
+  }
+
+  return {
+    /** Every frame of a task once, as it is stored, until the task has ended; goes on over updates of the service. */
+    frames(taskId: string, options: FrameOptions = {}): VisionIterator<ResultFrame> {
+      return iterate(frameSteps(taskId, options), options.cursor);
+    },
+
+    /** The tracks of a task; with `order: 'changed'` each again with its latest state, until the task has ended. */
+    tracks(taskId: string, options: TrackOptions = {}): VisionIterator<Track> {
+      const { cursor, signal, ...query } = options;
+      const load = async (from: string | undefined) => {
+        const values = { order: 'changed' as const, ...query, ...(from === undefined ? {} : { cursor: from }) };
+        const params = { path: { task_id: taskId }, query: values };
+        return dataOf(await api.GET('/v1/vision/tasks/{task_id}/tracks', { params, ...optional(signal) }));
+      };
+      return iterate(followPages({ load, cursor, pollMs: TRACKS_POLL_MS, signal }), cursor);
+    },
+  };
+}

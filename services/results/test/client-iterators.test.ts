@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createVisionClient } from '@vision/client';
+import type { VisionClient } from '@vision/client';
+import { topics } from '@vision/contracts/topics';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { freePort } from '@vision/shared/testing/ports';
+import { startProcess, untilReady } from '@vision/shared/testing/service-process';
+import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
+import { frame, framesOf, mark, newTaskId, object, settingsOfStore, snapshot, startResults, upTo } from './support.ts';
+import type { TestResults } from './support.ts';
+
+/** Stores the frames; the replica that answers is another process, with topics of its own, and is killed. */
+let results: TestResults;
+let kafka: TestKafka;
+let env: Record<string, string>;
+let replica: Awaited<ReturnType<typeof startReplica>>;
+let client: VisionClient;
+
+beforeAll(async () => {
+  results = await startResults();
+  kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results, topics.jobs] });
+  env = {
+    ...settingsOfStore(results.s3),
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    HEALTH_PORT: String(await freePort()),
+    DATABASE_URL: results.database.url,
+    KAFKA_BROKERS: results.kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    SERVICE_KEY: testServiceKey('results'),
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
+    CURSOR_KEYS: 'cursor-key-cursor-key-cursor-key-cursor',
+    TASKS_URL: results.tasks.url,
+    IMAGES_URL: results.images.url,
+  };
+  replica = await startReplica();
+  client = createVisionClient({
+    baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
+    apiKey: await testToken('gateway', 'results', { subject: 'subject-a' }),
+  });
+});
+afterAll(async () => {
+  await replica.stop();
+  await results.stop();
+  await kafka.close();
+});
+
+async function startReplica() {
+  const started = startProcess('results', env);
+  await untilReady(started, Number(env['HEALTH_PORT']));
+  return started;
+}
+
+async function replace(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  replica.child.kill(signal);
+  await replica.ended;
+  replica = await startReplica();
+}
+
+async function newTask(frames: number): Promise<string> {
+  const taskId = newTaskId();
+  await results.tell(snapshot(taskId, 'subject-a'));
+  await results.deliver(framesOf(taskId, 0, frames));
+  return taskId;
+}
+
+async function end(taskId: string, frames: number): Promise<void> {
+  const over = { version: 2, status: 'succeeded' as const, ended_at: new Date().toISOString() };
+  await results.tell(snapshot(taskId, 'subject-a', { ...over, frames_published: frames }));
+  await results.deliver([mark(taskId, { frames_published: frames })]);
+}
+
+const seqOf = ({ frame_id }: { frame_id: string }) => Number(frame_id.slice(37));
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'a reader whose replica ends by %s has every frame once, late ones and those of the time between included',
+  async (signal) => {
+    const taskId = newTaskId();
+    await results.tell(snapshot(taskId, 'subject-a'));
+    await results.deliver(framesOf(taskId, 0, 150).filter((_one, seq) => seq !== 40));
+    const seqs: number[] = [];
+    for await (const one of client.frames(taskId, { min_score: 0 })) {
+      seqs.push(seqOf(one));
+      if (seqs.length === 60) {
+        const replaced = replace(signal);
+        await results.deliver([...framesOf(taskId, 150, 30), frame(taskId, 40)]);
+        await replaced;
+        await end(taskId, 180);
+      }
+    }
+    expect(seqs).toHaveLength(180);
+    expect(seqs.toSorted((a, b) => a - b)).toEqual(upTo(180));
+  },
+);
+
+test('pages take over the frames when streams are refused, over a kill as well', async () => {
+  const taskId = await newTask(450);
+  await end(taskId, 450);
+  const withoutStreams = (request: Request) =>
+    request.url.includes('/results/stream') && request.headers.get('last-event-id') !== null
+      ? Promise.resolve(new Response(null, { status: 405 }))
+      : fetch(request);
+  const apiKey = await testToken('gateway', 'results', { subject: 'subject-a' });
+  const paging = createVisionClient({
+    baseUrl: `http://127.0.0.1:${env['PORT'] ?? ''}`,
+    apiKey,
+    fetch: withoutStreams,
+  });
+  const first = paging.frames(taskId);
+  const seqs: number[] = [];
+  for await (const one of first) if (seqs.push(seqOf(one)) === 20) break;
+  for await (const one of paging.frames(taskId, { cursor: first.cursor })) {
+    if (seqs.push(seqOf(one)) === 100) await replace('SIGKILL');
+  }
+  expect(seqs).toEqual(upTo(450));
+});
+
+test('a cursor that was kept goes on in another client', async () => {
+  const taskId = await newTask(50);
+  await end(taskId, 50);
+  const first = client.frames(taskId);
+  const seqs: number[] = [];
+  for await (const one of first) if (seqs.push(seqOf(one)) === 17) break;
+  for await (const one of client.frames(taskId, { cursor: first.cursor })) seqs.push(seqOf(one));
+  expect(seqs).toEqual(upTo(50));
+});
+
+test('tracks are followed to their last state over a kill', async () => {
+  const taskId = newTaskId();
+  await results.tell(snapshot(taskId, 'subject-a'));
+  const passers = (from: number, count: number) =>
+    framesOf(taskId, from, count).map((one) => ({
+      ...one,
+      objects: [{ ...object(0.9), track_id: `a1-${one.seq % 40}` }],
+    }));
+  await results.deliver(passers(0, 80));
+  const states = new Map<string, { state: string; frames: number }>();
+  let isReplaced = false;
+  for await (const { track_id, state, frames } of client.tracks(taskId)) {
+    states.set(track_id, { state, frames });
+    if (isReplaced || states.size < 10) continue;
+    isReplaced = true;
+    const replaced = replace('SIGKILL');
+    await results.deliver(passers(80, 40));
+    await replaced;
+    await end(taskId, 120);
+  }
+  expect([states.size, new Set([...states.values()].map(({ state, frames }) => `${state} ${frames}`))]).toEqual([
+    40,
+    new Set(['ended 3']),
+  ]);
+});

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** When a value is good, as of `Date.now()`; so one from before a step of the clock is not kept beyond it. */
 interface Span {
   fromMs: number;
@@ -12,24 +14,15 @@ export interface Recent<V> {
 
 /** Remembers up to `size` values in this process. */
 export function createRecent<V>(size: number): Recent<V> {
-  const entries = new Map<string, { value: V; span: Span }>();
+  const entries = new LRUCache<string, { value: V; span: Span }>({ max: size });
   return {
     get: (key) => {
       const entry = entries.get(key);
-      if (!entry) return undefined;
-      entries.delete(key);
       const now = Date.now();
-      if (now < entry.span.fromMs || now >= entry.span.untilMs) return undefined;
-      entries.set(key, entry);
-      return entry.value;
-    },
-    set: (key, value, span) => {
+      if (entry && now >= entry.span.fromMs && now < entry.span.untilMs) return entry.value;
       entries.delete(key);
-      entries.set(key, { value, span });
-      for (const oldest of entries.keys()) {
-        if (entries.size <= size) break;
-        entries.delete(oldest);
-      }
+      return undefined;
     },
+    set: (key, value, span) => void entries.set(key, { value, span }),
   };
 }

@@ -1,8 +1,8 @@
-import { refilled } from '../domain/bucket.ts';
+import { LRUCache } from 'lru-cache';
+import { OWN_BUCKETS, refilled } from '../domain/bucket.ts';
 import type { Bucket } from '../domain/bucket.ts';
 import { countedMs, waitMs } from '../domain/processor-budget.ts';
 import type { BudgetLimits, Spent } from '../domain/processor-budget.ts';
-import { rememberBucket } from './own-buckets.ts';
 import type { RedisGuard } from './redis.ts';
 
 export interface ProcessorBudgets {
@@ -18,11 +18,11 @@ export interface ProcessorBudgets {
  */
 export function createProcessorBudgets(redis: RedisGuard, limits: BudgetLimits): ProcessorBudgets {
   const { perSecondMs, burstMs } = limits;
-  const own = new Map<string, Bucket>();
+  const own = new LRUCache<string, Bucket>({ max: OWN_BUCKETS });
   const takeOwn = (subject: string, ms: number): number => {
     const bucket = refilled(own.get(subject), performance.now(), { perSecond: perSecondMs, most: burstMs });
     const left = bucket.left - ms;
-    if (ms > 0) rememberBucket(own, subject, { ...bucket, left });
+    if (ms > 0) own.set(subject, { ...bucket, left });
     return left;
   };
   const takeFrom = async (subject: string, ms: number): Promise<number> => {

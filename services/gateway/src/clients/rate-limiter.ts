@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { SubjectLimits } from '@vision/contracts/limits';
-import { refilled } from '../domain/bucket.ts';
+import { OWN_BUCKETS, refilled } from '../domain/bucket.ts';
 import type { Bucket, Refill } from '../domain/bucket.ts';
-import { rememberBucket } from './own-buckets.ts';
 import type { RedisGuard } from './redis.ts';
 
 interface RateDecision {
@@ -23,7 +23,7 @@ const CLOSED_MS = 60_000;
  * time; while Redis is away that count is all there is, and the limit holds per replica.
  */
 export function createRateLimiter(redis: RedisGuard): RateLimiter {
-  const own = new Map<string, Bucket>();
+  const own = new LRUCache<string, Bucket>({ max: OWN_BUCKETS });
   return {
     take: async (subject, { requests_per_second: perSecond, burst: most }) => {
       if (most < 1) return { isAllowed: false, remaining: 0, waitMs: CLOSED_MS };
@@ -44,13 +44,13 @@ export function createRateLimiter(redis: RedisGuard): RateLimiter {
  * come back until now, so what Redis allows alone is never refused here, however long its answers take.
  */
 function takeOwn(
-  own: Map<string, Bucket>,
+  own: LRUCache<string, Bucket>,
   { subject, refill, askedMs }: { subject: string; refill: Refill; askedMs: number },
 ): RateDecision | undefined {
   const bucket = refilled(own.get(subject), askedMs, refill);
   const left = bucket.left + (Math.max(0, performance.now() - bucket.atMs) * refill.perSecond) / 1000;
   if (left < 1) return decisionOf(left - 1, refill);
-  rememberBucket(own, subject, { ...bucket, left: bucket.left - 1 });
+  own.set(subject, { ...bucket, left: bucket.left - 1 });
   return undefined;
 }
 

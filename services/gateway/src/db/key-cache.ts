@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { KeyRecord } from './api-keys.ts';
 import type { FindKey } from './find-key.ts';
 
@@ -22,15 +23,15 @@ interface Entry {
   known: KeyRecord | undefined;
 }
 
-const ENTRIES_AT_MOST = 20_000;
+const MAX_ENTRIES = 20_000;
 
 /**
  * Remembers for a few seconds which keys are in force, and which are not. Requests at the same time share one question.
  */
 export function createKeyCache({ findKey, freshMs }: KeyCacheOptions): KeyCache {
-  // Kept apart, so that guessed keys never push those in force out.
-  const inForce = new Map<string, Entry>();
-  const others = new Map<string, Entry>();
+  // Two caches, so that guessed keys never evict keys in force.
+  const inForce = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
+  const others = new LRUCache<string, Entry>({ max: MAX_ENTRIES });
   const fresh = (keyId: string) => {
     const entry = inForce.get(keyId) ?? others.get(keyId);
     return entry && isFresh(entry, freshMs) ? entry : undefined;
@@ -42,12 +43,12 @@ export function createKeyCache({ findKey, freshMs }: KeyCacheOptions): KeyCache 
   const ask = (keyId: string): Entry => {
     const entry: Entry = { askedAt: performance.now(), known: undefined, answer: findKey(keyId) };
     drop(keyId);
-    remember(others, keyId, entry);
+    others.set(keyId, entry);
     const onAnswer = (record: KeyRecord | undefined) => {
       if (!record || others.get(keyId) !== entry) return;
       entry.known = record;
       others.delete(keyId);
-      remember(inForce, keyId, entry);
+      inForce.set(keyId, entry);
     };
     const onFailure = () => others.get(keyId) === entry && others.delete(keyId);
     entry.answer.then(onAnswer, onFailure);
@@ -59,20 +60,12 @@ export function createKeyCache({ findKey, freshMs }: KeyCacheOptions): KeyCache 
       keyIds.forEach((keyId) => drop(keyId));
       if (subjects.length === 0) return;
       const changed = new Set(subjects);
-      for (const [keyId, { known }] of inForce) if (known && changed.has(known.subject)) inForce.delete(keyId);
+      for (const [keyId, { known }] of [...inForce.entries()])
+        if (known && changed.has(known.subject)) inForce.delete(keyId);
     },
   };
 }
 
 function isFresh({ askedAt, known }: Entry, freshMs: number): boolean {
   return performance.now() - askedAt < Math.min(freshMs, known?.expiresInMs ?? freshMs);
-}
-
-function remember(entries: Map<string, Entry>, keyId: string, entry: Entry): void {
-  entries.set(keyId, entry);
-  if (entries.size <= ENTRIES_AT_MOST) return;
-  for (const oldest of entries.keys()) {
-    entries.delete(oldest);
-    return;
-  }
 }

@@ -1,3 +1,6 @@
+/** Subjects that one replica counts itself; the one that was used least recently is dropped. */
+export const OWN_BUCKETS = 10_000;
+
 /** What is left of something that refills steadily, below zero after more was taken than there was, and when. */
 export interface Bucket {
   left: number;

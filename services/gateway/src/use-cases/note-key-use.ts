@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '@vision/shared/logger';
 import { noteUse } from '../db/api-keys.ts';
 import type { KeyRecord } from '../db/api-keys.ts';
@@ -17,17 +18,15 @@ export interface KeyUseOptions {
 }
 
 const INTERVAL_MS = 60_000;
-const REMEMBERED_AT_MOST = 20_000;
+const MAX_KEYS = 20_000;
 
 /** Notes beside the request, at most once a minute for each key, when it was used last. */
 export function createKeyUse({ db, peppers, logger }: KeyUseOptions): KeyUse {
-  const notedAt = new Map<string, number>();
+  const noted = new LRUCache<string, true>({ max: MAX_KEYS, ttl: INTERVAL_MS });
   return {
     note: (keyId, key, { pepperVersion }) => {
-      const now = performance.now();
-      if (now - (notedAt.get(keyId) ?? -INTERVAL_MS) < INTERVAL_MS) return;
-      if (notedAt.size >= REMEMBERED_AT_MOST) notedAt.clear();
-      notedAt.set(keyId, now);
+      if (noted.has(keyId)) return;
+      noted.set(keyId, true);
       const renewed = pepperVersion === peppers.current ? undefined : digestKey(key, peppers);
       noteUse(db, keyId, renewed).catch((error: unknown) => {
         logger.warn({ err: error, key_id: keyId }, 'the use of a key was not noted');

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { KeyId } from './image-call.ts';
 
 /**
@@ -27,8 +28,6 @@ interface HeadStart {
 export interface HeadStartLimits {
   /** Calls of all subjects that may be ahead at once. One subject gets half of the places, and one at least. */
   places: number;
-  /** What is known of a subject is forgotten after this time; 30 s when left out. */
-  knownForMs?: number;
 }
 
 /** Units that have to be left beyond what a call takes: other replicas may take some that nobody here has heard of. */
@@ -36,6 +35,8 @@ const TO_SPARE = 10;
 /** The most that a call takes. */
 const LARGEST_CALL = 10;
 const REMEMBERED = 10_000;
+/** How long what quota said of a subject counts. */
+const KNOWN_FOR_MS = 30_000;
 
 interface Known {
   left: number;
@@ -45,36 +46,27 @@ interface Known {
   until: number;
 }
 
-export function createHeadStarts({ places, knownForMs = 30_000 }: HeadStartLimits): HeadStarts {
-  const known = new Map<string, Known>();
+export function createHeadStarts({ places }: HeadStartLimits): HeadStarts {
+  const known = new LRUCache<string, Known>({ max: REMEMBERED });
   const ahead = new Map<string, { calls: number; units: number }>();
   const keys = new Set<string>();
   const perSubject = Math.max(1, Math.floor(places / 2));
 
-  const note = (subject: string, entry: Known) => {
-    // The newest stands last, so what is dropped was heard longest ago.
-    known.delete(subject);
-    known.set(subject, entry);
-    for (const oldest of known.keys()) {
-      if (known.size <= REMEMBERED) break;
-      known.delete(oldest);
-    }
-  };
   const freshOf = (subject: string): Known | undefined => {
     const entry = known.get(subject);
     return entry && performance.now() < entry.until ? entry : undefined;
   };
   const leftOf = (subject: string): number => (freshOf(subject)?.left ?? 0) - (ahead.get(subject)?.units ?? 0);
-  const until = () => performance.now() + knownForMs;
+  const until = () => performance.now() + KNOWN_FOR_MS;
   return {
     noteUnitsLeft: (subject, left) => {
-      if (!freshOf(subject)?.isBarred) note(subject, { left, until: until() });
+      if (!freshOf(subject)?.isBarred) known.set(subject, { left, until: until() });
     },
     noteTaken: (subject, units) => {
       const entry = known.get(subject);
       if (entry) entry.left -= units;
     },
-    noteRefused: (subject) => note(subject, { left: 0, isBarred: true, until: until() }),
+    noteRefused: (subject) => void known.set(subject, { left: 0, isBarred: true, until: until() }),
     hasUnitsToSpare: (subject) => leftOf(subject) >= LARGEST_CALL + TO_SPARE,
     begin: ({ subject, key }, units) => {
       const own = ahead.get(subject) ?? { calls: 0, units: 0 };

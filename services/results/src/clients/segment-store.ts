@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { createGate, GateFullError } from '@vision/shared/async/gate';
 import { unlessAborted } from '@vision/shared/async/unless-aborted';
 import { asAppError, fail } from '@vision/contracts/errors';
@@ -7,7 +8,6 @@ import type { ObjectStoreOptions } from '@vision/objects/exchange';
 import { SegmentDamagedError } from '../domain/segments/bytes.ts';
 import { assertIntact } from '../domain/segments/pack.ts';
 import type { PackedFacts } from '../domain/segments/pack.ts';
-import { createByteCache } from './byte-cache.ts';
 
 /** The object of a segment, and what the index says about it. */
 export interface SegmentObject extends PackedFacts {
@@ -60,7 +60,11 @@ export function segmentsIn(store: ObjectStore): SegmentStore {
 }
 
 function createReader(store: ObjectStore): SegmentStore['get'] {
-  const cache = createByteCache(CACHE_BYTES);
+  const cache = new LRUCache<string, Buffer>({
+    maxSize: CACHE_BYTES,
+    maxEntrySize: CACHE_BYTES / 4,
+    sizeCalculation: (body) => Math.max(1, body.length),
+  });
   const gate = createGate({ concurrency: AT_ONCE, queue: WAITING });
   const reads = new Map<string, Promise<Buffer>>();
   const read = async (object: SegmentObject): Promise<Buffer> => {

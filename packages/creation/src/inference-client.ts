@@ -108,6 +108,9 @@ export interface InferenceClient {
   close: () => void;
 }
 
+/** Longest wait for an answer to a read or a stop. */
+const READ_MS = 5_000;
+
 export interface InferenceClientOptions {
   baseUrl: string | undefined;
   /** Sent as it is; for backends that know nothing of our services. */
@@ -117,12 +120,11 @@ export interface InferenceClientOptions {
   breakerResetMs: number;
   submitTimeoutMs?: number | undefined;
   detectTimeoutMs?: number | undefined;
-  readTimeoutMs?: number | undefined;
 }
 
 /** Calls to the inference backend, each operation behind a breaker of its own. */
 export function createInferenceClient(options: InferenceClientOptions): InferenceClient {
-  const { submitTimeoutMs = 5_000, detectTimeoutMs = 20_000, readTimeoutMs = 5_000 } = options;
+  const { submitTimeoutMs = 5_000, detectTimeoutMs = 20_000 } = options;
   const breakerFor = (operation: string) =>
     createBreaker({ upstream: 'inference', operation, resetMs: options.breakerResetMs });
   const breakers = {
@@ -146,13 +148,13 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     async readJobs(ids) {
       if (ids.length === 0) return [];
       const path = `/v1/jobs?ids=${ids.map(encodeURIComponent).join(',')}`;
-      const request = { operation: 'read', method: 'GET', path, timeoutMs: readTimeoutMs } as const;
+      const request = { operation: 'read', method: 'GET', path, timeoutMs: READ_MS } as const;
       return expectBody(jobList, await unavailableOn(ask(breakers.read, request))).jobs;
     },
-    readActiveJobs: (page) => readActiveJobs((request) => send({ ...request, timeoutMs: readTimeoutMs }), page),
+    readActiveJobs: (page) => readActiveJobs((request) => send({ ...request, timeoutMs: READ_MS }), page),
     async stopJob(id) {
       const path = `/v1/jobs/${encodeURIComponent(id)}/stop`;
-      const request = { operation: 'stop', method: 'POST', path, timeoutMs: readTimeoutMs } as const;
+      const request = { operation: 'stop', method: 'POST', path, timeoutMs: READ_MS } as const;
       const reply = await unavailableOn(ask(breakers.stop, request));
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
@@ -160,15 +162,13 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     async readDifferences() {
       if (options.baseUrl === undefined) return [];
       const { path, reply } = listBackendDifferences;
-      const answer = await unavailableOn(
-        send({ operation: 'differences', method: 'GET', path, timeoutMs: readTimeoutMs }),
-      );
+      const answer = await unavailableOn(send({ operation: 'differences', method: 'GET', path, timeoutMs: READ_MS }));
       return answer.status === 404 ? [] : expectBody(reply, answer).items;
     },
     async readHealth() {
       return expectBody(
         healthReply,
-        await unavailableOn(send({ operation: 'health', method: 'GET', path: '/v1/health', timeoutMs: readTimeoutMs })),
+        await unavailableOn(send({ operation: 'health', method: 'GET', path: '/v1/health', timeoutMs: READ_MS })),
       );
     },
     assertAccepting(operation) {

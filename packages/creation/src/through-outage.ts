@@ -16,6 +16,6 @@ export async function throughOutage<T>(work: () => Promise<T>, longestMs = LONGE
   return retryUntil(work, {
     signal: new AbortController().signal,
     pauseAfter: (error, failures) =>
-      asUnavailable(error) && performance.now() < deadline ? backoff(failures, LONGEST_PAUSE_MS) : undefined,
+      asUnavailable(error) && performance.now() < deadline ? backoff(failures, { maxMs: LONGEST_PAUSE_MS }) : undefined,
   });
 }

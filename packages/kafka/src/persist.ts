@@ -49,7 +49,7 @@ export async function persist(
     retry.storeFaults = cause === 'store' ? retry.storeFaults + 1 : 0;
     if (cause === 'work') retry.attempt += 1;
     options.onRetry(error, { ...retry });
-    return backoff(retry.outages || retry.storeFaults || retry.attempt, 10_000);
+    return backoff(retry.outages || retry.storeFaults || retry.attempt, { maxMs: 10_000 });
   };
   const pause = (ms: number) => pauseWithHeartbeats(ms, options);
   try {

@@ -178,7 +178,7 @@ async function startForever(
     } catch (error) {
       // A missing topic is waited for as well: it is made by the deployment, perhaps a moment later.
       kafka.logger.warn({ err: error, group: groupId, topics }, 'the consumer cannot start yet');
-      await delay(backoff(failures, 5_000), undefined, { signal }).catch(() => undefined);
+      await delay(backoff(failures, { maxMs: 5_000 }), undefined, { signal }).catch(() => undefined);
     }
   }
   return false;

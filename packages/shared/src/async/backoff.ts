@@ -1,17 +1,28 @@
-/** Pause after that many failures in a row: 100 ms · 2ⁿ up to the maximum, with jitter over its upper half. */
-export function backoff(failures: number, maxMs: number): number {
-  const ceiling = Math.min(maxMs, 100 * 2 ** Math.min(failures, 16));
-  return ceiling / 2 + (Math.random() * ceiling) / 2;
+export interface BackoffBounds {
+  /** Ceiling after the first failure; 200 ms when left out. It doubles with each further failure. */
+  minMs?: number;
+  /** Highest ceiling. */
+  maxMs: number;
+  /**
+   * Spread below the ceiling. `half`, the default: its upper half, for a store of our own. `full`: from half of
+   * `minMs`, for a peer that many clients ask again at the same moment. `none`: the ceiling itself.
+   */
+  jitter?: 'half' | 'full' | 'none';
 }
 
 /**
- * Pause before try `failures` (from 1): evenly random between `minMs`/2 and a ceiling that doubles from `minMs` to
- * `maxMs`. For a peer that many clients ask again at the same moment; `backoff` is for a store of our own.
+ * Pause in milliseconds after that many failures in a row.
  *
- * Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015), "full jitter"; the floor keeps a
- * source that refuses at once from being asked in a tight loop.
+ * Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015); the floor of `full` keeps a peer
+ * that refuses at once from being asked in a tight loop.
  */
-export function fullJitter(failures: number, bounds: { minMs: number; maxMs: number }, random = Math.random): number {
-  const ceiling = Math.min(bounds.maxMs, bounds.minMs * 2 ** Math.min(failures - 1, 30));
-  return bounds.minMs / 2 + random() * (ceiling - bounds.minMs / 2);
+export function backoff(
+  failures: number,
+  { minMs = 200, maxMs, jitter = 'half' }: BackoffBounds,
+  random = Math.random,
+): number {
+  const ceiling = Math.min(maxMs, minMs * 2 ** Math.min(failures - 1, 30));
+  if (jitter === 'none') return ceiling;
+  const floor = jitter === 'full' ? minMs / 2 : ceiling / 2;
+  return floor + random() * (ceiling - floor);
 }

@@ -77,7 +77,7 @@ async function repeat(options: PollerOptions, { signal, bell, progress }: LoopTo
       if (did === 0) await bell.wait(pauseMs);
     } catch (error) {
       failures += 1;
-      const pauseMs = backoff(failures, options.maxBackoffMs ?? 10_000);
+      const pauseMs = backoff(failures, { maxMs: options.maxBackoffMs ?? 10_000 });
       progress.failed(error, failures, pauseMs);
       // A wake must not shorten the pause after a failure, or every commit would hit a store that is down.
       await delay(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -33,7 +33,7 @@ export async function retryUntil<T>(work: () => Promise<T>, options: RetryOption
 
 /** Waits out outages of a store or the broker with a backoff up to 2 s; undefined for all else. */
 export const duringOutages = (error: unknown, failures: number) =>
-  asUnavailable(error) ? backoff(failures, 2_000) : undefined;
+  asUnavailable(error) ? backoff(failures, { maxMs: 2_000 }) : undefined;
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted());

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { backoff } from '../async/backoff.ts';
 
 export interface TransactionOptions {
   isolationLevel?: Knex.IsolationLevels;
@@ -26,7 +27,7 @@ export async function inTransaction<T>(
       return await db.transaction(fn, isolationLevel ? { isolationLevel } : {});
     } catch (error) {
       if (attempt >= maxAttempts || !asksForRepeat(error)) throw error;
-      await delay(Math.random() * 10 * 2 ** attempt);
+      await delay(backoff(attempt, { minMs: 20, maxMs: 500, jitter: 'full' }));
     }
   }
 }

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { backoff } from '@vision/shared/async/backoff';
 import type { RedisConnection } from '@vision/shared/redis-config';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import { outcomeOf } from '@vision/shared/upstream/classify';
@@ -39,7 +40,7 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
     autoResendUnfulfilledCommands: false,
     commandTimeout: timeoutMs,
     connectTimeout: 2000,
-    retryStrategy: (attempt) => Math.min(1000, 50 * attempt),
+    retryStrategy: (attempt) => backoff(attempt, { minMs: 50, maxMs: 1000 }),
   });
   // Set afterwards: what the library reads from the address wins over what stands beside it.
   if (connection.tls) client.options.tls = connection.tls;

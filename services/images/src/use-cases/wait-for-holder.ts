@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fail } from '@vision/contracts/errors';
+import { backoff } from '@vision/shared/async/backoff';
 import { findKey } from '../db/idempotency-keys.ts';
 import type { KeyHolder, KeyId } from '../domain/image-call.ts';
 import { takeOverDeadCall } from './recover-dead-calls.ts';
 import type { RecoverDeps } from './recover-dead-calls.ts';
+
+/** Pause between two polls of the key. */
+const POLL_PAUSE = { minMs: 30, maxMs: 240 };
 
 export interface Wait {
   id: KeyId;
@@ -25,7 +29,7 @@ export async function waitForHolder(
   { id, fingerprint, deadline, signal }: Wait,
 ): Promise<KeyHolder | undefined> {
   let holder = first;
-  for (let round = 0; holder; round += 1) {
+  for (let round = 1; holder; round += 1) {
     if (holder.isDead) {
       await takeOverDeadCall(deps, holder.taskId);
     } else if (holder.fingerprint !== fingerprint) {
@@ -34,14 +38,9 @@ export async function waitForHolder(
       return holder;
     } else {
       if (performance.now() >= deadline) throw fail.sysUnavailable('first_call_still_running', undefined, 5);
-      await delay(pauseMs(round), undefined, { signal });
+      await delay(backoff(round, POLL_PAUSE), undefined, { signal });
     }
     holder = await findKey(deps.db, id);
   }
   return undefined;
-}
-
-/** From 25 ms to 200 ms, a quarter up or down. */
-function pauseMs(round: number): number {
-  return Math.min(25 * 2 ** round, 200) * (0.75 + Math.random() / 2);
 }

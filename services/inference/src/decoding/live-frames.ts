@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fullJitter } from '@vision/shared/async/backoff';
+import { backoff } from '@vision/shared/async/backoff';
 import { isFatal, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveReader } from '../readers/live-reader.ts';
@@ -171,7 +171,9 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     failures = goodMs(progress) >= settings.goodAfterMs ? 1 : failures + 1;
     // A changed format is no fault of the source: it is there and only needs other filters.
     const pauseMs =
-      reason === 'format_changed' ? FORMAT_PAUSE_MS : Math.min(leftMs, fullJitter(failures, settings.backoff));
+      reason === 'format_changed'
+        ? FORMAT_PAUSE_MS
+        : Math.min(leftMs, backoff(failures, { ...settings.backoff, jitter: 'full' }));
     progress.reconnects += 1;
     progress.lost = reason;
     deps.onRetry?.(reason, pauseMs);

@@ -39,7 +39,7 @@ export function createFrameNumbers(options: FrameNumbersOptions): FrameNumbers {
   const raiseUntilConfirmed = async () => {
     const pauseAfter = (error: unknown, failures: number) => {
       lastError = error;
-      return backoff(failures, MAX_PAUSE_MS);
+      return backoff(failures, { maxMs: MAX_PAUSE_MS });
     };
     try {
       const confirmed = await retryUntil(() => raise(ceiling + step), { signal, pauseAfter });

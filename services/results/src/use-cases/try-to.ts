@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { backoff } from '@vision/shared/async/backoff';
 import { inTransaction } from '@vision/shared/db/transaction';
 
 const TRIES = 5;
@@ -15,7 +16,7 @@ export async function tryTo(db: Knex, change: (tx: Knex.Transaction) => Promise<
       return true;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (attempt < TRIES) await delay(Math.random() * 200 * 2 ** attempt);
+      if (attempt < TRIES) await delay(backoff(attempt, { minMs: 400, maxMs: 3_200, jitter: 'full' }));
     }
   }
   return false;

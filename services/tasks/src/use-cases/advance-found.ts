@@ -1,3 +1,4 @@
+import { backoff } from '@vision/shared/async/backoff';
 import { crashPoint } from '@vision/shared/crash-point';
 import type { Job } from '@vision/contracts/inference';
 import { withStoredTrace } from '@vision/shared/telemetry/trace-context';
@@ -10,8 +11,7 @@ import type { ReconcileDeps } from './deps.ts';
 import { moveNow } from './move-now.ts';
 
 /** A stop that is not confirmed is repeated after 1 s, 2 s, 4 s … 30 s. */
-const STOP_REPEAT_MS = 1_000;
-const STOP_REPEAT_MAX_MS = 30_000;
+const STOP_REPEAT = { minMs: 1_000, maxMs: 30_000, jitter: 'none' } as const;
 const STOP_ALARM_AFTER = 10;
 
 /** Applies what the backend says about the job of a task: moves it, drives a stop on, or waits. */
@@ -42,7 +42,7 @@ async function apply(
 }
 
 async function repeatStop({ db, stops, signals }: ReconcileDeps, task: Task, now: Date): Promise<void> {
-  const pauseMs = Math.min(STOP_REPEAT_MAX_MS, STOP_REPEAT_MS * 2 ** Math.min(task.stopsSent - 1, 10));
+  const pauseMs = backoff(task.stopsSent, STOP_REPEAT);
   if (task.stopSentAt !== null && now.getTime() - task.stopSentAt.getTime() < pauseMs) return;
   await noteStopSent(db, task.taskId);
   if (task.stopsSent === STOP_ALARM_AFTER) signals.stopUnconfirmed(task);

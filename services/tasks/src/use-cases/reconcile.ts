@@ -62,7 +62,7 @@ export function createReconciler(deps: ReconcileDeps): Reconciler {
         failuresInRow = 0;
       } catch (error) {
         failuresInRow += 1;
-        const pauseMs = Math.max(deps.settings.reconcileMs, backoff(failuresInRow, 5_000));
+        const pauseMs = Math.max(deps.settings.reconcileMs, backoff(failuresInRow, { maxMs: 5_000 }));
         dueIn(pauseMs);
         await postpone(deps, due.tasks, pauseMs);
         throw error;

@@ -71,6 +71,14 @@ export const steps: Step[] = [
     command: script('rotate', 'test/rotation/run.ts'),
     isOnDemand: true,
   },
+  // Installs 300 MB of Python packages once.
+  {
+    name: 'python-client',
+    needs: 'system',
+    programs: ['python'],
+    command: script('python-client', 'scripts/python-client.ts'),
+    isOnDemand: true,
+  },
 ];
 
 function jest(project: string, ...args: string[]): string[] {

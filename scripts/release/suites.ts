@@ -24,6 +24,7 @@ export const suites: readonly Suite[] = [
   { name: 'chart-run', command: 'make chart-run', limitMinutes: 30, needsRoot: true },
   { name: 'rotate', command: 'make rotate', limitMinutes: 45 },
   { name: 'rehearse-restore', command: 'make rehearse-restore', limitMinutes: 30 },
+  { name: 'python-client', command: 'make python-client', limitMinutes: 15 },
   { name: 'beside', command: 'make beside', limitMinutes: 30 },
   { name: 'faults', command: 'make faults MINUTES=30', limitMinutes: 90 },
   // docs/security.md is generated from what these two record.

@@ -86,10 +86,11 @@ test('a client uploads a video with progress, follows its frames and tracks, and
 
 test('it tells images that succeeded from those that failed, and one refusal from another', async () => {
   const street = await example('street.jpg');
-  const files = [file(street, 'image/jpeg', 'a.jpg'), file(street.subarray(0, 2000), 'image/jpeg', 'cut.jpg')];
+  const files = [file(street, 'image/jpeg', 'a.jpg'), file(street.subarray(0, 2000), '', 'cut.jpg')];
+  files.push(...(await Promise.all(['png', 'webp'].map(async (end) => file(await example(`street.${end}`), '', 'a')))));
   const { results } = await client.detect(files, { scene_code: 'person_vehicle' });
   const outcomes = results.map((image) => (image.status === 'succeeded' ? image.objects.length > 0 : image.error_code));
-  expect(outcomes).toEqual([true, 'OP-TASK-REQUEST-INVALID']);
+  expect(outcomes).toEqual([true, 'OP-TASK-REQUEST-INVALID', true, true]);
   expect(adviceFor(await refusalOf(client.detect([])))).toBe('correct files');
   const unknown = client.watchStream({ scene_code: 'ship', stream_url: 'ftp://camera.example.org' });
   expect(adviceFor(await refusalOf(unknown))).toBe('correct stream_url');

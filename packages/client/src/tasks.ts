@@ -53,7 +53,7 @@ export function createTaskCalls(connection: Connection, api: Api) {
       const { scene_code, idempotencyKey, signal, ...query } = options;
       const form = new FormData();
       if (scene_code !== undefined) form.append('scene_code', scene_code);
-      for (const file of files) form.append('files', file, nameOf(file, 'image'));
+      for (const file of files) form.append('files', await typed(file), nameOf(file, 'image'));
       return sendForm(connection, { path: '/v1/vision/image-detections', query, form, idempotencyKey, signal });
     },
 
@@ -71,6 +71,18 @@ export function createTaskCalls(connection: Connection, api: Api) {
       }
     },
   };
+}
+
+/** The service wants the media type of an image declared; one that was not is told by its first bytes. */
+async function typed(file: Blob): Promise<Blob> {
+  if (file.type !== '') return file;
+  const start = String.fromCharCode(...new Uint8Array(await file.slice(0, 12).arrayBuffer()));
+  const name = /^\xff\xd8/.test(start)
+    ? 'jpeg'
+    : /^\x89PNG/.test(start)
+      ? 'png'
+      : /^RIFF.{4}WEBP/s.test(start) && 'webp';
+  return name ? file.slice(0, file.size, `image/${name}`) : file;
 }
 
 const nameOf = (file: Blob, otherwise: string) =>

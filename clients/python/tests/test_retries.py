@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+import time
+from io import BytesIO
+
+import httpx
+import pytest
+from vision_client import VisionClient, VisionError
+
+TASK = {
+    "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+    "request_id": "r",
+    "scene_code": "ship",
+    "status": "running",
+    "result_expires_at": "2026-01-01T00:00:00Z",
+    "created_at": "2026-01-01T00:00:00Z",
+    "updated_at": "2026-01-01T00:00:00Z",
+}
+
+
+def reply(status, body, content_type="application/json", **headers):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+    def send(handler):
+        handler.send_response(status)
+        named = {"content-type": content_type, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        for name, value in named.items():
+            handler.send_header(name, value)
+        handler.send_header("content-length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data)
+
+    return send
+
+
+def problem(status, reason, retryable=True, details=None, **headers):
+    body = {"type": "t", "title": "t", "status": status, "detail": "d", "instance": "i", "trace_id": "t"}
+    return reply(status, {**body, "retryable": retryable, "details": {"reason": reason, **(details or {})}}, **headers)
+
+
+def broken(_handler):
+    """The connection breaks before the head."""
+
+
+def broken_body(handler):
+    handler.send_response(200)
+    handler.send_header("content-length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"task_id":')
+
+
+def events(text, is_cut=False):
+    def send(handler):
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        if is_cut:
+            handler.send_header("content-length", "100000")
+        handler.end_headers()
+        handler.wfile.write(text.encode())
+
+    return send
+
+
+def frame_event(seq):
+    frame = {"frame_id": f"t-{seq}", "frame_time_ms": seq, "image": {"width": 1, "height": 1}, "objects": []}
+    return f"event: frame\nid: c{seq}\ndata: {json.dumps(frame)}\n\n"
+
+
+END = 'event: end\nid: e\ndata: {"status":"succeeded"}\n\n'
+
+
+def page(seqs, next_cursor, resume_cursor):
+    frames = [json.loads(frame_event(seq).split("data: ")[1]) for seq in seqs]
+    return reply(200, {"items": frames, "next_cursor": next_cursor, "resume_cursor": resume_cursor})
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        broken,
+        broken_body,
+        problem(429, "too_many_requests", retry_after="0"),
+        problem(503, "maintenance", retry_after="0"),
+        problem(503, "maintenance"),
+        reply(502, b"<html>", "text/html"),
+    ],
+    ids=["connection", "body", "429", "503", "no Retry-After", "proxy"],
+)
+def test_a_create_request_is_repeated_under_the_same_key(script, failure):
+    service = script(failure, failure, reply(201, TASK))
+    with VisionClient(service.url, "vk_1") as vision:
+        assert vision.watch_stream("rtsp://camera.example.org/1", "ship", client_ref="gate").status == "running"
+    keys = {received.headers["idempotency-key"] for received in service.received}
+    assert (len(service.received), len(keys)) == (3, 1)
+    assert {received.path for received in service.received} == {"/v1/vision/tasks?client_ref=gate"}
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 500])
+def test_other_refusals_are_never_repeated(script, status):
+    service = script(problem(status, "some_reason", retry_after="0"))
+    with VisionClient(service.url, "vk_1") as vision, pytest.raises(VisionError) as refusal:
+        vision.task("one")
+    assert (refusal.value.problem.details.reason, len(service.received)) == ("some_reason", 1)
+
+
+def test_a_wait_beyond_the_limit_is_refused_at_once(script):
+    service = script(problem(429, "daily_quota_exhausted", retry_after="3600"))
+    with VisionClient(service.url, "vk_1") as vision, pytest.raises(VisionError, match="daily_quota_exhausted"):
+        vision.task("one")
+    assert len(service.received) == 1
+
+
+def test_retry_after_is_waited_for_entirely(script):
+    service = script(problem(429, "too_many_requests", retry_after="1"), reply(200, TASK))
+    started = time.monotonic()
+    with VisionClient(service.url, "vk_1") as vision:
+        vision.task("one")
+    assert time.monotonic() - started >= 1
+
+
+def test_a_service_out_of_reach_is_given_up_after_the_limit(script):
+    service = script(broken)
+    with VisionClient(service.url, "vk_1", max_retry_s=0.5) as vision, pytest.raises(httpx.TransportError):
+        vision.task("one")
+    assert len(service.received) > 1
+
+
+def test_an_upload_is_sent_again_from_its_first_byte(script):
+    service = script(broken, reply(201, TASK))
+    progress = []
+    with VisionClient(service.url, "vk_1") as vision:
+        vision.upload_video(BytesIO(b"7" * 300_000), "ship", on_progress=progress.append)
+    assert all(received.body.count(b"7" * 300_000) == 1 for received in service.received)
+    assert len(service.received) == 2
+    assert progress[-1] == 300_000
+
+
+def test_frames_continue_behind_the_last_one(script):
+    service = script(
+        events("retry: 1\n\n" + frame_event(0) + frame_event(1)),
+        events("retry: 1\n\n" + frame_event(2) + ":\nid: c3\n\n", is_cut=True),
+        broken,
+        problem(503, "unavailable", retry_after="0"),
+        events(frame_event(4) + END),
+    )
+    with VisionClient(service.url, "vk_1") as vision, vision.frames("one", min_score=0.5) as frames:
+        assert [frame.frame_id for frame in frames] == ["t-0", "t-1", "t-2", "t-4"]
+        assert frames.cursor == "e"
+    assert [received.headers.get("last-event-id") for received in service.received] == [None, "c1", "c3", "c3", "c3"]
+    assert {received.path for received in service.received} == {"/v1/vision/tasks/one/results/stream?min_score=0.5"}
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        problem(404, "not_found", retryable=False),
+        problem(429, "too_many_in_flight", details={"limit": "event_streams"}, retry_after="1"),
+        reply(200, {}),
+    ],
+    ids=["no such operation", "no stream left", "a proxy"],
+)
+def test_pages_take_over(script, refusal):
+    cut = events("retry: 1\n\n" + frame_event(0), is_cut=True)
+    service = script(cut, refusal, page([1, 2], "p2", "p2"), broken, page([3], "", "p3"), page([4], "", ""))
+    with VisionClient(service.url, "vk_1") as vision:
+        frames = vision.frames("one")
+        assert [frame.frame_id for frame in frames] == ["t-0", "t-1", "t-2", "t-3", "t-4"]
+        assert list(vision.frames("one", cursor=frames.cursor)) == []
+    assert [received.path.split("cursor=")[1] for received in service.received[2:]] == ["c0", "p2", "p2", "p3"]
+
+
+def test_a_refusal_of_the_stream_is_raised(script):
+    service = script(problem(404, "task_not_found", retryable=False))
+    with VisionClient(service.url, "vk_1") as vision, pytest.raises(VisionError, match="task_not_found"):
+        next(vision.frames("one"))

@@ -77,6 +77,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'listTracks',
       'getResultStream',
       'getSource',
+      'createAlarmBacktest',
       'runResultRetention',
       'decideResultBucket',
       'runResultAudits',

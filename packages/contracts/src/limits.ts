@@ -13,6 +13,7 @@ export const subjectLimits = z.object({
   video_uploads: bound(2, 10_000).describe('Video uploads in flight'),
   video_downloads: bound(4, 10_000).describe('Downloads of uploaded videos in flight'),
   event_streams: bound(20, 10_000).describe('Open event streams'),
+  alarm_backtests: bound(2, 10_000).describe('Backtests of alarm rules in flight'),
 });
 
 export type SubjectLimits = z.infer<typeof subjectLimits>;

@@ -47,6 +47,8 @@ export const publicReasons = {
     too_many_parts: 'The form holds too many parts.',
     region_invalid:
       'The region is not a polygon of 3 to 16 corners, each 0 to 1, whose edges do not cross or touch each other.',
+    rule_invalid: 'The condition, the schedule or the interval of an alarm rule is invalid.',
+    time_zone_unknown: 'The schedule of an alarm rule names no IANA time zone.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
     not_an_upload: 'The task is not of an uploaded video, so no video is stored for it.',
@@ -80,7 +82,7 @@ export const publicReasons = {
   'OP-QUOTA-RATE-LIMITED': {
     rate_exceeded: 'The subject sends too many requests per second.',
     active_tasks: 'Too many video tasks of the subject have not ended.',
-    too_many_in_flight: 'Too many image calls, video uploads or video downloads of the subject run at once.',
+    too_many_in_flight: 'Too many requests of this kind run at once for the subject; `details.limit` names the limit.',
     processor_time_exceeded: 'Images and videos of the subject have used more processor time than their share.',
     probe_rate: 'Too many streams of the subject are probed at once or per minute.',
     too_many_invalid_keys: 'The network of the client has sent too many invalid API keys.',

@@ -21,6 +21,7 @@ export const operationScopes: Record<string, KeyScope> = {
   listTracks: 'read',
   getTrack: 'read',
   getSource: 'read',
+  createAlarmBacktest: 'read',
   getImageDetection: 'read',
   getUsage: 'read',
   getUsageDays: 'read',

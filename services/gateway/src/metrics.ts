@@ -33,7 +33,15 @@ export const metrics = {
   limitDecisions: counter('vision.gateway.limit.decisions', {
     meaning: 'What the limits decided',
     labels: {
-      limit: ['requests', 'image_calls', 'video_uploads', 'video_downloads', 'event_streams', 'processor_time'],
+      limit: [
+        'requests',
+        'image_calls',
+        'video_uploads',
+        'video_downloads',
+        'event_streams',
+        'alarm_backtests',
+        'processor_time',
+      ],
       decision: ['allowed', 'refused'],
     },
   }),

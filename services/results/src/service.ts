@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { createBell } from '@vision/shared/async/bell';
+import { createGate } from '@vision/shared/async/gate';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
@@ -51,6 +52,8 @@ export interface ResultsService extends RunningService {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
+/** Backtests wait for each other, subjects in turn: frames are stored by the same process. */
+const BACKTESTS_AT_ONCE = 2;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
@@ -83,6 +86,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     store: createSegmentStore(storeOptionsOf(config)),
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
+    backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
     wakeRelay: relay.wake,
     producer,
     kafka,

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Outcome } from '@vision/contracts/outcome';
+import { publicReasons } from '@vision/contracts/reasons';
 import type { ReasonOf } from '@vision/contracts/reasons';
 import { fail } from '@vision/contracts/errors';
 import type { AppError } from '@vision/contracts/errors';
@@ -36,6 +37,8 @@ export interface BodyDoc {
   encoding?: Record<string, { contentType: string }> | undefined;
 }
 
+type InvalidReason = ReasonOf<'OP-TASK-REQUEST-INVALID'>;
+
 export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   /** camelCase name of the operation; also the OpenAPI operationId and the name in the access log. */
   operation: string;
@@ -60,6 +63,8 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   body?: z.ZodType<B> | undefined;
   /** A body that fits `body`. */
   bodyExample?: unknown;
+  /** Reasons for invalid values in fields of the body, by the field; `body_invalid` for the others. */
+  bodyReasons?: Record<string, InvalidReason> | undefined;
   bodyDoc?: BodyDoc | undefined;
   responses: Record<number, ResponseDoc>;
   /**
@@ -117,7 +122,9 @@ export function route<P = unknown, Q = unknown, B = unknown>(
     const context: RouteContext<P, Q, B> = {
       params,
       query: parsePart(definition.query, req.query, 'query') as Q,
-      body: (definition.body ? parsePart(definition.body, await readJson(req), 'body') : undefined) as B,
+      body: (definition.body
+        ? parsePart(definition.body, await readJson(req), 'body', definition.bodyReasons)
+        : undefined) as B,
       get caller() {
         return callerOf(res, definition.operation);
       },
@@ -160,8 +167,16 @@ function send(res: Response, definition: RouteDefinition, reply: Reply): void {
   res.json(schema ? schema.parse(reply.body) : reply.body);
 }
 
-/** Parses one part of a request. @throws AppError OP-TASK-REQUEST-INVALID or, for paths, not found. */
-export function parsePart(schema: z.ZodType | undefined, input: unknown, part: 'path' | 'query' | 'body'): unknown {
+/**
+ * Parses one part of a request. A refinement whose `params` have a `reason` is refused with it.
+ * @throws AppError OP-TASK-REQUEST-INVALID or, for paths, not found.
+ */
+export function parsePart(
+  schema: z.ZodType | undefined,
+  input: unknown,
+  part: 'path' | 'query' | 'body',
+  reasons: Record<string, InvalidReason> = {},
+): unknown {
   if (!schema) return input;
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
@@ -169,9 +184,22 @@ export function parsePart(schema: z.ZodType | undefined, input: unknown, part: '
   const issue = parsed.error.issues[0];
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : undefined;
   const field = [...(issue?.path ?? []), ...(unknownKeys?.slice(0, 1) ?? [])].map(String).join('.').slice(0, 200);
-  const reason: ReasonOf<'OP-TASK-REQUEST-INVALID'> = unknownKeys ? 'unknown_field' : `${part}_invalid`;
+  const reason = unknownKeys ? 'unknown_field' : (ownReason(issue, reasons) ?? (`${part}_invalid` as const));
   throw fail.requestInvalid(reason, sentence(field, issue?.message), field ? { field } : {});
 }
+
+function ownReason(
+  issue: z.core.$ZodIssue | undefined,
+  reasons: Record<string, InvalidReason>,
+): InvalidReason | undefined {
+  const given: unknown = issue?.code === 'custom' ? issue.params?.['reason'] : undefined;
+  if (isInvalidReason(given)) return given;
+  const top = String(issue?.path[0]);
+  return Object.hasOwn(reasons, top) ? reasons[top] : undefined;
+}
+
+const isInvalidReason = (reason: unknown): reason is InvalidReason =>
+  typeof reason === 'string' && Object.hasOwn(publicReasons['OP-TASK-REQUEST-INVALID'], reason);
 
 function sentence(field: string, message: string | undefined): string {
   const what = message ?? 'The request is not valid';

@@ -65,6 +65,13 @@ export const forwarded: Forwarded[] = [
   },
   { operation: 'getSource', method: 'get', path: '/v1/vision/tasks/{task_id}/source', owner: 'results' },
   {
+    operation: 'createAlarmBacktest',
+    method: 'post',
+    path: '/v1/vision/alarm-backtests',
+    owner: 'results',
+    slot: 'alarm_backtests',
+  },
+  {
     operation: 'createImageDetection',
     method: 'post',
     path: '/v1/vision/image-detections',

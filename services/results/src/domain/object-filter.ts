@@ -1,6 +1,6 @@
 import type { BoundingBox, TrackedObject } from '@vision/contracts/detection';
-import { contains } from './region.ts';
-import type { Anchor, Region } from './region.ts';
+import { contains } from '@vision/contracts/region';
+import type { Anchor, Region } from '@vision/contracts/region';
 
 /** The objects that a reader asks for, beside their score; what is absent does not restrict. */
 export interface ObjectFilter {

@@ -1,7 +1,7 @@
 import { fail } from '@vision/contracts/errors';
 import type { ObjectFilter } from './object-filter.ts';
-import { parseRegion } from './region.ts';
-import type { Anchor } from './region.ts';
+import { parseRegion } from '@vision/contracts/region';
+import type { Anchor } from '@vision/contracts/region';
 
 /** The frames and objects that a caller asked for, checked. */
 export interface Selection {

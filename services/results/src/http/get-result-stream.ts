@@ -5,7 +5,7 @@ import { fail, refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import { cursorInvalid, isAfterEnd, nothingRead } from '../domain/cursor.ts';
-import { regionOf } from '../domain/region.ts';
+import { regionOf } from '@vision/contracts/region';
 import { parseStreamQuery } from '../domain/result-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { findTask, notVideoTask, taskNotFound } from '../use-cases/find-task.ts';

@@ -5,7 +5,7 @@ import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parseResultQuery } from '../domain/result-query.ts';
-import { regionOf } from '../domain/region.ts';
+import { regionOf } from '@vision/contracts/region';
 import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getResults } from '../use-cases/get-results.ts';

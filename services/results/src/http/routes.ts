@@ -15,6 +15,7 @@ import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { getResultStreamRoute } from './get-result-stream.ts';
 import { getResultsRoute } from './get-results.ts';
+import { createAlarmBacktestRoute } from './create-alarm-backtest.ts';
 import { getSourceRoute } from './get-source.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { getTrackRoute } from './get-track.ts';
@@ -28,6 +29,7 @@ export function routes(deps: Deps): Route[] {
     getTrackRoute(deps),
     getResultStreamRoute(deps),
     getSourceRoute(deps),
+    createAlarmBacktestRoute(deps),
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
     runRetentionRoute(deps),

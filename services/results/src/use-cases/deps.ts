@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Gate } from '@vision/shared/async/gate';
 import type { TaskLoops } from '@vision/shared/async/task-loops';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { Logger } from '@vision/shared/logger';
@@ -34,6 +35,8 @@ export interface Deps {
   /** Wakes readers that follow tasks. */
   watch: TaskWatch;
   streams: OpenStreams;
+  /** Bounds the backtests that this process works on at once. */
+  backtests: Gate;
   /** Of the states of sources: attempt and number. */
   sourceCursors: CursorCodec;
   /** Events were appended: the relay looks at once. */

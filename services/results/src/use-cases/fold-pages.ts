@@ -36,12 +36,34 @@ export async function foldPages(
   return { progress, hasMore: true, frames };
 }
 
+/** Which objects of frames are needed. */
+interface Opening {
+  /** Whether the objects of a segment matter; those of others are left out. */
+  isNeeded?: (segment: FoundSegment) => boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** Segments that are opened at the same time. */
+const OPEN_AT_ONCE = 8;
+
 /** Each segment is opened once: its objects are read in place, not made into objects of their own. */
-async function openFrames(deps: OpenDeps, frames: PageFrame[]): Promise<FoldedFrame[]> {
-  const bodies = new Map<FoundSegment, SegmentBody>();
+export async function openFrames(
+  deps: OpenDeps,
+  frames: PageFrame[],
+  { isNeeded = () => true, signal }: Opening = {},
+): Promise<FoldedFrame[]> {
+  const segments = new Set<FoundSegment>();
   for (const { objects } of frames)
-    if (typeof objects !== 'string' && !bodies.has(objects.segment) && objects.segment.bestScore !== null)
-      bodies.set(objects.segment, await openSegment(deps, objects.segment));
+    if (typeof objects !== 'string' && objects.segment.bestScore !== null && isNeeded(objects.segment))
+      segments.add(objects.segment);
+  const bodies = new Map<FoundSegment, SegmentBody>();
+  const all = [...segments];
+  for (let from = 0; from < all.length; from += OPEN_AT_ONCE)
+    await Promise.all(
+      all.slice(from, from + OPEN_AT_ONCE).map(async (segment) => {
+        bodies.set(segment, await openSegment(deps, segment, signal));
+      }),
+    );
   return frames.map(({ seq, position, frameTimeMs: timeMs, objects }) => ({
     seq,
     position,

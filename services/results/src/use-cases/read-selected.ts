@@ -149,11 +149,11 @@ class SelectedPage {
   }
 }
 
-const isIn = (timeMs: number, times: TimeRange | undefined) =>
+export const isIn = (timeMs: number, times: TimeRange | undefined) =>
   times === undefined || (timeMs >= times.fromMs && timeMs < times.toMs);
 
 /** Frames with consecutive numbers; none up to `upTo` is missing. */
-interface Step {
+export interface Step {
   frames: PageFrame[];
   upTo: number;
 }
@@ -162,7 +162,7 @@ interface Step {
  * The next frames in any form. Where none is in time, the step goes up to the next segment that the index says is. Rows
  * are read before segments, as `readPage` does.
  */
-async function nextStep(
+export async function nextStep(
   { db }: OpenDeps,
   range: SegmentRange,
   { seq, times, wanted }: { seq: number; times: TimeRange | undefined; wanted: number },

@@ -1,16 +1,16 @@
-import { fail } from '@vision/contracts/errors';
+import { fail } from './errors.ts';
 
 /** The point of a box that decides whether the box lies in a region. */
 export type Anchor = 'bottom_center' | 'center';
 
-/** A corner on the grid of `GRID` steps a side. */
-interface Corner {
+/** A point on the grid of `GRID` steps a side. */
+export interface GridPoint {
   x: number;
   y: number;
 }
 
 /** A simple polygon on the image. */
-export type Region = readonly Corner[];
+export type Region = readonly GridPoint[];
 
 /** Steps of the grid on each side of the image. Products of two coordinates are exact, so no edge is rounded. */
 const GRID = 1_000_000;
@@ -58,13 +58,14 @@ export function contains(region: Region, x: number, y: number): boolean {
 }
 
 /** Whether the ray from a point to the right crosses an edge, whichever direction the edge has. */
-function isCrossed(one: Corner, other: Corner, px: number, py: number): boolean {
+function isCrossed(one: GridPoint, other: GridPoint, px: number, py: number): boolean {
   const [low, high] = one.y < other.y ? [one, other] : [other, one];
   if (py < low.y || py >= high.y) return false;
   return (high.x - low.x) * (py - low.y) > (px - low.x) * (high.y - low.y);
 }
 
-const onGrid = (value: number) => Math.round(value * GRID);
+/** A coordinate on the grid. */
+export const onGrid = (value: number): number => Math.round(value * GRID);
 const inImage = (value: number) => Math.min(GRID - 1, Math.max(0, value));
 
 function isSimple(region: Region): boolean {
@@ -80,15 +81,15 @@ function isSimple(region: Region): boolean {
   });
 }
 
-/** Twice the area of a triangle; its sign is the side of `c` on the line from `a` to `b`. */
-const turn = (a: Corner, b: Corner, c: Corner) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+/** Twice the area of a triangle; its sign is the side of `c` on the line from `a` to `b`, positive to the right. */
+export const turn = (a: GridPoint, b: GridPoint, c: GridPoint): number => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 
 /** Whether the path over these three corners goes back on itself. */
-const folds = (a: Corner, b: Corner, c: Corner) =>
+const folds = (a: GridPoint, b: GridPoint, c: GridPoint) =>
   turn(a, b, c) === 0 && (b.x - a.x) * (c.x - b.x) + (b.y - a.y) * (c.y - b.y) <= 0;
 
 /** Whether two edges have a point in common. */
-function meet(a: Corner, b: Corner, c: Corner, d: Corner): boolean {
+function meet(a: GridPoint, b: GridPoint, c: GridPoint, d: GridPoint): boolean {
   const sides = [turn(a, b, c), turn(a, b, d), turn(c, d, a), turn(c, d, b)].map(Math.sign);
   const [ofC, ofD, ofA, ofB] = sides;
   if (ofC !== ofD && ofA !== ofB) return true;
@@ -100,7 +101,7 @@ function meet(a: Corner, b: Corner, c: Corner, d: Corner): boolean {
   );
 }
 
-const isBetween = (a: Corner, point: Corner, b: Corner) =>
+const isBetween = (a: GridPoint, point: GridPoint, b: GridPoint) =>
   point.x >= Math.min(a.x, b.x) &&
   point.x <= Math.max(a.x, b.x) &&
   point.y >= Math.min(a.y, b.y) &&

@@ -1,0 +1,154 @@
+import type { TaskStatus } from '@vision/contracts/task-events';
+import type { RuleWhen, RuleWhenOf } from '@vision/contracts/alarm-rules';
+import type { FoldedFrame } from './state.ts';
+import { TRACK_ENDS_AFTER_MS } from './tracks.ts';
+import { close, mayRaise, raise } from './rules/alarm.ts';
+import { endPending, judgeLevel, TOLERANCE_MS } from './rules/level.ts';
+import { judgeLine } from './rules/line.ts';
+import { matcherOf } from './rules/match.ts';
+import { always, scheduleOf } from './rules/schedule.ts';
+import type { Schedule } from './rules/schedule.ts';
+import { endSilence, judgeSilence } from './rules/silence.ts';
+import { suppress } from './rules/state.ts';
+import type { AlarmChange, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+
+/**
+ * Judges a rule in one task. Frames come in the order of their times, in any portions; a frame that is not newer than
+ * the one before is passed over. The state goes along between the calls, and is changed in place.
+ */
+export interface Judge {
+  frame: (state: RuleState, frame: JudgedFrame) => AlarmChange[];
+  /** No frame came up to this time. */
+  silence: (state: RuleState, untilMs: number) => AlarmChange[];
+  /** The task has ended, and every frame of it was judged. */
+  end: (state: RuleState, end: { atMs: number; status: TaskStatus }) => AlarmChange[];
+}
+
+/** Time without frames that closes an alarm: what happens meanwhile is not known. */
+export const GAP_CLOSES_AFTER_MS = 60_000;
+
+/** A frame with its objects, to be judged by any number of rules. */
+export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 'timeMs' | 'eachObject'>): JudgedFrame {
+  const objects: SeenObject[] = [];
+  eachObject(({ label, trackId, score, cx, cy, width, height }) =>
+    objects.push({ label, trackId, score, cx, cy, width, height }),
+  );
+  return { seq, timeMs, objects };
+}
+
+/** Prepares a rule for a task. */
+export function judgeOf(rule: Rule, task: JudgedTask): Judge {
+  // Frames of a file have no time of day.
+  const schedule = rule.schedule && task.isLive ? scheduleOf(rule.schedule) : always;
+  const kind = kindOf(rule.when, { rule, task, schedule });
+  return {
+    frame: (state, frame) => {
+      if (state.last && frame.timeMs <= state.last.timeMs) return [];
+      const changes = [...kind.silence(state, frame.timeMs, true), ...kind.frame(state, frame)];
+      state.last = { seq: frame.seq, timeMs: frame.timeMs };
+      return changes;
+    },
+    silence: (state, untilMs) => kind.silence(state, untilMs, false),
+    end: (state, { atMs, status }) => {
+      endPending(state);
+      return [...close(state, atMs, 'task_end'), ...endedAs(rule, task, { state, atMs, status, schedule })];
+    },
+  };
+}
+
+interface Surroundings {
+  rule: Rule;
+  task: JudgedTask;
+  schedule: Schedule;
+}
+
+/** What differs between the kinds of rules. */
+interface Kind {
+  frame: (state: RuleState, frame: JudgedFrame) => AlarmChange[];
+  /** Time passed without a frame, up to a frame or not. */
+  silence: (state: RuleState, untilMs: number, isFrame: boolean) => AlarmChange[];
+}
+
+const none = () => [];
+
+function kindOf(when: RuleWhen, around: Surroundings): Kind {
+  switch (when.kind) {
+    case 'object_present':
+    case 'object_absent':
+      return levelKind(when, around);
+    case 'line_crossed':
+      return lineKind(when, around);
+    case 'source_down': {
+      if (!around.task.isLive) return { frame: none, silence: none };
+      const silence = { ...around, forMs: when.for_ms };
+      return {
+        frame: none,
+        silence: (state, untilMs, isFrame) =>
+          isFrame ? endSilence(silence, state, untilMs) : judgeSilence(silence, state, untilMs),
+      };
+    }
+    case 'task_ended':
+      return { frame: none, silence: none };
+  }
+}
+
+function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule, task, schedule }: Surroundings): Kind {
+  const matches = matcherOf(when, task);
+  const clearMs = when.kind === 'object_present' ? when.clear_ms : TOLERANCE_MS;
+  const level = { rule, taskId: task.taskId, forMs: when.for_ms, clearMs };
+  return {
+    frame: (state, frame) => {
+      if (!schedule.isOpen(frame.timeMs)) {
+        endPending(state);
+        return close(state, frame.timeMs, 'schedule');
+      }
+      const matched = frame.objects.filter(matches);
+      const holds = when.kind === 'object_present' ? matched.length >= when.min_count : matched.length === 0;
+      return judgeLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame) });
+    },
+    silence: (state, untilMs) => {
+      if (!state.last || untilMs - state.last.timeMs <= GAP_CLOSES_AFTER_MS) return [];
+      endPending(state);
+      return close(state, state.last.timeMs + GAP_CLOSES_AFTER_MS, 'gap');
+    },
+  };
+}
+
+function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Surroundings): Kind {
+  const matches = matcherOf(when, task);
+  const line = { rule, taskId: task.taskId, when };
+  return {
+    frame: (state, frame) => {
+      if (isGap(state, frame.timeMs)) state.paths = {};
+      const matched = frame.objects.filter(matches);
+      return judgeLine(line, state, { frame, matched, mayAlarm: schedule.isOpen(frame.timeMs) });
+    },
+    silence: none,
+  };
+}
+
+/** Time does not run in a gap. */
+const elapsedMs = (state: RuleState, { timeMs }: JudgedFrame): number =>
+  !state.last || isGap(state, timeMs) ? 0 : timeMs - state.last.timeMs;
+
+/** Whether frames are missing between the newest one and this time: tracks end then, too. */
+const isGap = ({ last }: RuleState, timeMs: number): boolean =>
+  last !== undefined && timeMs - last.timeMs > TRACK_ENDS_AFTER_MS;
+
+interface TaskEnd {
+  state: RuleState;
+  atMs: number;
+  status: TaskStatus;
+  schedule: Schedule;
+}
+
+function endedAs(rule: Rule, { taskId }: JudgedTask, { state, atMs, status, schedule }: TaskEnd): AlarmChange[] {
+  if (rule.when.kind !== 'task_ended' || !rule.when.statuses.some((one) => one === status)) return [];
+  if (!schedule.isOpen(atMs)) return [];
+  if (!mayRaise(rule, state, atMs)) {
+    suppress(state);
+    return [];
+  }
+  const evidence = { frame: state.last, objects: [], count: 0, heldMs: 0, status };
+  return [raise(rule, taskId, state, { atMs, evidence }), ...close(state, atMs, 'task_end')];
+}

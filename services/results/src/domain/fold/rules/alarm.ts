@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Alarm, AlarmChange, ClosedBy, Evidence, Rule, RuleState, SeenObject } from './state.ts';
+
+const MOST_OBJECTS = 10;
+const MOST_TRACKS = 20;
+
+/** Whether enough time has passed since the newest alarm of the rule. */
+export const mayRaise = ({ minIntervalMs }: Rule, { raisedMs }: RuleState, atMs: number): boolean =>
+  raisedMs === undefined || atMs - raisedMs >= minIntervalMs;
+
+/** What an alarm opens with; `key` tells apart alarms of one frame. */
+export interface Opening {
+  atMs: number;
+  evidence: Evidence;
+  key?: string;
+}
+
+/** Opens an alarm and keeps it in the state. */
+export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evidence, key = '' }: Opening): Alarm {
+  const opened = evidence.frame ? `frame ${evidence.frame.seq}` : `time ${atMs}`;
+  const alarm: Alarm = {
+    alarmId: idOf([rule.id, String(rule.version), taskId, opened, key]),
+    openedMs: atMs,
+    suppressed: state.suppressed,
+    evidence: { ...evidence, objects: evidence.objects.slice(0, MOST_OBJECTS) },
+    labels: [],
+    countMax: 0,
+    trackIds: [],
+  };
+  state.raisedMs = atMs;
+  state.suppressed = 0;
+  state.open = alarm;
+  observe(alarm, evidence.objects);
+  return copyOf(alarm);
+}
+
+/** Adds the objects of one more frame to an open alarm. */
+export function observe(alarm: Alarm, objects: readonly SeenObject[]): void {
+  alarm.countMax = Math.max(alarm.countMax, objects.length);
+  for (const { label, trackId } of objects) {
+    if (!alarm.labels.includes(label)) alarm.labels.push(label);
+    if (alarm.trackIds.length < MOST_TRACKS && !alarm.trackIds.includes(trackId)) alarm.trackIds.push(trackId);
+  }
+}
+
+/** Closes the open alarm; empty when none is. */
+export function close(state: RuleState, closedMs: number, closedBy: ClosedBy): AlarmChange[] {
+  const alarm = state.open;
+  if (!alarm) return [];
+  state.open = undefined;
+  state.closedMs = closedMs;
+  return [{ ...alarm, closedMs, closedBy }];
+}
+
+const copyOf = (alarm: Alarm): Alarm => ({ ...alarm, labels: [...alarm.labels], trackIds: [...alarm.trackIds] });
+
+/** A UUID of the form that RFC 9562 leaves to applications (version 8), made of a hash. */
+function idOf(parts: string[]): string {
+  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const variant = ((parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    variant + hex.slice(17, 20),
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -1,0 +1,69 @@
+import { close, mayRaise, observe, raise } from './alarm.ts';
+import { suppress } from './state.ts';
+import type { AlarmChange, JudgedFrame, Rule, RuleState, SeenObject } from './state.ts';
+
+/** A condition that a frame fulfils or not. */
+export interface Level {
+  rule: Rule;
+  taskId: string;
+  forMs: number;
+  /** Time of the contrary after which an alarm closes. */
+  clearMs: number;
+}
+
+/** What one frame says. */
+export interface Reading {
+  frame: JudgedFrame;
+  holds: boolean;
+  matched: readonly SeenObject[];
+  /** Time since the frame before; 0 over a gap. */
+  elapsedMs: number;
+}
+
+/** The contrary is overlooked for this time: detections flicker. */
+export const TOLERANCE_MS = 1_000;
+
+/** Judges one frame: idle, pending, open, closed by the contrary, by frame times without gaps. */
+export function judgeLevel(
+  level: Level,
+  state: RuleState,
+  { frame, holds, matched, elapsedMs }: Reading,
+): AlarmChange[] {
+  const { rule, taskId, forMs, clearMs } = level;
+  const changes: AlarmChange[] = [];
+  if (state.pending) state.pending.heldMs += elapsedMs;
+  if (!state.holds) state.contraryMs += elapsedMs;
+  const toleranceMs = state.open || state.pending?.isHeldBack ? clearMs : TOLERANCE_MS;
+  if (state.contraryMs >= toleranceMs) {
+    changes.push(...close(state, frame.timeMs, 'cleared'));
+    endPending(state);
+  }
+  state.holds = holds;
+  if (!holds) return changes;
+  state.contraryMs = 0;
+  if (state.open) {
+    observe(state.open, matched);
+    return changes;
+  }
+  state.pending ??= { heldMs: 0, isHeldBack: false };
+  const { heldMs } = state.pending;
+  if (heldMs < forMs) return changes;
+  if (!mayRaise(rule, state, frame.timeMs)) {
+    state.pending.isHeldBack = true;
+    return changes;
+  }
+  state.pending = undefined;
+  const evidence = { frame: refOf(frame), objects: [...matched], count: matched.length, heldMs };
+  changes.push(raise(rule, taskId, state, { atMs: frame.timeMs, evidence }));
+  return changes;
+}
+
+/** Forgets a condition that has not raised an alarm. */
+export function endPending(state: RuleState): void {
+  if (state.pending?.isHeldBack) suppress(state);
+  state.pending = undefined;
+  state.contraryMs = 0;
+  state.holds = false;
+}
+
+export const refOf = ({ seq, timeMs }: JudgedFrame): { seq: number; timeMs: number } => ({ seq, timeMs });

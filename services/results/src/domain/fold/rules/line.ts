@@ -1,0 +1,81 @@
+import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
+import { onGrid, turn } from '@vision/contracts/region';
+import type { GridPoint } from '@vision/contracts/region';
+import { TRACK_ENDS_AFTER_MS } from '../tracks.ts';
+import { close, mayRaise, raise } from './alarm.ts';
+import { refOf } from './level.ts';
+import { suppress } from './state.ts';
+import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject } from './state.ts';
+
+export interface Line {
+  rule: Rule;
+  taskId: string;
+  when: RuleWhenOf<'line_crossed'>;
+}
+
+/** Frames that an anchor has to be seen on a side: one box that jumps is no crossing. */
+const HELD_FRAMES = 2;
+
+/** Judges one frame: each crossing is an alarm that opens and closes in it. */
+export function judgeLine(
+  { rule, taskId, when }: Line,
+  state: RuleState,
+  { frame, matched, mayAlarm }: { frame: JudgedFrame; matched: readonly SeenObject[]; mayAlarm: boolean },
+): AlarmChange[] {
+  const changes: AlarmChange[] = [];
+  forgetTracks(state, frame.timeMs);
+  for (const object of matched) {
+    const direction = crossingOf(when, state, { object, timeMs: frame.timeMs });
+    if (!direction || !mayAlarm || (when.direction !== 'both' && when.direction !== direction)) continue;
+    if (!mayRaise(rule, state, frame.timeMs)) {
+      suppress(state);
+      continue;
+    }
+    const evidence = { frame: refOf(frame), objects: [object], count: 1, heldMs: 0, direction };
+    changes.push(raise(rule, taskId, state, { atMs: frame.timeMs, evidence, key: object.trackId }));
+    changes.push(...close(state, frame.timeMs, 'cleared'));
+  }
+  return changes;
+}
+
+/** Follows one track; the direction in which it has crossed the line with this frame. */
+function crossingOf(
+  when: RuleWhenOf<'line_crossed'>,
+  { paths }: RuleState,
+  { object, timeMs }: { object: SeenObject; timeMs: number },
+): Direction | undefined {
+  const [a, b] = when.line.map(([x, y]) => ({ x: onGrid(x), y: onGrid(y) }));
+  if (!a || !b) return undefined;
+  const point = anchorOf(when, object);
+  const side = turn(a, b, point) < 0 ? 'left' : 'right';
+  const path = (paths[`#${object.trackId}`] ??= { from: point, lastMs: timeMs });
+  path.lastMs = timeMs;
+  if (side === path.side) {
+    path.from = point;
+    path.next = undefined;
+    return undefined;
+  }
+  if (path.next?.side !== side) path.next = { side, frames: 0, from: point };
+  path.next.frames += 1;
+  if (path.next.frames < HELD_FRAMES) return undefined;
+  const hasCrossed = path.side !== undefined && passes(a, b, { from: path.from, to: path.next.from });
+  path.side = side;
+  path.from = point;
+  path.next = undefined;
+  if (!hasCrossed) return undefined;
+  return side === 'right' ? 'left_to_right' : 'right_to_left';
+}
+
+/** Whether a way from one side to the other passes between the ends of the line, not beside them. */
+const passes = (a: GridPoint, b: GridPoint, { from, to }: { from: GridPoint; to: GridPoint }): boolean =>
+  turn(from, to, a) >= 0 !== turn(from, to, b) >= 0;
+
+const anchorOf = ({ anchor }: RuleWhenOf<'line_crossed'>, { cx, cy, height }: SeenObject): GridPoint => ({
+  x: onGrid(cx),
+  y: onGrid(anchor === 'center' ? cy : cy + height / 2),
+});
+
+function forgetTracks(state: RuleState, timeMs: number): void {
+  for (const [key, { lastMs }] of Object.entries(state.paths))
+    if (timeMs - lastMs >= TRACK_ENDS_AFTER_MS) delete state.paths[key];
+}

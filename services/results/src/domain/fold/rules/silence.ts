@@ -1,0 +1,46 @@
+import { close, mayRaise, raise } from './alarm.ts';
+import type { Schedule } from './schedule.ts';
+import { suppress } from './state.ts';
+import type { AlarmChange, JudgedTask, Rule, RuleState } from './state.ts';
+
+export interface Silence {
+  rule: Rule;
+  task: JudgedTask;
+  schedule: Schedule;
+  forMs: number;
+}
+
+/** Judges the time since the newest frame, in which there was none up to `untilMs`. It may be judged again later. */
+export function judgeSilence(
+  { rule, task, schedule, forMs }: Silence,
+  state: RuleState,
+  untilMs: number,
+): AlarmChange[] {
+  const sinceMs = state.last?.timeMs ?? task.beginsMs;
+  const changes: AlarmChange[] = [];
+  for (;;) {
+    if (state.open) {
+      const closedMs = schedule.first('closed', state.open.openedMs, untilMs);
+      if (closedMs === undefined) return changes;
+      changes.push(...close(state, closedMs, 'schedule'));
+    }
+    const dueMs = Math.max(sinceMs + forMs, state.closedMs ?? -Infinity);
+    const earliestMs = Math.max(dueMs, (state.raisedMs ?? -Infinity) + rule.minIntervalMs);
+    const atMs = schedule.first('open', earliestMs, untilMs);
+    if (atMs === undefined) return changes;
+    const evidence = { frame: state.last, objects: [], count: 0, heldMs: atMs - sinceMs };
+    // A silence of several days has one alarm for each window.
+    changes.push(raise(rule, task.taskId, state, { atMs, evidence, key: `silent until ${atMs}` }));
+  }
+}
+
+/** A frame ends the silence. */
+export function endSilence(silence: Silence, state: RuleState, atMs: number): AlarmChange[] {
+  const { rule, task, schedule, forMs } = silence;
+  const changes = judgeSilence(silence, state, atMs);
+  const dueMs = (state.last?.timeMs ?? task.beginsMs) + forMs;
+  const wasRaised = state.raisedMs !== undefined && state.raisedMs >= dueMs;
+  const heldBackMs = wasRaised ? undefined : schedule.first('open', dueMs, atMs);
+  if (heldBackMs !== undefined && !mayRaise(rule, state, heldBackMs)) suppress(state);
+  return [...changes, ...close(state, atMs, 'cleared')];
+}

@@ -1,0 +1,127 @@
+import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
+import type { GridPoint } from '@vision/contracts/region';
+import type { TaskStatus } from '@vision/contracts/task-events';
+import type { Box } from '../tracks.ts';
+
+/** A rule as it is judged. */
+export interface Rule {
+  id: string;
+  version: number;
+  when: RuleWhen;
+  minIntervalMs: number;
+  schedule: RuleSchedule | undefined;
+}
+
+/** What judging needs to know of the task. */
+export interface JudgedTask {
+  taskId: string;
+  /** Score in millionths below which objects do not count for rules without a score of their own. */
+  threshold: number;
+  /** Frame times are Unix times, and a silence means that the source is away. */
+  isLive: boolean;
+  /** Time from which silence counts before the first frame. */
+  beginsMs: number;
+}
+
+export interface FrameRef {
+  seq: number;
+  timeMs: number;
+}
+
+/** An object that an alarm shows. */
+export interface SeenObject extends Box {
+  label: string;
+  trackId: string;
+  /** Score in millionths. */
+  score: number;
+}
+
+export interface JudgedFrame extends FrameRef {
+  objects: readonly SeenObject[];
+}
+
+export type Direction = 'left_to_right' | 'right_to_left';
+export type ClosedBy = 'cleared' | 'gap' | 'schedule' | 'task_end';
+
+/** What made a rule raise its alarm. */
+export interface Evidence {
+  /** Absent when the task has no frame before the alarm. */
+  frame?: FrameRef | undefined;
+  objects: SeenObject[];
+  count: number;
+  /** Time for which the condition held when the alarm opened, without gaps. */
+  heldMs: number;
+  direction?: Direction | undefined;
+  status?: TaskStatus | undefined;
+}
+
+/** One episode during which the condition of a rule holds. */
+export interface Alarm {
+  alarmId: string;
+  openedMs: number;
+  closedMs?: number | undefined;
+  closedBy?: ClosedBy | undefined;
+  /** Episodes that were held back since the alarm before. */
+  suppressed: number;
+  evidence: Evidence;
+  labels: string[];
+  countMax: number;
+  trackIds: string[];
+}
+
+/** The alarm as it is after a change; the first of an `alarmId` is its opening. */
+export type AlarmChange = Alarm;
+
+export type Side = 'left' | 'right';
+
+/** Where the anchor of a track was. */
+export interface TrackPath {
+  /** Side on which it was in enough consecutive frames; absent before. */
+  side?: Side | undefined;
+  /** Its last point on that side. */
+  from: GridPoint;
+  /** Consecutive frames on another side, or on the first one, and where they began. */
+  next?: { side: Side; frames: number; from: GridPoint } | undefined;
+  lastMs: number;
+}
+
+/** Where a rule is in a task. Plain data: it comes back from JSON as it was. */
+export interface RuleState {
+  /** The newest judged frame. */
+  last?: FrameRef | undefined;
+  /** Opening time of the newest alarm. */
+  raisedMs?: number | undefined;
+  closedMs?: number | undefined;
+  /** Episodes that `min_interval_ms` held back since the newest alarm. */
+  suppressed: number;
+  /** Episodes that it held back in all. */
+  suppressedTotal: number;
+  open?: Alarm | undefined;
+  /** A condition that holds and has not raised an alarm. */
+  pending?: Pending | undefined;
+  /** Whether the condition held in the newest frame, and for how long it has not when it did not. */
+  holds: boolean;
+  contraryMs: number;
+  /** Paths of the visible tracks, by `#` and the id of the track: no id is a property of all objects then. */
+  paths: Record<string, TrackPath>;
+}
+
+export interface Pending {
+  heldMs: number;
+  /** It held for long enough, too soon after the alarm before. */
+  isHeldBack: boolean;
+}
+
+export const newRuleState = (): RuleState => ({
+  suppressed: 0,
+  suppressedTotal: 0,
+  holds: false,
+  contraryMs: 0,
+  paths: {},
+});
+
+/** Counts an episode that raised no alarm. */
+export function suppress(state: RuleState): void {
+  state.suppressed += 1;
+  state.suppressedTotal += 1;
+}

@@ -33,6 +33,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Video tasks', description: 'Create, monitor and stop video analysis tasks.' },
       { name: 'Tracks', description: 'Read the objects of a video task, each from its first to its last frame.' },
       { name: 'Results', description: 'Read result frames of a video task.' },
+      { name: 'Alarms', description: 'Try alarm rules on the stored frames of a video task.' },
       { name: 'Links', description: 'Share one path with clients that cannot send an API key.' },
       { name: 'Images', description: 'Detect objects in 1 to 10 images per call.' },
       { name: 'Account', description: 'Quota usage.' },

@@ -6,6 +6,7 @@ import { grammar } from './tables/grammar.ts';
 import { paths, smuggling } from './tables/heads.ts';
 import { idempotency } from './tables/idempotency.ts';
 import { guessing, keys } from './tables/keys.ts';
+import { backtests } from './tables/backtests.ts';
 import { links } from './tables/links.ts';
 import { nameAttacks } from './tables/names.ts';
 import { operators } from './tables/operators.ts';
@@ -31,6 +32,7 @@ export const groups: readonly AttackGroup[] = [
   ranges,
   tenants,
   links,
+  backtests,
   operators,
   addresses,
   grammar,

@@ -82,6 +82,17 @@ test('selects frames and objects', async () => {
   });
 });
 
+test('tries an alarm rule', async () => {
+  const { body } = await send('creates a video task for a file');
+  const variables = { TASK_ID: String(body['task_id']) };
+  await until(async () => (await send('polls the state of a task', variables)).body['status'] === 'succeeded');
+  const report = await asShown(variables);
+  // People walk through the whole video, and some change their tracks.
+  const alarms = report.body['alarms'] as { closed_by: string; track_ids: string[] }[];
+  expect(alarms.map((alarm) => alarm.closed_by)).toEqual(['task_end']);
+  expect(alarms[0]?.track_ids.length).toBeGreaterThan(1);
+});
+
 test('polls the state of a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

@@ -35,6 +35,12 @@ let taskId: string;
 let clip: Uint8Array;
 
 const linkBody = () => ({ path: `/v1/vision/tasks/${taskId}/video`, expires_in_s: 60 });
+const backtestBody = () => ({
+  task_id: taskId,
+  from_ms: 0,
+  to_ms: 60_000,
+  when: { kind: 'object_present', labels: ['ship'] },
+});
 const imageForm = async (...more: Part[]) => form(jpeg(await example('street.jpg')), scene('ship'), ...more);
 const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more);
 
@@ -70,6 +76,13 @@ const operations: Record<string, Operation> = {
     valid: () => Promise.resolve({ body: JSON.stringify(linkBody()), headers: json }),
     withUnknownField: () => Promise.resolve(JSON.stringify({ ...linkBody(), colour: 'red' })),
     status: 201,
+  },
+  createAlarmBacktest: {
+    method: 'POST',
+    path: '/v1/vision/alarm-backtests',
+    valid: () => Promise.resolve({ body: JSON.stringify(backtestBody()), headers: json }),
+    withUnknownField: () => Promise.resolve(JSON.stringify({ ...backtestBody(), colour: 'red' })),
+    status: 200,
   },
   createUploadTask: {
     method: 'POST',

@@ -40,6 +40,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/alarm-backtests': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Tries an alarm rule on stored frames
+     * @description Returns the alarms that a rule would have raised in a part of a video task. Nothing is stored and no notification is sent. The judgement begins with the range: a condition that held before it counts from there.
+     */
+    post: operations['createAlarmBacktest'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/image-detections': {
     parameters: {
       query?: never;
@@ -478,6 +498,265 @@ export interface components {
     } & {
       [key: string]: unknown;
     };
+    /** @description What a rule would have raised */
+    AlarmBacktest: {
+      /** @description Alarms in the order of their openings, at most 500 */
+      alarms: components['schemas']['BacktestAlarm'][];
+      /** @description Number of episodes that raised no alarm because of `min_interval_ms` */
+      suppressed: number;
+      /** @description Number of frames that were judged */
+      frames_read: number;
+      /** @description Share of the seconds that have a frame, 0 to 1 */
+      coverage: number;
+      /**
+       * Format: int64
+       * @description Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms; continue from there
+       */
+      judged_to_ms: number;
+    };
+    /** @description Alarm that a rule would have raised */
+    BacktestAlarm: {
+      /** @description Identifier; the same rule raises the same alarms again */
+      alarm_id: string;
+      /** @enum {string} */
+      kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
+      /**
+       * @description State at `judged_to_ms`
+       * @enum {string}
+       */
+      state: 'open' | 'closed';
+      /**
+       * Format: int64
+       * @description `frame_time_ms` at which the alarm opened
+       */
+      opened_ms: number;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` at which it closed; absent while open
+       */
+      closed_ms?: number;
+      /**
+       * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
+       * @enum {string}
+       */
+      closed_by?: 'cleared' | 'gap' | 'schedule' | 'task_end';
+      /** @description Episodes since the alarm before that `min_interval_ms` held back */
+      suppressed: number;
+      evidence: components['schemas']['AlarmEvidence'];
+      /** @description Labels of the objects during the alarm */
+      labels: string[];
+      /** @description Largest number of objects in one frame during the alarm */
+      count_max: number;
+      /** @description Tracks of the objects during the alarm, at most 20 */
+      track_ids: string[];
+    };
+    /** @description Why an alarm was raised */
+    AlarmEvidence: {
+      /** @description Frame that raised the alarm, or the last one before it */
+      frame_id?: string;
+      /**
+       * Format: int64
+       * @description Time of this frame
+       */
+      frame_time_ms?: number;
+      /** @description Objects of this frame that the rule counts, highest score first, at most 10 */
+      objects: components['schemas']['TrackedObject'][];
+      /** @description Number of objects of this frame that the rule counts */
+      count: number;
+      /**
+       * Format: int64
+       * @description Milliseconds for which the condition had held, without gaps
+       */
+      held_ms: number;
+      /**
+       * @description Direction of a crossing, as seen from the first point of the line
+       * @enum {string}
+       */
+      direction?: 'left_to_right' | 'right_to_left';
+      /**
+       * @description Final status of the task; present for `task_ended`
+       * @enum {string}
+       */
+      status?: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
+    };
+    /** @description Object detected in a video frame */
+    TrackedObject: {
+      /** @description Label of the object, one of the labels of the scene */
+      label: string;
+      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
+      score: number;
+      bbox: components['schemas']['BoundingBox'];
+      /** @description Identifier of the object across the frames of the task */
+      track_id: string;
+    };
+    /** @description Box as centre and size, relative to the image size */
+    BoundingBox: {
+      /** @enum {string} */
+      format: 'cxcywh_normalized';
+      /** @description Horizontal centre of the box, 0 to 1 of the image width */
+      cx: number;
+      /** @description Vertical centre of the box, 0 to 1 of the image height */
+      cy: number;
+      /** @description Width of the box, 0 to 1 of the image width */
+      width: number;
+      /** @description Height of the box, 0 to 1 of the image height */
+      height: number;
+    };
+    NewAlarmBacktest: {
+      /**
+       * Format: uuid
+       * @description Video task whose frames are judged
+       */
+      task_id: string;
+      /**
+       * Format: int64
+       * @description Earliest `frame_time_ms`, inclusive
+       */
+      from_ms: number;
+      /**
+       * Format: int64
+       * @description Latest `frame_time_ms`, exclusive; at most 6 hours after `from_ms`
+       */
+      to_ms: number;
+      when: components['schemas']['RuleCondition'];
+      schedule?: components['schemas']['RuleSchedule'];
+      /**
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @default 60000
+       */
+      min_interval_ms: number;
+    };
+    RuleCondition:
+      | components['schemas']['ObjectPresent']
+      | components['schemas']['ObjectAbsent']
+      | components['schemas']['LineCrossed']
+      | components['schemas']['SourceDown']
+      | components['schemas']['TaskEnded'];
+    /** @description Objects are present */
+    ObjectPresent: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'object_present';
+      /** @description Labels of the objects. A label that the task does not detect matches no object */
+      labels: string[];
+      /** @description Score threshold, 0 to 1. When omitted, the task's threshold applies */
+      min_score?: number;
+      /** @description Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count */
+      region?: [number, number][];
+      /**
+       * @description Point of the box that stands for the object
+       * @default bottom_center
+       * @enum {string}
+       */
+      anchor: 'bottom_center' | 'center';
+      /**
+       * @description Objects that must be present at once
+       * @default 1
+       */
+      min_count: number;
+      /**
+       * @description Milliseconds that the objects must be present, without gaps
+       * @default 0
+       */
+      for_ms: number;
+      /**
+       * @description Milliseconds of absence after which the alarm closes, without gaps
+       * @default 5000
+       */
+      clear_ms: number;
+    };
+    /** @description No such object is present while the camera sends frames */
+    ObjectAbsent: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'object_absent';
+      /** @description Labels of the objects. A label that the task does not detect matches no object */
+      labels: string[];
+      /** @description Score threshold, 0 to 1. When omitted, the task's threshold applies */
+      min_score?: number;
+      /** @description Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count */
+      region?: [number, number][];
+      /**
+       * @description Point of the box that stands for the object
+       * @default bottom_center
+       * @enum {string}
+       */
+      anchor: 'bottom_center' | 'center';
+      /** @description Milliseconds of absence, without gaps */
+      for_ms: number;
+    };
+    /** @description The anchor of one object crosses a line. It must be seen on each side in two consecutive frames, without a gap between them */
+    LineCrossed: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'line_crossed';
+      /** @description Labels of the objects. A label that the task does not detect matches no object */
+      labels: string[];
+      /** @description Score threshold, 0 to 1. When omitted, the task's threshold applies */
+      min_score?: number;
+      /** @description Line on the image from the first to the second point `[x, y]`, each coordinate 0 to 1 */
+      line: [number, number][];
+      /**
+       * @description Direction of the crossing, as seen from the first point of the line towards the second
+       * @default both
+       * @enum {string}
+       */
+      direction: 'both' | 'left_to_right' | 'right_to_left';
+      /**
+       * @description Point of the box that stands for the object
+       * @default bottom_center
+       * @enum {string}
+       */
+      anchor: 'bottom_center' | 'center';
+    };
+    /** @description A live stream delivers no frames. It never applies to uploaded videos */
+    SourceDown: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'source_down';
+      /**
+       * @description Milliseconds without a frame
+       * @default 60000
+       */
+      for_ms: number;
+    };
+    /** @description The task ends */
+    TaskEnded: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: 'task_ended';
+      /**
+       * @description Final states that raise the alarm
+       * @default [
+       *       "failed"
+       *     ]
+       */
+      statuses: ('succeeded' | 'stopped' | 'failed' | 'refunded')[];
+    };
+    /** @description Times at which the rule applies. It does not restrict uploaded videos, whose frames have no time of day */
+    RuleSchedule: {
+      /** @description IANA time zone, such as `Europe/Berlin`; daylight saving time is taken into account */
+      time_zone: string;
+      windows: components['schemas']['ScheduleWindow'][];
+    };
+    ScheduleWindow: {
+      /** @description Days on which the window begins */
+      days: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
+      /** @description Begin, `HH:MM` local time, inclusive */
+      from: string;
+      /** @description End, `HH:MM` local time or `24:00`, exclusive. An earlier time than `from` is on the next day */
+      to: string;
+    };
     /** @description Outcome of an image call */
     ImageDetection: {
       /**
@@ -520,19 +799,6 @@ export interface components {
       /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
       score: number;
       bbox: components['schemas']['BoundingBox'];
-    };
-    /** @description Box as centre and size, relative to the image size */
-    BoundingBox: {
-      /** @enum {string} */
-      format: 'cxcywh_normalized';
-      /** @description Horizontal centre of the box, 0 to 1 of the image width */
-      cx: number;
-      /** @description Vertical centre of the box, 0 to 1 of the image height */
-      cy: number;
-      /** @description Width of the box, 0 to 1 of the image width */
-      width: number;
-      /** @description Height of the box, 0 to 1 of the image height */
-      height: number;
     };
     FailedImage: {
       /** @description Zero-based index of the image in the upload */
@@ -677,16 +943,6 @@ export interface components {
     ImageSize: {
       width: number;
       height: number;
-    };
-    /** @description Object detected in a video frame */
-    TrackedObject: {
-      /** @description Label of the object, one of the labels of the scene */
-      label: string;
-      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
-      score: number;
-      bbox: components['schemas']['BoundingBox'];
-      /** @description Identifier of the object across the frames of the task */
-      track_id: string;
     };
     /** @description State of the source of a video task */
     TaskSource: {
@@ -1207,6 +1463,245 @@ export interface operations {
       };
     };
   };
+  createAlarmBacktest: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+         *       "from_ms": 1773565200000,
+         *       "to_ms": 1773568800000,
+         *       "when": {
+         *         "kind": "object_present",
+         *         "labels": [
+         *           "person"
+         *         ],
+         *         "region": [
+         *           [
+         *             0.1,
+         *             0.5
+         *           ],
+         *           [
+         *             0.9,
+         *             0.5
+         *           ],
+         *           [
+         *             0.9,
+         *             1
+         *           ],
+         *           [
+         *             0.1,
+         *             1
+         *           ]
+         *         ],
+         *         "anchor": "bottom_center",
+         *         "min_count": 1,
+         *         "for_ms": 2000,
+         *         "clear_ms": 5000
+         *       },
+         *       "schedule": {
+         *         "time_zone": "Europe/Berlin",
+         *         "windows": [
+         *           {
+         *             "days": [
+         *               "mon",
+         *               "tue",
+         *               "wed",
+         *               "thu",
+         *               "fri"
+         *             ],
+         *             "from": "06:00",
+         *             "to": "22:00"
+         *           }
+         *         ]
+         *       },
+         *       "min_interval_ms": 60000
+         *     }
+         */
+        'application/json': components['schemas']['NewAlarmBacktest'];
+      };
+    };
+    responses: {
+      /** @description What the rule would have raised */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "alarms": [
+           *         {
+           *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
+           *           "kind": "object_present",
+           *           "state": "closed",
+           *           "opened_ms": 1773565206200,
+           *           "closed_ms": 1773565221400,
+           *           "closed_by": "cleared",
+           *           "suppressed": 0,
+           *           "evidence": {
+           *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *             "frame_time_ms": 1773565206200,
+           *             "objects": [
+           *               {
+           *                 "label": "person",
+           *                 "score": 0.91,
+           *                 "bbox": {
+           *                   "format": "cxcywh_normalized",
+           *                   "cx": 0.42,
+           *                   "cy": 0.55,
+           *                   "width": 0.08,
+           *                   "height": 0.31
+           *                 },
+           *                 "track_id": "a1-7"
+           *               }
+           *             ],
+           *             "count": 1,
+           *             "held_ms": 2000
+           *           },
+           *           "labels": [
+           *             "person"
+           *           ],
+           *           "count_max": 2,
+           *           "track_ids": [
+           *             "a1-7",
+           *             "a1-8"
+           *           ]
+           *         }
+           *       ],
+           *       "suppressed": 1,
+           *       "frames_read": 17940,
+           *       "coverage": 0.9967,
+           *       "judged_to_ms": 1773568800000
+           *     }
+           */
+          'application/json': components['schemas']['AlarmBacktest'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Too small: expected number to be >=5000.
+       *     - OP-TASK-REQUEST-INVALID, `region_invalid`: when.region: Send a polygon whose edges do not cross or touch each other.
+       *     - OP-TASK-REQUEST-INVALID, `time_zone_unknown`: schedule.time_zone: Send an IANA time zone.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `task_not_found`: There is no such task. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   createImageDetection: {
     parameters: {
       query?: {
@@ -1371,7 +1866,7 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
@@ -1826,7 +2321,7 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
       429: {
@@ -2696,7 +3191,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
@@ -3618,7 +4113,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
        */
@@ -4087,7 +4582,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-DAILY-EXHAUSTED, `daily_quota_exhausted`: Today's quota does not cover this request.
        *     - OP-QUOTA-RATE-LIMITED, `active_tasks`: Too many video tasks of the subject have not ended. Retry after the time in Retry-After.

@@ -4,8 +4,9 @@ import { fail, refusalOf } from '@vision/contracts/errors';
 import { uuidForm } from '@vision/contracts/ids';
 import { parsePart, route } from '@vision/shared/http/route';
 import { MOST_BACKTEST_ALARMS, MOST_BACKTEST_MS } from '../domain/backtest.ts';
+import type { BacktestReport } from '../domain/backtest.ts';
 import { createAlarmBacktest } from '../use-cases/create-alarm-backtest.ts';
-import type { BacktestDeps } from '../use-cases/create-alarm-backtest.ts';
+import type { BacktestDeps, BacktestRequest } from '../use-cases/create-alarm-backtest.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { alarmBody, backtestAlarm, exampleAlarm } from './alarm.ts';
 
@@ -39,7 +40,7 @@ const report = z
   })
   .meta({ id: 'AlarmBacktest', description: 'What a rule would have raised' });
 
-const bodyExample: z.input<typeof body> = {
+const bodyExample: z.output<typeof body> = {
   task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
   from_ms: 1_773_565_200_000,
   to_ms: 1_773_568_800_000,
@@ -52,12 +53,24 @@ const bodyExample: z.input<typeof body> = {
       [0.9, 1],
       [0.1, 1],
     ],
+    anchor: 'bottom_center',
+    min_count: 1,
     for_ms: 2000,
+    clear_ms: 5000,
   },
   schedule: {
     time_zone: 'Europe/Berlin',
     windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '06:00', to: '22:00' }],
   },
+  min_interval_ms: 60_000,
+};
+
+const exampleReport: z.infer<typeof report> = {
+  alarms: [exampleAlarm],
+  suppressed: 1,
+  frames_read: 17_940,
+  coverage: 0.9967,
+  judged_to_ms: 1_773_568_800_000,
 };
 
 const bodyReasons = { when: 'rule_invalid', schedule: 'rule_invalid', min_interval_ms: 'rule_invalid' } as const;
@@ -82,17 +95,7 @@ export const createAlarmBacktestRoute = (deps: BacktestDeps) =>
       bodyExample,
       bodyReasons,
       responses: {
-        200: {
-          description: 'What the rule would have raised',
-          schema: report,
-          example: {
-            alarms: [exampleAlarm],
-            suppressed: 1,
-            frames_read: 17_940,
-            coverage: 0.9967,
-            judged_to_ms: 1_773_568_800_000,
-          },
-        },
+        200: { description: 'What the rule would have raised', schema: report, example: exampleReport },
       },
       refusalExamples: () => [
         refusedBody({ kind: 'source_down', for_ms: -1 }),
@@ -114,22 +117,19 @@ export const createAlarmBacktestRoute = (deps: BacktestDeps) =>
     },
     async ({ body: asked, caller, signal }) => {
       const { task_id: taskId, from_ms: fromMs, to_ms: toMs, when, schedule, min_interval_ms: minIntervalMs } = asked;
-      const { alarms, suppressed, framesRead, coverage, judgedToMs } = await createAlarmBacktest(deps, {
-        subject: caller.subject,
-        taskId,
-        rule: { when, schedule, minIntervalMs },
-        times: { fromMs, toMs },
-        signal,
-      });
-      return {
-        status: 200,
-        body: {
-          alarms: alarms.map((alarm) => alarmBody(taskId, when.kind, alarm)),
-          suppressed,
-          frames_read: framesRead,
-          coverage,
-          judged_to_ms: judgedToMs,
-        },
-      };
+      const rule = { when, schedule, minIntervalMs };
+      const request = { subject: caller.subject, taskId, rule, times: { fromMs, toMs }, signal };
+      return { status: 200, body: bodyOf(request, await createAlarmBacktest(deps, request)) };
     },
   );
+
+function bodyOf({ taskId, rule }: BacktestRequest, done: BacktestReport): z.infer<typeof report> {
+  const { alarms, suppressed, framesRead, coverage, judgedToMs } = done;
+  return {
+    alarms: alarms.map((alarm) => alarmBody(taskId, rule.when.kind, alarm)),
+    suppressed,
+    frames_read: framesRead,
+    coverage,
+    judged_to_ms: judgedToMs,
+  };
+}

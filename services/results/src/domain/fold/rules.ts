@@ -25,7 +25,7 @@ export interface Judge {
 }
 
 /** Time without frames that closes an alarm: what happens meanwhile is not known. */
-export const GAP_CLOSES_AFTER_MS = 60_000;
+const GAP_CLOSES_AFTER_MS = 60_000;
 
 /** A frame with its objects, to be judged by any number of rules. */
 export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 'timeMs' | 'eachObject'>): JudgedFrame {

@@ -5,7 +5,7 @@ import { TRACK_ENDS_AFTER_MS } from '../tracks.ts';
 import { close, mayRaise, raise } from './alarm.ts';
 import { refOf } from './level.ts';
 import { suppress } from './state.ts';
-import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject } from './state.ts';
+import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject, TrackPath } from './state.ts';
 
 export interface Line {
   rule: Rule;
@@ -76,6 +76,7 @@ const anchorOf = ({ anchor }: RuleWhenOf<'line_crossed'>, { cx, cy, height }: Se
 });
 
 function forgetTracks(state: RuleState, timeMs: number): void {
-  for (const [key, { lastMs }] of Object.entries(state.paths))
-    if (timeMs - lastMs >= TRACK_ENDS_AFTER_MS) delete state.paths[key];
+  const isOld = ({ lastMs }: TrackPath) => timeMs - lastMs >= TRACK_ENDS_AFTER_MS;
+  const paths = Object.entries(state.paths);
+  if (paths.some(([, path]) => isOld(path))) state.paths = Object.fromEntries(paths.filter(([, path]) => !isOld(path)));
 }

@@ -23,7 +23,7 @@ export interface JudgedTask {
   beginsMs: number;
 }
 
-export interface FrameRef {
+interface FrameRef {
   seq: number;
   timeMs: number;
 }
@@ -72,7 +72,7 @@ export interface Alarm {
 /** The alarm as it is after a change; the first of an `alarmId` is its opening. */
 export type AlarmChange = Alarm;
 
-export type Side = 'left' | 'right';
+type Side = 'left' | 'right';
 
 /** Where the anchor of a track was. */
 export interface TrackPath {
@@ -106,7 +106,7 @@ export interface RuleState {
   paths: Record<string, TrackPath>;
 }
 
-export interface Pending {
+interface Pending {
   heldMs: number;
   /** It held for long enough, too soon after the alarm before. */
   isHeldBack: boolean;

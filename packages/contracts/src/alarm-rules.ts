@@ -10,13 +10,18 @@ export const RULE_LIMITS = {
   windows: 20,
 } as const;
 
-const LABEL = new RegExp(`^[^\\0]{1,${RULE_LIMITS.labelLength}}$`, 'u');
 const unit = z.number().min(0).max(1);
 const point = z.tuple([unit, unit]).meta({ minItems: 2, maxItems: 2 });
 
 const objects = {
   labels: z
-    .array(z.string().regex(LABEL, `Send labels of 1 to ${RULE_LIMITS.labelLength} characters`))
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(RULE_LIMITS.labelLength)
+        .refine((label) => !label.includes('\0'), { error: 'Send no NUL character' }),
+    )
     .min(1)
     .max(RULE_LIMITS.labels)
     .describe('Labels of the objects. A label that the task does not detect matches no object'),

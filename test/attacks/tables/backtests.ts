@@ -26,7 +26,7 @@ const schedule = (name: string, given: unknown, expected = RULE_INVALID) => trie
 
 export const backtests: AttackGroup = {
   title: 'Backtests of alarm rules',
-  wanted: 'a rule that no one can judge, frames of another tenant, or work without end',
+  wanted: 'a rule that cannot be judged, or work without end',
   withinMs: 30_000,
   atOnce: 4,
   attacks: [
@@ -72,6 +72,5 @@ export const backtests: AttackGroup = {
       invalid('rule_invalid'),
       `{"task_id":"${randomUUID()}","from_ms":0,"to_ms":1,"when":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
     ),
-    tried('for a task of another tenant', '404 task_not_found', {}),
   ],
 };

@@ -202,6 +202,12 @@ const essence = ({ status, body }: Answer): string => {
   return JSON.stringify([status, rest]);
 };
 
+const backtest = (caller: Caller, id: string): Promise<Answer> =>
+  caller.send('POST', '/v1/vision/alarm-backtests', {
+    body: JSON.stringify({ task_id: id, from_ms: 0, to_ms: 60_000, when: { kind: 'source_down' } }),
+    headers: { 'content-type': 'application/json' },
+  });
+
 const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
   ['video', (caller, id) => caller.get(`/v1/vision/tasks/${id}/video`)],
@@ -210,6 +216,7 @@ const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
   ['result stream', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results/stream`)],
   ['source', (caller, id) => caller.get(`/v1/vision/tasks/${id}/source`)],
+  ['backtest', backtest],
   ['stop', (caller, id) => caller.stop(id)],
 ];
 

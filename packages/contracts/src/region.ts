@@ -82,7 +82,8 @@ function isSimple(region: Region): boolean {
 }
 
 /** Twice the area of a triangle; its sign is the side of `c` on the line from `a` to `b`, positive to the right. */
-export const turn = (a: GridPoint, b: GridPoint, c: GridPoint): number => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+export const turn = (a: GridPoint, b: GridPoint, c: GridPoint): number =>
+  (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 
 /** Whether the path over these three corners goes back on itself. */
 const folds = (a: GridPoint, b: GridPoint, c: GridPoint) =>

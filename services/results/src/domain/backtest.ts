@@ -88,7 +88,7 @@ export class Backtest {
     };
   }
 
-  #keep(changes: AlarmChange[]): void {
+  #keep(changes: readonly AlarmChange[]): void {
     for (const alarm of changes) this.#alarms.set(alarm.alarmId, alarm);
     const { open } = this.#state;
     if (open) this.#alarms.set(open.alarmId, open);

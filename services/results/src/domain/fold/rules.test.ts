@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { ruleSchedule, ruleWhen } from '@vision/contracts/alarm-rules';
 import type { RuleSchedule } from '@vision/contracts/alarm-rules';
 import { judgeOf } from './rules.ts';
-import { newRuleState } from './rules/state.ts';
-import type { Alarm, JudgedFrame, RuleState } from './rules/state.ts';
+import { frameOf, newRuleState } from './rules/state.ts';
+import type { Alarm, JudgedFrame, RuleState, SeenObject } from './rules/state.ts';
 
 const task = { taskId: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10', threshold: 500_000, isLive: true, beginsMs: 0 };
 const SECOND = 1000;
@@ -34,10 +34,10 @@ const person = (trackId = 'a1-1', cx = 0.5, cy = 0.5) => ({
 });
 
 /** Five frames a second from one time to another. */
-const frames = (fromMs: number, toMs: number, objects: (ms: number) => JudgedFrame['objects'] = () => []) => {
+const frames = (fromMs: number, toMs: number, objects: (ms: number) => SeenObject[] = () => []) => {
   const made: JudgedFrame[] = [];
   for (let timeMs = fromMs; timeMs < toMs; timeMs += 200)
-    made.push({ seq: timeMs / 200, timeMs, objects: objects(timeMs) });
+    made.push(frameOf({ seq: timeMs / 200, timeMs }, objects(timeMs)));
   return made;
 };
 
@@ -55,7 +55,8 @@ function alarmsOf(rule: ReturnType<typeof ruleOf>, portions: JudgedFrame[][], un
   return [...alarms.values()];
 }
 
-const times = (alarms: Alarm[]) => alarms.map(({ openedMs, closedMs, closedBy }) => [openedMs, closedMs, closedBy]);
+const times = (alarms: readonly Alarm[]) =>
+  alarms.map(({ openedMs, closedMs, closedBy }) => [openedMs, closedMs, closedBy]);
 const present = { kind: 'object_present', labels: ['person'] };
 const absent = { kind: 'object_absent', labels: ['person'], for_ms: 10_000 };
 
@@ -136,7 +137,7 @@ test('a silent source is told when it is silent, and once however often it is as
   for (const frame of frames(0, 1000)) judge.frame(state, frame);
   const told = [9_000, 10_800, 10_801, 30_000, 90_000].map((ms) => judge.silence(state, ms).length);
   expect(told).toEqual([0, 0, 1, 0, 0]);
-  expect(times(judge.frame(state, { seq: 500, timeMs: 100_000, objects: [] }))).toEqual([[10_800, 100_000, 'cleared']]);
+  expect(times(judge.frame(state, frameOf({ seq: 500, timeMs: 100_000 }, [])))).toEqual([[10_800, 100_000, 'cleared']]);
   expect(judgeOf(rule, { ...task, isLive: false }).silence(newRuleState(), 100_000)).toEqual([]);
 });
 
@@ -178,7 +179,7 @@ const line = {
 };
 /** A track at these places, one a frame. */
 const walk = (places: [number, number][], stepMs = 200) =>
-  places.map(([cx, cy], at) => ({ seq: at, timeMs: at * stepMs, objects: [person('a1-1', cx, cy)] }));
+  places.map(([cx, cy], at) => frameOf({ seq: at, timeMs: at * stepMs }, [person('a1-1', cx, cy)]));
 const across = [0.3, 0.45, 0.55, 0.7].map((x): [number, number] => [x, 0.5]);
 
 test('a crossing is one alarm with its direction, in the frame that is the second one behind the line', () => {
@@ -199,10 +200,7 @@ test.each<[string, JudgedFrame[]]>([
   ['by one frame only', walk([...across.slice(0, 3), ...across.slice(0, 2)])],
   ['after one frame only', walk(across.slice(1))],
   ['over a gap', walk(across, 3200)],
-  [
-    'by another track',
-    walk(across).map((frame, at) => (at < 2 ? frame : { ...frame, objects: [person('a1-2', 0.7)] })),
-  ],
+  ['by another track', walk(across).map((frame, at) => (at < 2 ? frame : frameOf(frame, [person('a1-2', 0.7)])))],
 ])('no crossing %s', (_name, seen) => {
   expect(alarmsOf(ruleOf(line), [seen])).toEqual([]);
 });
@@ -218,7 +216,7 @@ test('a box that trembles on the line crosses once', () => {
 test('the end of a task closes alarms, and is one for rules that ask for it', () => {
   const judge = judgeOf(ruleOf({ ...present }), task);
   const state = newRuleState();
-  judge.frame(state, { seq: 0, timeMs: 0, objects: [person()] });
+  judge.frame(state, frameOf({ seq: 0, timeMs: 0 }, [person()]));
   expect(times(judge.end(state, { atMs: 500, status: 'failed' }))).toEqual([[0, 500, 'task_end']]);
   const ended = judgeOf(ruleOf({ kind: 'task_ended' }), task);
   expect(ended.end(newRuleState(), { atMs: 500, status: 'succeeded' })).toEqual([]);
@@ -246,7 +244,10 @@ test('the same frames give the same alarms in whatever portions they come, repea
       let timeMs = 0;
       const all = steps.map(({ gapMs, places }, seq) => {
         timeMs += gapMs;
-        return { seq, timeMs, objects: places.map(([track, x]) => person(`a1-${track}`, x, 0.5)) };
+        return frameOf(
+          { seq, timeMs },
+          places.map(([track, x]) => person(`a1-${track}`, x, 0.5)),
+        );
       });
       const portions: JudgedFrame[][] = [[]];
       for (const frame of all) {

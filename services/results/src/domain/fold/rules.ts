@@ -2,14 +2,14 @@ import type { TaskStatus } from '@vision/contracts/task-events';
 import type { RuleWhen, RuleWhenOf } from '@vision/contracts/alarm-rules';
 import type { FoldedFrame } from './state.ts';
 import { TRACK_ENDS_AFTER_MS } from './tracks.ts';
-import { close, mayRaise, raise } from './rules/alarm.ts';
+import { close, mayRaise, raise, unchanged } from './rules/alarm.ts';
 import { endPending, judgeLevel, TOLERANCE_MS } from './rules/level.ts';
-import { judgeLine } from './rules/line.ts';
+import { endsOf, judgeLine } from './rules/line.ts';
 import { matcherOf } from './rules/match.ts';
 import { always, scheduleOf } from './rules/schedule.ts';
 import type { Schedule } from './rules/schedule.ts';
 import { endSilence, judgeSilence } from './rules/silence.ts';
-import { suppress } from './rules/state.ts';
+import { frameOf, suppress } from './rules/state.ts';
 import type { AlarmChange, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
 
 /**
@@ -17,11 +17,11 @@ import type { AlarmChange, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject 
  * the one before is passed over. The state goes along between the calls, and is changed in place.
  */
 export interface Judge {
-  frame: (state: RuleState, frame: JudgedFrame) => AlarmChange[];
+  frame: (state: RuleState, frame: JudgedFrame) => readonly AlarmChange[];
   /** No frame came up to this time. */
-  silence: (state: RuleState, untilMs: number) => AlarmChange[];
+  silence: (state: RuleState, untilMs: number) => readonly AlarmChange[];
   /** The task has ended, and every frame of it was judged. */
-  end: (state: RuleState, end: { atMs: number; status: TaskStatus }) => AlarmChange[];
+  end: (state: RuleState, end: { atMs: number; status: TaskStatus }) => readonly AlarmChange[];
 }
 
 /** Time without frames that closes an alarm: what happens meanwhile is not known. */
@@ -33,7 +33,7 @@ export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 
   eachObject(({ label, trackId, score, cx, cy, width, height }) =>
     objects.push({ label, trackId, score, cx, cy, width, height }),
   );
-  return { seq, timeMs, objects };
+  return frameOf({ seq, timeMs }, objects);
 }
 
 /** Prepares a rule for a task. */
@@ -43,8 +43,8 @@ export function judgeOf(rule: Rule, task: JudgedTask): Judge {
   const kind = kindOf(rule.when, { rule, task, schedule });
   return {
     frame: (state, frame) => {
-      if (state.last && frame.timeMs <= state.last.timeMs) return [];
-      const changes = [...kind.silence(state, frame.timeMs, true), ...kind.frame(state, frame)];
+      if (state.last && frame.timeMs <= state.last.timeMs) return unchanged;
+      const changes = both(kind.silence(state, frame.timeMs, true), kind.frame(state, frame));
       state.last = { seq: frame.seq, timeMs: frame.timeMs };
       return changes;
     },
@@ -64,12 +64,16 @@ interface Surroundings {
 
 /** What differs between the kinds of rules. */
 interface Kind {
-  frame: (state: RuleState, frame: JudgedFrame) => AlarmChange[];
+  frame: (state: RuleState, frame: JudgedFrame) => readonly AlarmChange[];
   /** Time passed without a frame, up to a frame or not. */
-  silence: (state: RuleState, untilMs: number, isFrame: boolean) => AlarmChange[];
+  silence: (state: RuleState, untilMs: number, isFrame: boolean) => readonly AlarmChange[];
 }
 
-const none = () => [];
+const none = () => unchanged;
+
+/** Most frames change nothing, for which nothing is allocated. */
+const both = (first: readonly AlarmChange[], second: readonly AlarmChange[]): readonly AlarmChange[] =>
+  first.length === 0 ? second : [...first, ...second];
 
 function kindOf(when: RuleWhen, around: Surroundings): Kind {
   switch (when.kind) {
@@ -102,12 +106,12 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
         endPending(state);
         return close(state, frame.timeMs, 'schedule');
       }
-      const matched = frame.objects.filter(matches);
+      const matched = matches(frame);
       const holds = when.kind === 'object_present' ? matched.length >= when.min_count : matched.length === 0;
       return judgeLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame) });
     },
     silence: (state, untilMs) => {
-      if (!state.last || untilMs - state.last.timeMs <= GAP_CLOSES_AFTER_MS) return [];
+      if (!state.last || untilMs - state.last.timeMs <= GAP_CLOSES_AFTER_MS) return unchanged;
       endPending(state);
       return close(state, state.last.timeMs + GAP_CLOSES_AFTER_MS, 'gap');
     },
@@ -116,11 +120,11 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
 
 function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Surroundings): Kind {
   const matches = matcherOf(when, task);
-  const line = { rule, taskId: task.taskId, when };
+  const line = { rule, taskId: task.taskId, when, ends: endsOf(when) };
   return {
     frame: (state, frame) => {
       if (isGap(state, frame.timeMs)) state.paths = {};
-      const matched = frame.objects.filter(matches);
+      const matched = matches(frame);
       return judgeLine(line, state, { frame, matched, mayAlarm: schedule.isOpen(frame.timeMs) });
     },
     silence: none,
@@ -142,7 +146,11 @@ interface TaskEnd {
   schedule: Schedule;
 }
 
-function endedAs(rule: Rule, { taskId }: JudgedTask, { state, atMs, status, schedule }: TaskEnd): AlarmChange[] {
+function endedAs(
+  rule: Rule,
+  { taskId }: JudgedTask,
+  { state, atMs, status, schedule }: TaskEnd,
+): readonly AlarmChange[] {
   if (rule.when.kind !== 'task_ended' || !rule.when.statuses.some((one) => one === status)) return [];
   if (!schedule.isOpen(atMs)) return [];
   if (!mayRaise(rule, state, atMs)) {

@@ -43,10 +43,13 @@ export function observe(alarm: Alarm, objects: readonly SeenObject[]): void {
   }
 }
 
+/** What most frames change. */
+export const unchanged: readonly AlarmChange[] = [];
+
 /** Closes the open alarm; empty when none is. */
-export function close(state: RuleState, closedMs: number, closedBy: ClosedBy): AlarmChange[] {
+export function close(state: RuleState, closedMs: number, closedBy: ClosedBy): readonly AlarmChange[] {
   const alarm = state.open;
-  if (!alarm) return [];
+  if (!alarm) return unchanged;
   state.open = undefined;
   state.closedMs = closedMs;
   return [{ ...alarm, closedMs, closedBy }];

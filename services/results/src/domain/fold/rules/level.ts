@@ -1,4 +1,4 @@
-import { close, mayRaise, observe, raise } from './alarm.ts';
+import { close, mayRaise, observe, raise, unchanged } from './alarm.ts';
 import { suppress } from './state.ts';
 import type { AlarmChange, JudgedFrame, Rule, RuleState, SeenObject } from './state.ts';
 
@@ -28,14 +28,14 @@ export function judgeLevel(
   level: Level,
   state: RuleState,
   { frame, holds, matched, elapsedMs }: Reading,
-): AlarmChange[] {
+): readonly AlarmChange[] {
   const { rule, taskId, forMs, clearMs } = level;
-  const changes: AlarmChange[] = [];
+  let changes = unchanged;
   if (state.pending) state.pending.heldMs += elapsedMs;
   if (!state.holds) state.contraryMs += elapsedMs;
   const toleranceMs = state.open || state.pending?.isHeldBack ? clearMs : TOLERANCE_MS;
   if (state.contraryMs >= toleranceMs) {
-    changes.push(...close(state, frame.timeMs, 'cleared'));
+    changes = close(state, frame.timeMs, 'cleared');
     endPending(state);
   }
   state.holds = holds;
@@ -54,8 +54,7 @@ export function judgeLevel(
   }
   state.pending = undefined;
   const evidence = { frame: refOf(frame), objects: [...matched], count: matched.length, heldMs };
-  changes.push(raise(rule, taskId, state, { atMs: frame.timeMs, evidence }));
-  return changes;
+  return [...changes, raise(rule, taskId, state, { atMs: frame.timeMs, evidence })];
 }
 
 /** Forgets a condition that has not raised an alarm. */

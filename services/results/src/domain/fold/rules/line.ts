@@ -2,7 +2,7 @@ import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
 import { onGrid, turn } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
 import { TRACK_ENDS_AFTER_MS } from '../tracks.ts';
-import { close, mayRaise, raise } from './alarm.ts';
+import { close, mayRaise, raise, unchanged } from './alarm.ts';
 import { refOf } from './level.ts';
 import { suppress } from './state.ts';
 import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject, TrackPath } from './state.ts';
@@ -11,6 +11,16 @@ export interface Line {
   rule: Rule;
   taskId: string;
   when: RuleWhenOf<'line_crossed'>;
+  /** Its ends on the grid. */
+  ends: readonly [GridPoint, GridPoint];
+}
+
+/** The ends of a line on the grid. */
+export function endsOf({ line: [from = [0, 0], to = [0, 0]] }: RuleWhenOf<'line_crossed'>): Line['ends'] {
+  return [
+    { x: onGrid(from[0]), y: onGrid(from[1]) },
+    { x: onGrid(to[0]), y: onGrid(to[1]) },
+  ];
 }
 
 /** Frames that an anchor has to be seen on a side: one box that jumps is no crossing. */
@@ -18,14 +28,16 @@ const HELD_FRAMES = 2;
 
 /** Judges one frame: each crossing is an alarm that opens and closes in it. */
 export function judgeLine(
-  { rule, taskId, when }: Line,
+  line: Line,
   state: RuleState,
   { frame, matched, mayAlarm }: { frame: JudgedFrame; matched: readonly SeenObject[]; mayAlarm: boolean },
-): AlarmChange[] {
+): readonly AlarmChange[] {
+  const { rule, taskId, when } = line;
+  if (isNewSecond(state, frame.timeMs)) forgetTracks(state, frame.timeMs);
+  if (matched.length === 0) return unchanged;
   const changes: AlarmChange[] = [];
-  forgetTracks(state, frame.timeMs);
   for (const object of matched) {
-    const direction = crossingOf(when, state, { object, timeMs: frame.timeMs });
+    const direction = crossingOf(line, state, { object, timeMs: frame.timeMs });
     if (!direction || !mayAlarm || (when.direction !== 'both' && when.direction !== direction)) continue;
     if (!mayRaise(rule, state, frame.timeMs)) {
       suppress(state);
@@ -40,15 +52,15 @@ export function judgeLine(
 
 /** Follows one track; the direction in which it has crossed the line with this frame. */
 function crossingOf(
-  when: RuleWhenOf<'line_crossed'>,
+  { when, ends: [a, b] }: Line,
   { paths }: RuleState,
   { object, timeMs }: { object: SeenObject; timeMs: number },
 ): Direction | undefined {
-  const [a, b] = when.line.map(([x, y]) => ({ x: onGrid(x), y: onGrid(y) }));
-  if (!a || !b) return undefined;
   const point = anchorOf(when, object);
   const side = turn(a, b, point) < 0 ? 'left' : 'right';
-  const path = (paths[`#${object.trackId}`] ??= { from: point, lastMs: timeMs });
+  const key = `#${object.trackId}`;
+  const known = paths[key];
+  const path = known && !isOld(known, timeMs) ? known : (paths[key] = { from: point, lastMs: timeMs });
   path.lastMs = timeMs;
   if (side === path.side) {
     path.from = point;
@@ -75,8 +87,14 @@ const anchorOf = ({ anchor }: RuleWhenOf<'line_crossed'>, { cx, cy, height }: Se
   y: onGrid(anchor === 'center' ? cy : cy + height / 2),
 });
 
+/** A track that was not seen for so long has ended. */
+const isOld = ({ lastMs }: TrackPath, timeMs: number) => timeMs - lastMs >= TRACK_ENDS_AFTER_MS;
+
+const isNewSecond = ({ last }: RuleState, timeMs: number) =>
+  last !== undefined && Math.floor(last.timeMs / 1000) !== Math.floor(timeMs / 1000);
+
 function forgetTracks(state: RuleState, timeMs: number): void {
-  const isOld = ({ lastMs }: TrackPath) => timeMs - lastMs >= TRACK_ENDS_AFTER_MS;
   const paths = Object.entries(state.paths);
-  if (paths.some(([, path]) => isOld(path))) state.paths = Object.fromEntries(paths.filter(([, path]) => !isOld(path)));
+  if (paths.some(([, path]) => isOld(path, timeMs)))
+    state.paths = Object.fromEntries(paths.filter(([, path]) => !isOld(path, timeMs)));
 }

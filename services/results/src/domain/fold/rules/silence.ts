@@ -15,7 +15,7 @@ export function judgeSilence(
   { rule, task, schedule, forMs }: Silence,
   state: RuleState,
   untilMs: number,
-): AlarmChange[] {
+): readonly AlarmChange[] {
   const sinceMs = state.last?.timeMs ?? task.beginsMs;
   const changes: AlarmChange[] = [];
   for (;;) {
@@ -35,7 +35,7 @@ export function judgeSilence(
 }
 
 /** A frame ends the silence. */
-export function endSilence(silence: Silence, state: RuleState, atMs: number): AlarmChange[] {
+export function endSilence(silence: Silence, state: RuleState, atMs: number): readonly AlarmChange[] {
   const { rule, task, schedule, forMs } = silence;
   const changes = judgeSilence(silence, state, atMs);
   const dueMs = (state.last?.timeMs ?? task.beginsMs) + forMs;

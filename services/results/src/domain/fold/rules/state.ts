@@ -36,8 +36,15 @@ export interface SeenObject extends Box {
   score: number;
 }
 
+/** A frame as any number of rules judge it; `frameOf` makes it. */
 export interface JudgedFrame extends FrameRef {
-  objects: readonly SeenObject[];
+  /** Objects of each label, in the order of the frame. */
+  byLabel: ReadonlyMap<string, readonly SeenObject[]>;
+}
+
+/** A frame with these objects. */
+export function frameOf({ seq, timeMs }: FrameRef, objects: readonly SeenObject[]): JudgedFrame {
+  return { seq, timeMs, byLabel: Map.groupBy(objects, ({ label }) => label) };
 }
 
 export type Direction = 'left_to_right' | 'right_to_left';

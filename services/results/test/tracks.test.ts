@@ -202,6 +202,14 @@ test('filters by time, label, score, duration and state', async () => {
   for (const [query, tracks] of expected) expect([query, await ids(query)]).toEqual([query, tracks]);
 });
 
+test('finds the tracks of a stream by the time of day', async () => {
+  const taskId = await newTask();
+  const atMs = Date.now();
+  await results.deliver([frame(taskId, 0, { frame_time_ms: atMs, objects: [seen('a1-1')] })]);
+  const ids = async (from: number) => (await list(taskId, `?from_ms=${from}&to_ms=${from + 10}`)).items.length;
+  expect([await ids(atMs - 5), await ids(atMs + 5), await ids(-(2 ** 53) + 1)]).toEqual([1, 0, 0]);
+});
+
 test('finds a track that lasts for longer than ten minutes by a moment in it', async () => {
   const taskId = await newTask();
   const at = (seq: number, minutes: number, ids: string[]) =>

@@ -87,8 +87,8 @@ export async function findTracks(
   const parts =
     query.fromMs !== undefined && key === 'first_time_ms'
       ? [
-          scan(`first_time_ms < :fromMs - ${LONG_MS} and last_time_ms - first_time_ms > ${LONG_MS}`),
-          scan(`first_time_ms >= :fromMs - ${LONG_MS}`),
+          scan(`first_time_ms < :fromMs::bigint - ${LONG_MS} and last_time_ms - first_time_ms > ${LONG_MS}`),
+          scan(`first_time_ms >= :fromMs::bigint - ${LONG_MS}`),
         ]
       : [scan(undefined)];
   const values = {

@@ -115,6 +115,20 @@ test('reads the source of a task', async () => {
   }
 });
 
+/** A time zone in which it is half past two now, and its date: the guide asks for two to three. */
+function halfPastTwo(): { TZ: string; DAY: string } {
+  const now = new Date();
+  const ahead = 14 * 60 + 30 - (now.getUTCHours() * 60 + now.getUTCMinutes());
+  const minutes = String(Math.abs(ahead) % 60).padStart(2, '0');
+  // POSIX counts zones to the west as positive.
+  const TZ = `UTC${ahead > 0 ? '-' : '+'}${Math.floor(Math.abs(ahead) / 60)}:${minutes}`;
+  return { TZ, DAY: new Date(now.getTime() + ahead * 60_000).toISOString().slice(0, 10) };
+}
+
+test('lists who was there between two and three', () => watchesCamera());
+
+test('says whether the camera was up between two and three', () => watchesCamera());
+
 test('stops a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });
@@ -135,6 +149,32 @@ test('says what was used on each day', async () => {
 });
 
 test('refuses an unknown query parameter', () => asShown());
+
+/** Lets people pass a camera that then fails, and asks the question of the guide until its answer is as shown. */
+async function watchesCamera(): Promise<void> {
+  const name = String(expect.getState().currentTestName);
+  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  try {
+    const { body } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
+    const variables = { TASK_ID: String(body['task_id']), ...halfPastTwo() };
+    const shown = await guideExample(name);
+    const isAsShown = async () => misfits(shown.body, (await send(name, variables)).body).length === 0;
+    await until(async () => {
+      const { body: timeline } = await send('says whether the camera was up between two and three', variables);
+      return (timeline['items'] as { labels: unknown[] }[]).some(({ labels }) => labels.length > 0);
+    });
+    camera.close();
+    await until(async () => {
+      const { body: timeline } = await send('says whether the camera was up between two and three', variables);
+      return (timeline['gaps'] as { reason: string }[]).some(({ reason }) => reason === 'source_away');
+    });
+    await caller.stop(variables.TASK_ID);
+    await until(isAsShown).catch(() => undefined);
+    await asShown(variables);
+  } finally {
+    camera.close();
+  }
+}
 
 /** Sends the request that the guide shows for this test, and compares the answer with that of the guide. */
 async function asShown(variables: Record<string, string> = {}): Promise<Answer> {

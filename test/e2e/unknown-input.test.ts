@@ -55,6 +55,7 @@ const operations: Record<string, Operation> = {
   getTaskVideo: { method: 'GET', path: `/v1/vision/tasks/${TASK}/video`, status: 200 },
   getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },
   listTracks: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks`, status: 200 },
+  getTimeline: { method: 'GET', path: `/v1/vision/tasks/${TASK}/timeline`, status: 200 },
   getTrack: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1`, status: 404 },
   getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
   getSource: { method: 'GET', path: `/v1/vision/tasks/${TASK}/source`, status: 200 },

@@ -255,6 +255,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/timeline': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns the objects of a video task over time, and the times without frames
+     * @description A second is covered if it has a frame. At less than two sampled frames per second, a frame covers two sampling periods, in whole seconds. `covered_ms` of all buckets and all gaps add up to the time of `coverage`.
+     */
+    get: operations['getTimeline'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks/{task_id}/tracks': {
     parameters: {
       query?: never;
@@ -1002,6 +1022,23 @@ export interface components {
       };
       /** @description Number of lost connections */
       reconnects?: number;
+      /** @description How much of the last 24 hours of the task has frames */
+      coverage: {
+        /**
+         * Format: int64
+         * @description Start of the time, as `frame_time_ms`
+         */
+        from_ms: number;
+        /**
+         * Format: int64
+         * @description End of the time, exclusive
+         */
+        to_ms: number;
+        /** @description Time with frames, in milliseconds */
+        covered_ms: number;
+        /** @description Number of gaps: stretches without frames */
+        gaps: number;
+      };
       /** @description How the task ended; present only if it has ended */
       ended?: {
         status: components['schemas']['TaskStatus'];
@@ -1062,6 +1099,75 @@ export interface components {
       }[];
       /** @description Cursor of the next page; empty on the last page */
       next_cursor: string;
+    };
+    /** @description Objects of a video task over time, and where it has no frames */
+    Timeline: {
+      /** @description Length of a bucket, in milliseconds */
+      bucket_ms: number;
+      /** @description Score from which objects and tracks count */
+      min_score: number;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` of the newest frame that the answer counts; null without a frame
+       */
+      as_of_ms: number | null;
+      coverage: components['schemas']['Coverage'];
+      /** @description Buckets in order; those without coverage and objects are left out */
+      items: {
+        /**
+         * Format: int64
+         * @description Start of the bucket, a multiple of `bucket_ms`
+         */
+        from_ms: number;
+        /** @description Time of the bucket with frames, in milliseconds */
+        covered_ms: number;
+        /** @description Number of frames */
+        frames: number;
+        labels: {
+          label: string;
+          /** @description Number of tracks whose first frame is in the bucket */
+          tracks_begun: number;
+          /** @description Largest number of objects in one frame */
+          objects_max: number;
+          /** @description Number of frames with an object */
+          object_frames: number;
+        }[];
+      }[];
+      /** @description Time without frames, in order: the 1,000 longest gaps. A gap with several reasons is several entries that follow each other */
+      gaps: {
+        /**
+         * Format: int64
+         * @description Start of the gap
+         */
+        from_ms: number;
+        /**
+         * Format: int64
+         * @description End of the gap, exclusive
+         */
+        to_ms: number;
+        /**
+         * @description `source_away`: the camera could not be reached. `source_silent`: the source was connected and had no frame. `overload`: the service was too busy. `worker_lost`: a worker failed and another one took over. `not_started`: analysis had not begun. `unknown`: the inference backend does not report it
+         * @enum {string}
+         */
+        reason: 'source_away' | 'source_silent' | 'overload' | 'worker_lost' | 'not_started' | 'unknown';
+      }[];
+    };
+    /** @description How much of a time has frames, within the time of the task */
+    Coverage: {
+      /**
+       * Format: int64
+       * @description Start of the time, as `frame_time_ms`
+       */
+      from_ms: number;
+      /**
+       * Format: int64
+       * @description End of the time, exclusive
+       */
+      to_ms: number;
+      /** @description Time with frames, in milliseconds */
+      covered_ms: number;
+      /** @description Number of gaps: stretches without frames */
+      gaps: number;
     };
     TrackPage: {
       items: components['schemas']['Track'][];
@@ -3290,6 +3396,12 @@ export interface operations {
            *         }
            *       },
            *       "reconnects": 1,
+           *       "coverage": {
+           *         "from_ms": 1790000000000,
+           *         "to_ms": 1790000121000,
+           *         "covered_ms": 118000,
+           *         "gaps": 1
+           *       },
            *       "items": [
            *         {
            *           "at_ms": 1790000060000,
@@ -3519,6 +3631,195 @@ export interface operations {
       };
       /** @description - OP-TASK-NOT-STOPPABLE, `task_ended`: The task has already ended (succeeded). */
       409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getTimeline: {
+    parameters: {
+      query?: {
+        /** @description Start, as `frame_time_ms`, rounded down to a bucket; the start of the task by default */
+        from_ms?: number;
+        /** @description End, as `frame_time_ms`, exclusive, rounded up to a bucket; the end of the task, or now, by default */
+        to_ms?: number;
+        /** @description Length of a bucket, in milliseconds. By default the smallest of 60000 or more with which the range has 2,500 buckets at most. 1000 is for uploads, and for 10 minutes of a stream */
+        bucket_ms?: '1000' | '60000' | '300000' | '900000' | '3600000' | '86400000';
+        /** @description Score from which objects, and tracks by their best score, count: a multiple of 0.05. By default the threshold of the task, rounded down */
+        min_score?: number;
+      };
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Timeline */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "bucket_ms": 300000,
+           *       "min_score": 0.5,
+           *       "as_of_ms": 1773565799800,
+           *       "coverage": {
+           *         "from_ms": 1773565200000,
+           *         "to_ms": 1773565800000,
+           *         "covered_ms": 570000,
+           *         "gaps": 1
+           *       },
+           *       "items": [
+           *         {
+           *           "from_ms": 1773565200000,
+           *           "covered_ms": 300000,
+           *           "frames": 1500,
+           *           "labels": [
+           *             {
+           *               "label": "person",
+           *               "tracks_begun": 2,
+           *               "objects_max": 2,
+           *               "object_frames": 214
+           *             }
+           *           ]
+           *         },
+           *         {
+           *           "from_ms": 1773565500000,
+           *           "covered_ms": 270000,
+           *           "frames": 1350,
+           *           "labels": []
+           *         }
+           *       ],
+           *       "gaps": [
+           *         {
+           *           "from_ms": 1773565560000,
+           *           "to_ms": 1773565590000,
+           *           "reason": "source_away"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['Timeline'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: bucket_ms: send one of 1000, 60000, 300000, 900000, 3600000, 86400000.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only from_ms, to_ms, bucket_ms, min_score are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `too_many_buckets`: At most 2500 buckets of this size; send a larger bucket_ms.
+       *     - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];

@@ -75,6 +75,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'getResults',
       'getTrack',
       'listTracks',
+      'getTimeline',
       'getResultStream',
       'getSource',
       'createAlarmBacktest',

@@ -49,6 +49,7 @@ export const publicReasons = {
       'The region is not a polygon of 3 to 16 corners, each 0 to 1, whose edges do not cross or touch each other.',
     rule_invalid: 'The condition, the schedule or the interval of an alarm rule is invalid.',
     time_zone_unknown: 'The schedule of an alarm rule names no IANA time zone.',
+    too_many_buckets: 'The time has too many buckets of this size; send a larger `bucket_ms`.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
     not_a_video_task: 'The task is an image call; read it at `/v1/vision/image-detections/{task_id}`.',
     not_an_upload: 'The task is not of an uploaded video, so no video is stored for it.',

@@ -19,6 +19,7 @@ export const operationScopes: Record<string, KeyScope> = {
   getResults: 'read',
   getResultStream: 'read',
   listTracks: 'read',
+  getTimeline: 'read',
   getTrack: 'read',
   getSource: 'read',
   createAlarmBacktest: 'read',

@@ -76,6 +76,7 @@ test('tells what a stream does now, with the counts of all its attempts', async 
       sample_fps: 5,
       measured_fps: 0,
       is_behind: false,
+      coverage: expect.objectContaining({ covered_ms: 0, gaps: 1 }) as unknown,
       codec: 'h264',
       image: { width: 1920, height: 1080 },
       frames: { stored: 2, dropped: { fresher: 7, no_number: 0, not_held: 0, unsent: 2 } },

@@ -73,6 +73,30 @@ const tracks: Attack[] = [
   asked('a track id with a slash', NOT_FOUND, () => '', '/tracks/a%2Fb'),
 ];
 
+const TOO_MANY = invalid('too_many_buckets');
+const timeline: Attack[] = [
+  ...[
+    'bucket_ms=59999',
+    'bucket_ms=0',
+    'bucket_ms=-60000',
+    'bucket_ms=6e4',
+    'bucket_ms=__proto__',
+    'from_ms=2&to_ms=1',
+    'from_ms=9007199254740993',
+    'to_ms=NaN',
+    'min_score=0.51',
+    'min_score=1',
+    'min_score=1e999',
+    'min_score=0.5&min_score=0.5',
+  ].map((query) => asked(`a timeline by ${query}`, BAD_QUERY, () => query, '/timeline')),
+  asked('a timeline by a parameter that is not listed', invalid('unknown_field'), () => 'labels=a', '/timeline'),
+  ...[
+    'bucket_ms=60000&from_ms=0&to_ms=150060000',
+    'bucket_ms=1000&from_ms=0&to_ms=2500001',
+    'from_ms=-9007199254740991&to_ms=9007199254740991',
+  ].map((query) => asked(`a timeline by ${query.slice(0, 45)}`, TOO_MANY, () => query, '/timeline')),
+];
+
 export const cursors: AttackGroup = {
   title: 'Cursors and queries',
   wanted: 'results of other tasks, or a query the database has to fail at',
@@ -97,6 +121,7 @@ export const cursors: AttackGroup = {
       asked(`the client_ref ${ref.slice(0, 20)}`, BAD_QUERY, () => `client_ref=${ref}`, ''),
     ),
     ...tracks,
+    ...timeline,
     asked('SQL for a cursor', BAD_CURSOR, () => "cursor=' or 1=1 --"),
     asked('a cursor of results for the list', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, ''),
     asked('no frames', BAD_QUERY, () => 'limit=0'),
@@ -212,6 +237,7 @@ const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
   ['video', (caller, id) => caller.get(`/v1/vision/tasks/${id}/video`)],
   ['tracks', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks`)],
+  ['timeline', (caller, id) => caller.get(`/v1/vision/tasks/${id}/timeline`)],
   ['track', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks/a1-1`)],
   ['results', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results`)],
   ['result stream', (caller, id) => caller.get(`/v1/vision/tasks/${id}/results/stream`)],

@@ -54,6 +54,7 @@ export const forwarded: Forwarded[] = [
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   { operation: 'listTracks', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks', owner: 'results' },
+  { operation: 'getTimeline', method: 'get', path: '/v1/vision/tasks/{task_id}/timeline', owner: 'results' },
   { operation: 'getTrack', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks/{track_id}', owner: 'results' },
   {
     operation: 'getResultStream',

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Progress } from '../domain/cursor.ts';
+import type { FrameState } from '../domain/task-view.ts';
 import { deleteHours } from './timeline-hours.ts';
 import { deleteTracks } from './tracks.ts';
 
@@ -59,8 +60,37 @@ export async function planFold(
   );
 }
 
-export async function findFold(db: Knex, taskId: string): Promise<StoredFold | undefined> {
-  return db('folds').where({ task_id: taskId }).first<StoredFold | undefined>('seq', 'position', 'revision', 'state');
+/** How far the frames of a task are stored and folded, as of one moment. */
+export interface FoldProgress {
+  stored: FrameState;
+  fold: StoredFold | undefined;
+  /** Rate at which its source is sampled; null when the backend does not report it. */
+  sampleFps: number | null;
+}
+
+interface FoldProgressRow extends FrameState, Progress {
+  revision: number | null;
+  state: Buffer;
+  foldPosition: number;
+  sampleFps: number | null;
+}
+
+/** Reads how far a task is stored and folded. */
+export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> {
+  const { rows } = await db.raw<{ rows: [FoldProgressRow | undefined] }>(
+    `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed,
+            f.seq, f.position as "foldPosition", f.revision, f.state,
+            (s.snapshot ->> 'sample_fps')::double precision as "sampleFps"
+       from ingests as i left join folds as f on f.task_id = i.task_id left join sources as s on s.task_id = i.task_id
+      where i.task_id = ?`,
+    [taskId],
+  );
+  const [row] = rows;
+  if (!row)
+    return { stored: { position: 0, late_position: 0, is_late_listed: true }, fold: undefined, sampleFps: null };
+  const { seq, foldPosition, revision, state, sampleFps, ...stored } = row;
+  const fold = revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state };
+  return { stored, fold, sampleFps };
 }
 
 /** The revision of a fold; 0 before the first one. */

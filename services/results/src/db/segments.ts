@@ -147,6 +147,29 @@ export async function firstSegmentInTime(
   return rows[0].first ?? undefined;
 }
 
+/** The next segments that may have frames of these times, in the order of their first numbers. */
+export async function segmentsInTime(
+  db: Knex,
+  { day, taskId, upToPosition }: SegmentRange,
+  { times, after, limit }: { times: TimeRange; after: { firstSeq: number; id: string }; limit: number },
+): Promise<FoundSegment[]> {
+  const inTime = `day = :day and task_id = :taskId and last_time_ms >= :fromMs and first_time_ms < :toMs
+    and first_position <= :upToPosition`;
+  // As in `firstSegmentInTime`.
+  const { rows } = await db.raw<{ rows: SegmentRow[] }>(
+    `with cold as materialized (select first_seq, id from segments where object_key is not null and ${inTime}),
+          hot as materialized (select first_seq, id from segments where body is not null and ${inTime}),
+          next as (
+            select first_seq, id from (select * from cold union select * from hot) as either
+             where (first_seq, id) > (:firstSeq, :id::uuid) order by first_seq, id limit :limit)
+     select ${FOUND}, s.body from next join segments as s using (first_seq, id)
+      where s.day = :day and s.task_id = :taskId
+      order by s.first_seq, s.id`,
+    { day, taskId, upToPosition, ...times, ...after, limit },
+  );
+  return found(rows);
+}
+
 /** Numbers of one task. */
 export interface AskedNumbers {
   day: string;

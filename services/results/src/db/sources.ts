@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { SourceRecord } from '../domain/describe-source.ts';
+import type { SourceState } from '../domain/gap-reasons.ts';
 import type { Source } from '../domain/source.ts';
 
 /** The source of a task, locked until the end of the transaction; undefined when the backend has told nothing of it. */
@@ -84,7 +85,8 @@ export async function findSourceRecord(db: Knex, taskId: string): Promise<Source
             coalesce(i.stored, 0) as stored, coalesce(i.max_seq, -1) as "maxSeq",
             case when s.task_id is null then null
                  else jsonb_build_object('snapshot', s.snapshot, 'earlier', s.earlier, 'states', s.states) end as source,
-            (extract(epoch from now() - s.updated_at) * 1000)::double precision as "ageMs"
+            (extract(epoch from now() - s.updated_at) * 1000)::double precision as "ageMs",
+            (extract(epoch from now()) * 1000)::bigint as "nowMs"
        from task_views as v
        left join ingests as i on i.task_id = v.task_id
        left join sources as s on s.task_id = v.task_id
@@ -94,21 +96,12 @@ export async function findSourceRecord(db: Knex, taskId: string): Promise<Source
   return result.rows[0];
 }
 
-/** A state that a source had. */
-interface SourceStateRow {
-  attempt: number;
-  n: number;
-  at_ms: number;
-  state: string;
-  reason: string | null;
-}
-
 /** States of a source before attempt and number, newest first. */
 export async function listStates(
   db: Knex,
   taskId: string,
   { after, limit }: { after: [attempt: number, n: number] | undefined; limit: number },
-): Promise<SourceStateRow[]> {
+): Promise<SourceState[]> {
   const query = db('source_states')
     .where({ task_id: taskId })
     .orderBy([
@@ -116,7 +109,7 @@ export async function listStates(
       { column: 'n', order: 'desc' },
     ])
     .limit(limit)
-    .select<SourceStateRow[]>('attempt', 'n', 'at_ms', 'state', 'reason');
+    .select<SourceState[]>('attempt', 'n', 'at_ms', 'state', 'reason');
   if (after) query.whereRaw('(attempt, n) < (?, ?)', after);
   return query;
 }

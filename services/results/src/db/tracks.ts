@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import { decodeFacts, encodeFacts } from '../domain/fold/codec.ts';
+import type { Span } from '../domain/fold/coverage.ts';
+import type { BegunTrack } from '../domain/fold/minutes.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
 import type { TrackQuery } from '../domain/track-query.ts';
 
@@ -18,9 +20,11 @@ interface TrackRow {
 
 const COLUMNS = `track_id as "trackId", label, frames, changed, facts`;
 
+const labelOf = (stored: string) => JSON.parse(`"${stored}"`) as string;
+
 const ofRow = ({ label, facts, ...row }: TrackRow): TrackFacts => ({
   ...row,
-  label: JSON.parse(`"${label}"`) as string,
+  label: labelOf(label),
   ...decodeFacts(facts),
 });
 
@@ -119,6 +123,26 @@ export async function findTracks(
     values,
   );
   return rows.map(ofRow);
+}
+
+/** A track as it counts where it began. */
+export interface BegunRow extends BegunTrack {
+  firstTimeMs: number;
+}
+
+/** Stored tracks whose first frame is of these times; those of `without` are left out. */
+export async function tracksBegunIn(
+  db: Knex,
+  { day, taskId }: TaskOfDay,
+  { times, without }: { times: Span; without: string[] },
+): Promise<BegunRow[]> {
+  const { rows } = await db.raw<{ rows: { label: string; frames: number; score: number; firstTimeMs: number }[] }>(
+    `select label, frames, best_score as score, first_time_ms as "firstTimeMs" from tracks
+      where day = :day and task_id = :taskId and first_time_ms >= :fromMs and first_time_ms < :toMs
+        and track_id <> all(:without::text[])`,
+    { day, taskId, fromMs: times.fromMs, toMs: times.toMs, without },
+  );
+  return rows.map(({ label, score, ...row }) => ({ ...row, label: labelOf(label), best: { score } }));
 }
 
 export async function deleteTracks(tx: Knex.Transaction, { day, taskId }: TaskOfDay): Promise<void> {

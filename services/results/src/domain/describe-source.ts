@@ -18,6 +18,7 @@ export interface SourceRecord {
   source: Source | null;
   /** Time since the newest snapshot was stored. */
   ageMs: number | null;
+  nowMs: number;
 }
 
 /** State of a source as callers see it. */
@@ -40,8 +41,10 @@ export interface ShownSource {
 
 /** A worker reports every minute: after this time its last report says nothing about now. */
 const STALE_MS = 150_000;
-const ENDED: ReadonlySet<TaskStatus> = new Set(['stopped', 'succeeded', 'failed', 'refunded']);
-const UNCONFIRMED: ReadonlySet<TaskStatus> = new Set(['submitting', 'resolving']);
+/** Statuses of tasks that have ended. */
+export const ENDED: ReadonlySet<TaskStatus> = new Set(['stopped', 'succeeded', 'failed', 'refunded']);
+/** Statuses of tasks that the backend has not confirmed. */
+export const UNCONFIRMED: ReadonlySet<TaskStatus> = new Set(['submitting', 'resolving']);
 
 /** What a source does now and did. A state that no worker reports is `unknown`, never a guess. */
 export function describeSource(record: SourceRecord, createdAtMs: number): ShownSource {

@@ -33,6 +33,9 @@ export interface ReadableTask {
   is_complete: boolean;
 }
 
+/** How far the frames of a task are stored. */
+export type FrameState = Pick<ReadableTask, 'position' | 'late_position' | 'is_late_listed'>;
+
 /** The same, for one of many. */
 export interface WatchedTask extends ReadableTask {
   task_id: string;

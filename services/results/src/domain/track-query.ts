@@ -1,4 +1,4 @@
-import { fail } from '@vision/contracts/errors';
+import { invalid, MOST_MS, oneOf, parseRange, parseScore, parseWhole, readerOf } from './query-text.ts';
 
 export const trackOrders = ['oldest', 'newest', 'changed'] as const;
 export type TrackOrder = (typeof trackOrders)[number];
@@ -50,7 +50,6 @@ const NAMES = [
   'min_duration_ms',
   'state',
 ] as const;
-type Name = (typeof NAMES)[number];
 
 /**
  * Checks the query of a list of tracks.
@@ -73,43 +72,6 @@ export function parseTrackQuery(query: Record<string, unknown>): TrackRequest {
   };
 }
 
-/** Reads parameters of a query. @throws AppError for a name that is not listed, and for one that is sent twice. */
-function readerOf<N extends string>(
-  query: Record<string, unknown>,
-  names: readonly N[],
-): (name: N) => string | undefined {
-  const unknown = Object.keys(query).find((name) => !(names as readonly string[]).includes(name));
-  if (unknown !== undefined)
-    throw fail.requestInvalid('unknown_field', `Only ${names.join(', ')} are accepted.`, {
-      field: unknown.slice(0, 200),
-    });
-  return (name) => {
-    const value = query[name];
-    if (value === undefined || typeof value === 'string') return value;
-    throw invalid(name, 'send it once');
-  };
-}
-
-const MOST_MS = Number.MAX_SAFE_INTEGER;
-
-/** Times in milliseconds, the first inclusive, the second exclusive. Frame times of files may be negative. */
-function parseRange(
-  from: string | undefined,
-  to: string | undefined,
-): { fromMs: number | undefined; toMs: number | undefined } {
-  const range = { least: -MOST_MS, most: MOST_MS };
-  const fromMs = from === undefined ? undefined : parseWhole(from, 'from_ms', range);
-  const toMs = to === undefined ? undefined : parseWhole(to, 'to_ms', range);
-  if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw invalid('to_ms', 'send a time after from_ms');
-  return { fromMs, toMs };
-}
-
-function parseWhole(text: string, field: string, { least, most }: { least: number; most: number }): number {
-  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw invalid(field, `send a whole number from ${least} to ${most}`);
-}
-
 function parseLabels(text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   const labels = text.split(',');
@@ -119,19 +81,3 @@ function parseLabels(text: string | undefined): string[] | undefined {
   if (text.includes('\0')) throw invalid('labels', 'send no NUL character');
   return [...new Set(labels)];
 }
-
-/** In millionths. */
-function parseScore(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const score = /^(\d{1,32}(\.\d{0,32})?|\.\d{1,32})([eE][+-]?\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(score >= 0 && score <= 1)) throw invalid('min_score', 'send a number from 0 to 1');
-  return Math.ceil(score * 1e6 - 1e-6);
-}
-
-function oneOf<T extends string>(text: string, field: Name, values: readonly T[]): T {
-  const found = values.find((value) => value === text);
-  if (found === undefined) throw invalid(field, `send one of ${values.join(', ')}`);
-  return found;
-}
-
-const invalid = (field: string, rule: string) => fail.requestInvalid('query_invalid', `${field}: ${rule}.`, { field });

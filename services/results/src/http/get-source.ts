@@ -8,9 +8,10 @@ import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { endedReasons } from '../domain/ended-reason.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, parsePageQuery } from '../domain/result-query.ts';
-import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getSource } from '../use-cases/get-source.ts';
+import type { SourceDeps } from '../use-cases/get-source.ts';
+import { coverage, coverageBody } from './coverage.ts';
 
 const count = z.int().min(0);
 const milliseconds = z.int().meta({ format: 'int64' });
@@ -52,6 +53,7 @@ const source = z
         ),
     }),
     reconnects: count.optional().describe('Number of lost connections'),
+    coverage: coverage.describe('How much of the last 24 hours of the task has frames'),
     ended: z
       .object({
         status: taskStatus,
@@ -85,6 +87,7 @@ const example: z.infer<typeof source> = {
   image: { width: 1920, height: 1080 },
   frames: { stored: 290, dropped: { fresher: 2, no_number: 0, not_held: 0, unsent: 0 } },
   reconnects: 1,
+  coverage: { from_ms: 1_790_000_000_000, to_ms: 1_790_000_121_000, covered_ms: 118_000, gaps: 1 },
   items: [
     { at_ms: 1_790_000_060_000, state: 'streaming' },
     { at_ms: 1_790_000_058_000, state: 'connecting' },
@@ -98,7 +101,7 @@ const documented = z.object({
   limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Maximum number of states per page'),
 });
 
-export const getSourceRoute = (deps: Pick<Deps, 'db' | 'settings' | 'sourceCursors' | 'taskOwners'>) =>
+export const getSourceRoute = (deps: SourceDeps) =>
   route(
     {
       operation: 'getSource',
@@ -124,6 +127,6 @@ export const getSourceRoute = (deps: Pick<Deps, 'db' | 'settings' | 'sourceCurso
     async ({ params, caller, req }) => {
       const { cursor, limit } = parsePageQuery(req.query);
       const body = await getSource(deps, { subject: caller.subject, taskId: params.task_id, cursor, limit });
-      return { status: 200, body };
+      return { status: 200, body: { ...body, coverage: coverageBody(body.coverage) } };
     },
   );

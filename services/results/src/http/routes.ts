@@ -18,6 +18,7 @@ import { getResultsRoute } from './get-results.ts';
 import { createAlarmBacktestRoute } from './create-alarm-backtest.ts';
 import { getSourceRoute } from './get-source.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
+import { getTimelineRoute } from './get-timeline.ts';
 import { getTrackRoute } from './get-track.ts';
 import { listTracksRoute } from './list-tracks.ts';
 import { runRetentionRoute } from './run-retention.ts';
@@ -27,6 +28,7 @@ export function routes(deps: Deps): Route[] {
     getResultsRoute(deps),
     listTracksRoute(deps),
     getTrackRoute(deps),
+    getTimelineRoute(deps),
     getResultStreamRoute(deps),
     getSourceRoute(deps),
     createAlarmBacktestRoute(deps),

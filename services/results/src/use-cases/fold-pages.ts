@@ -2,12 +2,14 @@ import type { Progress } from '../domain/cursor.ts';
 import { foldFrames } from '../domain/fold/state.ts';
 import type { FoldedFrame, FoldState } from '../domain/fold/state.ts';
 import type { SegmentBody } from '../domain/segments/column-body.ts';
+import type { Pace } from '../domain/fold/pace.ts';
+import type { FrameState } from '../domain/task-view.ts';
 import { eachStoredObject } from '../domain/stored-objects.ts';
 import type { FoundSegment } from '../db/segments.ts';
 import { openSegment } from './open-segment.ts';
 import type { OpenDeps } from './open-segment.ts';
 import { readPage } from './read-page.ts';
-import type { FrameState, PageFrame } from './read-page.ts';
+import type { PageFrame } from './read-page.ts';
 
 const PAGE = 500;
 
@@ -18,17 +20,25 @@ export interface FoldedPages {
   frames: number;
 }
 
+interface FoldRequest {
+  task: FrameState;
+  state: FoldState;
+  pace: Pace;
+  from: Progress;
+  pages: number;
+}
+
 /** Adds the frames behind `from` to the state, in place, `pages` pages of them at most. */
 export async function foldPages(
   deps: OpenDeps,
   taskId: string,
-  { task, state, from, pages }: { task: FrameState; state: FoldState; from: Progress; pages: number },
+  { task, state, pace, from, pages }: FoldRequest,
 ): Promise<FoldedPages> {
   let progress = from;
   let frames = 0;
   for (let left = pages; left > 0; left -= 1) {
     const page = await readPage(deps, taskId, { task, from: progress, limit: PAGE });
-    foldFrames(state, await openFrames(deps, page.frames));
+    foldFrames(state, await openFrames(deps, page.frames), pace);
     frames += page.frames.length;
     progress = page.progress;
     if (!page.hasMore) return { progress, hasMore: false, frames };

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, lockFold, planFold, saveFold } from '../db/folds.ts';
-import { findIngest, FOLD_AFTER_MS } from '../db/ingests.ts';
+import { FOLD_AFTER_MS } from '../db/ingests.ts';
 import { findHours, saveHours } from '../db/timeline-hours.ts';
 import { saveTracks, tracksOfIds } from '../db/tracks.ts';
 import { nothingRead } from '../domain/cursor.ts';
@@ -9,6 +9,7 @@ import type { Progress } from '../domain/cursor.ts';
 import { decodeState, encodeState } from '../domain/fold/codec.ts';
 import { countTrack, mergeHour, takeDueMinutes } from '../domain/fold/hours.ts';
 import { copyOf } from '../domain/fold/minutes.ts';
+import { paceOf } from '../domain/fold/pace.ts';
 import { emptyState } from '../domain/fold/state.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import { mergeTracks } from '../domain/fold/tracks.ts';
@@ -47,21 +48,20 @@ interface TaskOfDay {
 /** Returns whether frames are left that were stored before. */
 async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<boolean> {
   const { db } = deps;
-  const stored = await findFold(db, taskId);
-  const ingest = await findIngest(db, taskId);
-  const state = stored && stored.revision > 0 ? decodeState(stored.state) : emptyState();
-  const { position = 0, late_position: late = 0, late_listed: listed = 0 } = ingest ?? {};
+  const { stored, fold, sampleFps } = await findFold(db, taskId);
+  const state = fold ? decodeState(fold.state) : emptyState();
   const { progress, hasMore } = await foldPages(deps, taskId, {
-    task: { position, late_position: late, is_late_listed: listed === late },
+    task: stored,
     state,
-    from: stored ?? nothingRead,
+    pace: paceOf(sampleFps),
+    from: fold ?? nothingRead,
     pages: PAGES,
   });
-  const revision = stored?.revision ?? 0;
+  const revision = fold?.revision ?? 0;
   const isSaved = await inTransaction(db, async (tx) => {
     if (!(await lockFold(tx, taskId, revision))) return false;
     await store(tx, { day, taskId }, { state, progress, revision: revision + 1 });
-    if (!hasMore) await planFold(tx, taskId, { position, ms: FOLD_AFTER_MS });
+    if (!hasMore) await planFold(tx, taskId, { position: stored.position, ms: FOLD_AFTER_MS });
     return true;
   });
   return isSaved && hasMore;

@@ -1,4 +1,8 @@
-import { findSourceRecord, listStates } from '../db/sources.ts';
+import { listStates } from '../db/sources.ts';
+import { decodeMinutes } from '../domain/fold/codec.ts';
+import type { Coverage } from '../domain/fold/coverage.ts';
+import { copyOf } from '../domain/fold/minutes.ts';
+import { coverageWithin } from '../domain/timeline.ts';
 import { describeSource } from '../domain/describe-source.ts';
 import type { ShownSource } from '../domain/describe-source.ts';
 import { endedReason } from '../domain/ended-reason.ts';
@@ -6,10 +10,15 @@ import type { EndedReason } from '../domain/ended-reason.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import { createdAtMsOf } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
-import { findTask, learnKind, taskNotFound } from './find-task.ts';
+import { findSource, lifeOfView } from './find-source.ts';
+import type { FoundSource } from './find-source.ts';
+import { storedHours } from './get-timeline.ts';
+import { mergeInto } from './list-tracks.ts';
+import { readFold } from './read-fold.ts';
+import type { ReadFoldDeps } from './read-fold.ts';
 import { readPage } from './read-page.ts';
 
-type SourceDeps = Pick<Deps, 'db' | 'settings' | 'sourceCursors' | 'taskOwners'>;
+export type SourceDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'sourceCursors' | 'taskOwners'>;
 
 export interface SourceRequest {
   subject: string;
@@ -22,6 +31,7 @@ export interface SourceRequest {
 export interface SourcePage extends ShownSource {
   kind: 'stream' | 'upload';
   last_frame_time_ms?: number | undefined;
+  coverage: Coverage;
   items: { at_ms: number; state: string; reason?: EndedReason | undefined }[];
   next_cursor: string;
 }
@@ -30,11 +40,8 @@ export interface SourcePage extends ShownSource {
 export async function getSource(deps: SourceDeps, request: SourceRequest): Promise<SourcePage> {
   const { db, sourceCursors } = deps;
   const { subject, taskId, limit } = request;
-  const task = await findTask(deps, subject, taskId);
+  const { task, record, kind } = await findSource(deps, subject, taskId);
   const after = request.cursor === undefined ? undefined : sourceCursors.decode(taskId, request.cursor);
-  const record = await findSourceRecord(db, taskId);
-  if (!record) throw taskNotFound();
-  const kind = record.kind ?? (await learnKind(deps, subject, taskId));
   const states = await listStates(db, taskId, { after: after && [after.seq, after.position], limit: limit + 1 });
   const items = states.slice(0, limit);
   const last = items.at(-1);
@@ -43,6 +50,7 @@ export async function getSource(deps: SourceDeps, request: SourceRequest): Promi
     kind,
     ...describeSource(record, createdAtMsOf(taskId)),
     last_frame_time_ms: await lastFrameTime(deps, taskId, { task, maxSeq: record.maxSeq }),
+    coverage: await readCoverage(deps, { taskId, record, kind }),
     items: items.map(({ at_ms: atMs, state, reason }) => ({
       at_ms: atMs,
       state,
@@ -50,6 +58,23 @@ export async function getSource(deps: SourceDeps, request: SourceRequest): Promi
     })),
     next_cursor: hasMore ? sourceCursors.encode(taskId, { seq: last.attempt, position: last.n }) : '',
   };
+}
+
+/** Of older tasks the source tells the coverage of so much time; the timeline has all. */
+const COVERAGE_MS = 86_400_000;
+
+async function readCoverage(
+  deps: ReadFoldDeps,
+  { taskId, record, kind }: Omit<FoundSource, 'task'> & { taskId: string },
+): Promise<Coverage> {
+  return readFold(deps, taskId, async (view, tx) => {
+    const life = lifeOfView(view, { taskId, record, kind });
+    const span = { ...life, fromMs: Math.max(life.fromMs, life.toMs - COVERAGE_MS) };
+    const minutes = copyOf(view.state.minutes);
+    for (const hour of await storedHours(tx, { taskId, view, span, withMinutes: false }))
+      for (const [start, minute] of decodeMinutes(hour)) mergeInto(minutes, start, minute);
+    return coverageWithin(span, minutes, { seconds: view.pace.coveredSeconds });
+  });
 }
 
 /** Read as a caller reads frames, so that it names no frame which a caller cannot have. */

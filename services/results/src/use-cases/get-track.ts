@@ -13,7 +13,7 @@ export async function getTrack(
 ): Promise<ShownTrack> {
   const task = await findTask(deps, subject, taskId);
   if (!isTrackId(trackId)) throw trackNotFound();
-  return readFold(deps, { taskId, task }, async (view, tx) => {
+  return readFold(deps, taskId, async (view, tx) => {
     const known = view.tracks.get(trackId);
     const [found] = known ? [known] : await tracksOfIds(tx, { day: view.day, taskId }, [trackId]);
     if (!found) throw trackNotFound();

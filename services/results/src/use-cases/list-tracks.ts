@@ -36,10 +36,10 @@ export async function listTracks(
 ): Promise<TrackList> {
   const task = await findTask(deps, subject, taskId);
   const after = asked.cursor === undefined ? undefined : deps.trackCursors.decode(taskId, asked.order, asked.cursor);
-  const threshold = Math.ceil(task.default_min_score * 1e6 - 1e-6);
+  const threshold = thresholdOf(task);
   const query: TrackQuery = { ...asked, after, threshold, minScore: asked.minScore ?? threshold };
   const isComplete = task.is_complete || task.is_long_over;
-  return readFold(deps, { taskId, task }, async (view, tx) => {
+  return readFold(deps, taskId, async (view, tx) => {
     // Changes come in the order of storing, which is known when every frame was read.
     const isReadable = view.isWhole || query.order !== 'changed';
     const found = isReadable ? await pageOf(tx, { taskId, task, view, query, limit: asked.limit + 1 }) : [];
@@ -53,7 +53,7 @@ export async function listTracks(
     const end = last ? encode(keyOf(query, last)) : (asked.cursor ?? '');
     const isOver = isComplete && view.isWhole && !hasMore;
     const allSeen = query.order === 'changed' && view.isWhole && !hasMore;
-    const resume = allSeen ? encode({ value: task.position + 1, trackId: '' }) : end;
+    const resume = allSeen ? encode({ value: view.position + 1, trackId: '' }) : end;
     return {
       items,
       nextCursor: hasMore ? end : '',
@@ -63,12 +63,16 @@ export async function listTracks(
   });
 }
 
+/** The score, in millionths, from which objects of a task are shown by default. */
+export const thresholdOf = (task: ReadableTask): number => Math.ceil(task.default_min_score * 1e6 - 1e-6);
+
 export const stateOf = ({ endedBy }: ShownTrack): 'active' | 'ended' => (endedBy === undefined ? 'active' : 'ended');
 
 /** What decides the state of the tracks of a view. */
 export const nowOf = (view: FoldView, isComplete: boolean): TaskNow => ({
   newestMs: view.newestMs ?? -Infinity,
   attempts: view.attempts,
+  trackEndsAfterMs: view.pace.trackEndsAfterMs,
   isComplete: isComplete && view.isWhole,
 });
 
@@ -87,7 +91,7 @@ async function pageOf(tx: Knex.Transaction, { taskId, task, view, query, limit }
   const now = nowOf(view, task.is_complete || task.is_long_over);
   const own = [...view.tracks.values()]
     // The end of the task is a change of the tracks that it ended.
-    .map((track) => (now.isComplete && !endedBefore(track, now) ? { ...track, changed: task.position + 1 } : track))
+    .map((track) => (now.isComplete && !endedBefore(track, now) ? { ...track, changed: view.position + 1 } : track))
     .filter((track) => isWanted(track, query));
   return [...stored, ...own].sort((a, b) => compareKeys(query, keyOf(query, a), keyOf(query, b))).slice(0, limit);
 }
@@ -123,7 +127,7 @@ export async function showTracks(
   tx: Knex.Transaction,
   { taskId, view, now, tracks }: { taskId: string; view: FoldView; now: TaskNow; tracks: TrackFacts[] },
 ): Promise<ShownTrack[]> {
-  const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap(minutesBehind));
+  const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
   for (const hourMs of new Set([...wanted].map(hourOf))) {
     const range = { fromMs: hourMs, toMs: hourMs + HOUR_MS, withMinutes: false };
@@ -136,7 +140,8 @@ export async function showTracks(
   }));
 }
 
-function mergeInto(minutes: Map<number, Minute>, start: number, minute: Minute): void {
+/** Adds the facts of a minute to those of its start. */
+export function mergeInto(minutes: Map<number, Minute>, start: number, minute: Minute): void {
   const known = minutes.get(start);
   if (known) mergeMinute(known, minute);
   else minutes.set(start, minute);

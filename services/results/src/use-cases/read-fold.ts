@@ -4,12 +4,14 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, requestFold, revisionOfFold } from '../db/folds.ts';
 import { tracksOfIds } from '../db/tracks.ts';
 import { nothingRead } from '../domain/cursor.ts';
+import type { Progress } from '../domain/cursor.ts';
 import { decodeState } from '../domain/fold/codec.ts';
+import { paceOf } from '../domain/fold/pace.ts';
+import type { Pace } from '../domain/fold/pace.ts';
 import { attemptsOf, emptyState } from '../domain/fold/state.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import { mergeTracks } from '../domain/fold/tracks.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
-import type { ReadableTask } from '../domain/task-view.ts';
 import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { foldPages } from './fold-pages.ts';
@@ -26,6 +28,11 @@ export interface FoldView {
   day: string;
   /** Every stored frame is in it. */
   isWhole: boolean;
+  /** Every frame up to this number and at this position or before is in it, and no other. */
+  progress: Progress;
+  /** Position of the newest frame that was stored when it was read. */
+  position: number;
+  pace: Pace;
   newestMs: number | undefined;
   oldestMs: number | undefined;
   attempts: ReadonlyMap<number, number>;
@@ -41,15 +48,16 @@ export interface FoldView {
  */
 export async function readFold<T>(
   deps: ReadFoldDeps,
-  { taskId, task }: { taskId: string; task: ReadableTask },
+  taskId: string,
   read: (view: FoldView, tx: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
   const day = dayOfTask(taskId) ?? '';
   for (let left = TRIES; left > 0; left -= 1) {
-    const stored = await findFold(deps.db, taskId);
-    const state = stored && stored.revision > 0 ? decodeState(stored.state) : emptyState();
-    const from = stored ?? nothingRead;
-    const { hasMore } = await foldPages(deps, taskId, { task, state, from, pages: PAGES });
+    const { stored, fold, sampleFps } = await findFold(deps.db, taskId);
+    const state = fold ? decodeState(fold.state) : emptyState();
+    const pace = paceOf(sampleFps);
+    const from = fold ?? nothingRead;
+    const { progress, hasMore } = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES });
     if (hasMore) {
       await requestFold(deps.db, taskId);
       deps.wakeFold();
@@ -57,10 +65,15 @@ export async function readFold<T>(
     const answer = await inTransaction(
       deps.db,
       async (tx) => {
-        if ((await revisionOfFold(tx, taskId)) !== (stored?.revision ?? 0)) return undefined;
+        if ((await revisionOfFold(tx, taskId)) !== (fold?.revision ?? 0)) return undefined;
         const parts = [...state.ended.values(), ...state.open.values()];
         const rows = await tracksOfIds(tx, { day, taskId }, [...new Set(parts.map(({ trackId }) => trackId))]);
-        return { value: await read(viewOf({ day, state, isWhole: !hasMore }, rows), tx) };
+        return {
+          value: await read(
+            viewOf({ day, state, pace, progress, position: stored.position, isWhole: !hasMore }, rows),
+            tx,
+          ),
+        };
       },
       { isolationLevel: 'repeatable read' },
     );
@@ -70,9 +83,10 @@ export async function readFold<T>(
 }
 
 function viewOf(
-  { day, state, isWhole }: { day: string; state: FoldState; isWhole: boolean },
+  read: Pick<FoldView, 'day' | 'state' | 'pace' | 'progress' | 'position' | 'isWhole'>,
   rows: TrackFacts[],
 ): FoldView {
+  const { state } = read;
   const tracks = new Map(rows.map((row) => [row.trackId, row]));
   for (const part of [...state.ended.values(), ...state.open.values()]) {
     const known = tracks.get(part.trackId);
@@ -80,12 +94,10 @@ function viewOf(
   }
   const { newestMs, oldestMs } = state;
   return {
-    day,
-    isWhole,
+    ...read,
     newestMs,
     oldestMs,
     attempts: attemptsOf(state),
-    state,
     tracks,
     rows: new Map(rows.map((row) => [row.trackId, row])),
   };

@@ -4,7 +4,7 @@ import type { StoredFrame } from '../db/frames.ts';
 import { segmentsAfter, segmentsAround } from '../db/segments.ts';
 import type { FoundSegment, SegmentRange } from '../db/segments.ts';
 import type { Progress } from '../domain/cursor.ts';
-import type { ReadableTask } from '../domain/task-view.ts';
+import type { FrameState, ReadableTask } from '../domain/task-view.ts';
 import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
@@ -18,9 +18,6 @@ export interface PageFrame {
   /** Its objects as a row has them, or where they stand in a segment. */
   objects: string | { segment: FoundSegment; index: number };
 }
-
-/** How far the frames of a task are stored. */
-export type FrameState = Pick<ReadableTask, 'position' | 'late_position' | 'is_late_listed'>;
 
 /** What a reader asks for next. */
 export interface Reading<Task = ReadableTask> {

@@ -5,7 +5,8 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 /** Score bins of 0.05; bin b holds scores from b × 0.05, the last one 1 as well. */
 export const BINS = 20;
-const BIN_MILLIONTHS = 1_000_000 / BINS;
+/** Width of a bin, in millionths of a score. */
+export const BIN_MILLIONTHS = 1_000_000 / BINS;
 
 /**
  * Numbers of one label in one span of time, `BINS` of each kind, in this order: most objects in one frame at or above
@@ -13,7 +14,8 @@ const BIN_MILLIONTHS = 1_000_000 / BINS;
  * one frame only.
  */
 export type LabelCounts = Int32Array;
-const [FRAMES_AT, BEGUN_AT, ONCE_AT] = [BINS, 2 * BINS, 3 * BINS];
+/** Where each kind of number but the first begins. */
+export const [FRAMES_AT, BEGUN_AT, ONCE_AT] = [BINS, 2 * BINS, 3 * BINS];
 export const COUNTS = 4 * BINS;
 
 /** Facts about one minute of a task, or about some of its frames. */
@@ -72,8 +74,13 @@ export function addFrame(minute: Minute, timeMs: number): void {
   else minute.high |= 1 << (second - 30);
 }
 
+/** What counts of a track that began. */
+export interface BegunTrack extends Pick<TrackFacts, 'label' | 'frames'> {
+  best: { score: number };
+}
+
 /** Counts a track that began in this minute; `times` is -1 to take back what was counted before. */
-export function addBegun(minute: Minute, { label, frames, best }: TrackFacts, times: 1 | -1): void {
+export function addBegun(minute: Minute, { label, frames, best }: BegunTrack, times: 1 | -1): void {
   const into = countsOf(minute.labels, label);
   const at = (frames === 1 ? ONCE_AT : BEGUN_AT) + binOf(best.score);
   into[at] = (into[at] ?? 0) + times;

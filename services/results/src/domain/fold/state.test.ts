@@ -5,6 +5,7 @@ import type { PackedHour } from './codec.ts';
 import { countTrack, mergeHour, takeDueMinutes } from './hours.ts';
 import { hourOf, MINUTE_MS } from './minutes.ts';
 import type { Minute } from './minutes.ts';
+import { paceOf } from './pace.ts';
 import { attemptsOf, emptyState, foldFrames } from './state.ts';
 import type { FoldedFrame, FoldState } from './state.ts';
 import { mergeTracks } from './tracks.ts';
@@ -65,7 +66,7 @@ class Store {
   /** What `fold-task.ts` does in one transaction. */
   fold(portion: Stored[]): void {
     const state = decodeState(encodeState(this.state));
-    foldFrames(state, portion.map(opened));
+    foldFrames(state, portion.map(opened), paceOf(undefined));
     for (const part of state.ended.values()) {
       const before = this.tracks.get(part.trackId);
       const track = before ? mergeTracks(before, part) : part;

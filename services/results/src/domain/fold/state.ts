@@ -1,6 +1,7 @@
 import { addFrame, emptyMinute, FrameCounter, minuteOf } from './minutes.ts';
 import type { Minute } from './minutes.ts';
-import { addObject, attemptOf, beginTrack, isTrackId, mergeTracks, TRACK_ENDS_AFTER_MS } from './tracks.ts';
+import type { Pace } from './pace.ts';
+import { addObject, attemptOf, beginTrack, isTrackId, mergeTracks } from './tracks.ts';
 import type { ObjectView, TrackFacts } from './tracks.ts';
 
 /** A frame as the fold reads it. */
@@ -42,7 +43,7 @@ const MOST_ATTEMPTS = 64;
 const MOST_OPEN = 4_000;
 
 /** Adds frames to the state, in place. */
-export function foldFrames(state: FoldState, frames: readonly FoldedFrame[]): void {
+export function foldFrames(state: FoldState, frames: readonly FoldedFrame[], { trackEndsAfterMs }: Pace): void {
   const counter = new FrameCounter();
   /** When tracks are looked through next: they may end from this time on, or because a track of an attempt began. */
   const next = { endsFromMs: -Infinity, mayEndOthers: false };
@@ -56,7 +57,7 @@ export function foldFrames(state: FoldState, frames: readonly FoldedFrame[]): vo
       noteAttempt(state, object.trackId, frame.timeMs);
       // It may end tracks of an earlier attempt, or be one.
       next.mayEndOthers ||= state.attempts.size > 1;
-      next.endsFromMs = Math.min(next.endsFromMs, frame.timeMs + TRACK_ENDS_AFTER_MS);
+      next.endsFromMs = Math.min(next.endsFromMs, frame.timeMs + trackEndsAfterMs);
     }
   };
   for (frame of frames.toSorted((a, b) => a.position - b.position)) {
@@ -68,7 +69,7 @@ export function foldFrames(state: FoldState, frames: readonly FoldedFrame[]): vo
     addFrame(minute, timeMs);
     counter.flushTo(minute);
     if (newestMs < next.endsFromMs && !next.mayEndOthers && state.open.size <= MOST_OPEN) continue;
-    next.endsFromMs = endTracks(state, position);
+    next.endsFromMs = endTracks(state, { position, trackEndsAfterMs });
     next.mayEndOthers = false;
   }
 }
@@ -82,13 +83,16 @@ export function minuteAt(minutes: Map<number, Minute>, timeMs: number): Minute {
 }
 
 /** Moves tracks that have ended out of the open ones; returns the newest time at which the next one may end. */
-function endTracks(state: FoldState, position: number): number {
+function endTracks(
+  state: FoldState,
+  { position, trackEndsAfterMs }: { position: number; trackEndsAfterMs: number },
+): number {
   const newestMs = state.newestMs ?? -Infinity;
   const isFull = state.open.size > MOST_OPEN;
   let next = Infinity;
   for (const track of state.open.values()) {
-    if (!isFull && !hasEnded(track, { newestMs, attempts: state.attempts })) {
-      next = Math.min(next, track.last.timeMs + TRACK_ENDS_AFTER_MS);
+    if (!isFull && !hasEnded(track, { newestMs, attempts: state.attempts, trackEndsAfterMs })) {
+      next = Math.min(next, track.last.timeMs + trackEndsAfterMs);
       continue;
     }
     track.changed = Math.max(track.changed, position);
@@ -101,25 +105,25 @@ function endTracks(state: FoldState, position: number): number {
 }
 
 /** What decides whether a track has ended. */
-export interface Surroundings {
+export interface Surroundings extends Pick<Pace, 'trackEndsAfterMs'> {
   newestMs: number;
   attempts: ReadonlyMap<number, number>;
 }
 
 /** Whether a track has ended although its task goes on. */
-export function hasEnded(track: Pick<TrackFacts, 'trackId' | 'last'>, { newestMs, attempts }: Surroundings): boolean {
-  return newestMs >= track.last.timeMs + TRACK_ENDS_AFTER_MS || isOfPastAttempt(track, attempts);
+export function hasEnded(track: Pick<TrackFacts, 'trackId' | 'last'>, around: Surroundings): boolean {
+  return around.newestMs >= track.last.timeMs + around.trackEndsAfterMs || isOfPastAttempt(track, around);
 }
 
 /** Whether a newer attempt showed its first object before the track would have ended by itself. */
 export function isOfPastAttempt(
   { trackId, last }: Pick<TrackFacts, 'trackId' | 'last'>,
-  attempts: ReadonlyMap<number, number>,
+  { attempts, trackEndsAfterMs }: Pick<Surroundings, 'attempts' | 'trackEndsAfterMs'>,
 ): boolean {
   const own = attemptOf(trackId);
   if (own === undefined || attempts.size < 2) return false;
   for (const [attempt, firstMs] of attempts)
-    if (attempt > own && firstMs <= last.timeMs + TRACK_ENDS_AFTER_MS) return true;
+    if (attempt > own && firstMs <= last.timeMs + trackEndsAfterMs) return true;
   return false;
 }
 

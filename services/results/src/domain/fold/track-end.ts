@@ -1,8 +1,8 @@
 import { minuteOf } from './minutes.ts';
 import type { Minute } from './minutes.ts';
+import type { Pace } from './pace.ts';
 import { hasEnded, isOfPastAttempt } from './state.ts';
 import type { Surroundings } from './state.ts';
-import { TRACK_ENDS_AFTER_MS } from './tracks.ts';
 import type { TrackFacts } from './tracks.ts';
 
 export const trackEnds = ['left', 'gap', 'attempt', 'task_end'] as const;
@@ -19,19 +19,19 @@ export const isActive = (track: Pick<TrackFacts, 'trackId' | 'last'>, now: TaskN
   !now.isComplete && !hasEnded(track, now);
 
 /** The minutes that say why a track ended. */
-export const minutesBehind = ({ last }: TrackFacts): number[] => {
+export const minutesBehind = ({ last }: TrackFacts, { trackEndsAfterMs }: Pick<Pace, 'trackEndsAfterMs'>): number[] => {
   const first = minuteOf(last.timeMs);
-  const second = minuteOf(last.timeMs + TRACK_ENDS_AFTER_MS);
+  const second = minuteOf(last.timeMs + trackEndsAfterMs);
   return first === second ? [first] : [first, second];
 };
 
 /** Why a track that is not active ended; `minutes` has those of `minutesBehind`. */
 export function endOf(track: TrackFacts, now: TaskNow, minutes: ReadonlyMap<number, Minute>): TrackEnd {
-  if (isOfPastAttempt(track, now.attempts)) return 'attempt';
+  if (isOfPastAttempt(track, now)) return 'attempt';
   if (!hasEnded(track, now)) return 'task_end';
   const lastSecond = Math.floor(track.last.timeMs / 1000);
-  for (let second = lastSecond + 1; second <= lastSecond + TRACK_ENDS_AFTER_MS / 1000; second += 1)
-    if (hasFrame(minutes, second)) return 'left';
+  const until = lastSecond + Math.ceil(now.trackEndsAfterMs / 1000);
+  for (let second = lastSecond + 1; second <= until; second += 1) if (hasFrame(minutes, second)) return 'left';
   return 'gap';
 }
 

@@ -41,9 +41,6 @@ export interface TrackFacts {
   best: Sighting;
 }
 
-/** A track has ended when the newest frame of its task is this much later than its own last frame. */
-export const TRACK_ENDS_AFTER_MS = 3_000;
-
 /** Names that a URL can carry. Objects of other tracks are counted and belong to no track. */
 const ADDRESSABLE = /^[\w.-]{1,64}$/;
 export const isTrackId = (text: string): boolean => ADDRESSABLE.test(text);

@@ -1,0 +1,79 @@
+import { coverageOf, coveredSpans } from './fold/coverage.ts';
+import type { Coverage, Span } from './fold/coverage.ts';
+import { countsOf, mergeCounts } from './fold/minutes.ts';
+import type { LabelCounts, Minute } from './fold/minutes.ts';
+import { summaryOf } from './fold/summary.ts';
+import type { BinRange, LabelSummary } from './fold/summary.ts';
+import type { TimelineRange } from './timeline-query.ts';
+
+/** Numbers of one bucket of time. */
+export interface Bucket {
+  fromMs: number;
+  coveredMs: number;
+  frames: number;
+  labels: ({ label: string } & LabelSummary)[];
+}
+
+/** Adds up the frames and labels of spans of time by bucket. */
+export class Buckets {
+  readonly #range: TimelineRange;
+  readonly #found = new Map<number, { coveredMs: number; frames: number; labels: Map<string, LabelCounts> }>();
+
+  constructor(range: TimelineRange) {
+    this.#range = range;
+  }
+
+  /** Adds what was counted in a span that begins here and is within one bucket. */
+  add(fromMs: number, { frames, labels }: Pick<Minute, 'frames' | 'labels'>): void {
+    if (fromMs < this.#range.fromMs || fromMs >= this.#range.toMs) return;
+    const into = this.#at(fromMs);
+    into.frames += frames;
+    for (const [label, counts] of labels) mergeCounts(countsOf(into.labels, label), counts);
+  }
+
+  /** Adds a covered stretch of the range. */
+  cover({ fromMs, toMs }: Span): void {
+    const { bucketMs } = this.#range;
+    for (let at = fromMs; at < toMs;) {
+      const end = Math.min(toMs, (Math.floor(at / bucketMs) + 1) * bucketMs);
+      this.#at(at).coveredMs += end - at;
+      at = end;
+    }
+  }
+
+  /** Buckets with coverage or objects, in order; labels without any number are left out. */
+  summaries(bins: BinRange): Bucket[] {
+    return [...this.#found]
+      .sort(([a], [b]) => a - b)
+      .map(([fromMs, { coveredMs, frames, labels }]) => ({
+        fromMs,
+        coveredMs,
+        frames,
+        labels: [...labels]
+          .map(([label, counts]) => ({ label, ...summaryOf(counts, bins) }))
+          .filter(({ tracksBegun, objectFrames }) => tracksBegun !== 0 || objectFrames !== 0)
+          .sort((a, b) => (a.label < b.label ? -1 : 1)),
+      }))
+      .filter(({ coveredMs, frames, labels }) => coveredMs > 0 || frames > 0 || labels.length > 0);
+  }
+
+  #at(ms: number) {
+    const fromMs = Math.floor(ms / this.#range.bucketMs) * this.#range.bucketMs;
+    let found = this.#found.get(fromMs);
+    if (!found) this.#found.set(fromMs, (found = { coveredMs: 0, frames: 0, labels: new Map() }));
+    return found;
+  }
+}
+
+/** The part of the life of a task that is within a range; empty when none is. */
+export function lifeWithin(life: Span, range: Span): Span {
+  const fromMs = Math.min(Math.max(life.fromMs, range.fromMs), range.toMs);
+  return { fromMs, toMs: Math.max(fromMs, Math.min(life.toMs, range.toMs)) };
+}
+
+/** Coverage of a span by the seconds that have frames; `each` is called with every covered stretch. */
+export const coverageWithin = (
+  span: Span,
+  minutes: ReadonlyMap<number, Pick<Minute, 'low' | 'high'>>,
+  { seconds, each }: { seconds: number; each?: (one: Span) => void },
+): Coverage => coverageOf(span, coveredSpans(minutes, { seconds, span }), each);

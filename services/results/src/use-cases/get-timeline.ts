@@ -1,0 +1,122 @@
+import type { Knex } from 'knex';
+import { hoursBetween } from '../db/timeline-hours.ts';
+import type { ReadHour } from '../db/timeline-hours.ts';
+import { tracksBegunIn } from '../db/tracks.ts';
+import { decodeMinutes, decodeTotals } from '../domain/fold/codec.ts';
+import type { Coverage, Span } from '../domain/fold/coverage.ts';
+import { countTrack } from '../domain/fold/hours.ts';
+import { addBegun, BIN_MILLIONTHS, copyOf, emptyMinute, HOUR_MS, hourOf } from '../domain/fold/minutes.ts';
+import type { Minute } from '../domain/fold/minutes.ts';
+import { binsFrom } from '../domain/fold/summary.ts';
+import { explainGaps } from '../domain/gap-reasons.ts';
+import type { Gap } from '../domain/gap-reasons.ts';
+import { Buckets, coverageWithin, lifeWithin } from '../domain/timeline.ts';
+import type { Bucket } from '../domain/timeline.ts';
+import { rangeOf, SECOND_BUCKET } from '../domain/timeline-query.ts';
+import type { TimelineRange, TimelineRequest } from '../domain/timeline-query.ts';
+import { countSeconds } from './count-seconds.ts';
+import type { Deps } from './deps.ts';
+import { findSource, isUnstarted, lifeOfView, listSourceStates } from './find-source.ts';
+import { mergeInto, thresholdOf } from './list-tracks.ts';
+import { readFold } from './read-fold.ts';
+import type { FoldView, ReadFoldDeps } from './read-fold.ts';
+
+type TimelineDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners'>;
+
+/** What was in front of a camera or in a video, and when there were frames at all. */
+export interface Timeline {
+  bucketMs: number;
+  /** In millionths. */
+  minScore: number;
+  asOfMs: number | null;
+  coverage: Coverage;
+  items: Bucket[];
+  gaps: Gap[];
+}
+
+/** The timeline of a task: exact for all frames up to `asOfMs`. @throws AppError `too_many_buckets`, not found */
+export async function getTimeline(
+  deps: TimelineDeps,
+  { subject, taskId, query }: { subject: string; taskId: string; query: TimelineRequest },
+): Promise<Timeline> {
+  const { task, record, kind } = await findSource(deps, subject, taskId);
+  const states = await listSourceStates(deps, taskId, kind);
+  const threshold = thresholdOf(task);
+  const minScore = query.minScore ?? Math.floor(threshold / BIN_MILLIONTHS) * BIN_MILLIONTHS;
+  const read = await readFold(deps, taskId, async (view, tx) => {
+    const life = lifeOfView(view, { taskId, record, kind });
+    const range = rangeOf(query, life, kind);
+    const buckets = new Buckets(range);
+    const minutes = await minutesOf(tx, { taskId, view, range, buckets });
+    const span = lifeWithin(life, range);
+    const seconds = view.pace.coveredSeconds;
+    const coverage = coverageWithin(span, minutes, { seconds, each: (one) => buckets.cover(one) });
+    const tracks = range.bucketMs === SECOND_BUCKET ? await tracksIn(tx, { taskId, view, range }) : [];
+    return { view, range, buckets, coverage, tracks };
+  });
+  const { view, range, buckets, coverage, tracks } = read;
+  if (range.bucketMs === SECOND_BUCKET) {
+    const { day, progress } = view;
+    const counted = await countSeconds(deps, { day, taskId }, { progress, times: range });
+    for (const [start, second] of counted) buckets.add(start, second);
+    for (const [start, second] of tracks) buckets.add(start, second);
+  }
+  return {
+    bucketMs: range.bucketMs,
+    minScore,
+    asOfMs: view.newestMs ?? null,
+    coverage,
+    items: buckets.summaries(binsFrom(minScore, threshold)),
+    gaps: explainGaps(coverage.gaps, states, { kind, isUnstarted: isUnstarted(record) }),
+  };
+}
+
+interface RangeOfView {
+  taskId: string;
+  view: FoldView;
+  range: TimelineRange;
+}
+
+/**
+ * The seconds with frames around a range; what is counted of it goes to the buckets, unless they are smaller than a
+ * minute. Whole hours are taken as they are stored.
+ */
+async function minutesOf(
+  tx: Knex.Transaction,
+  { taskId, view, range, buckets }: RangeOfView & { buckets: Buckets },
+): Promise<Map<number, Minute>> {
+  const own = copyOf(view.state.minutes);
+  for (const [trackId, track] of view.tracks) countTrack(own, track, view.rows.get(trackId));
+  const isCounted = range.bucketMs !== SECOND_BUCKET;
+  if (isCounted) for (const [start, minute] of own) buckets.add(start, minute);
+  const withMinutes = isCounted && range.bucketMs < HOUR_MS;
+  for (const hour of await storedHours(tx, { taskId, view, span: range, withMinutes })) {
+    if (isCounted && !withMinutes) buckets.add(hour.hourMs, { frames: 0, labels: decodeTotals(hour.totals) });
+    for (const [start, minute] of decodeMinutes(hour)) {
+      if (isCounted) buckets.add(start, minute);
+      mergeInto(own, start, minute);
+    }
+  }
+  return own;
+}
+
+/** Stored hours of a time, and the one before: its last frames cover seconds behind it. */
+export async function storedHours(
+  tx: Knex.Transaction,
+  { taskId, view, span, withMinutes }: { taskId: string; view: FoldView; span: Span; withMinutes: boolean },
+): Promise<ReadHour[]> {
+  const fromMs = hourOf(span.fromMs - (view.pace.coveredSeconds - 1) * 1000);
+  return hoursBetween(tx, { day: view.day, taskId }, { fromMs, toMs: span.toMs, withMinutes });
+}
+
+/** Tracks that began in a range, by the second. */
+async function tracksIn(tx: Knex.Transaction, { taskId, view, range }: RangeOfView): Promise<[number, Minute][]> {
+  const without = [...view.tracks.keys()];
+  const stored = await tracksBegunIn(tx, { day: view.day, taskId }, { times: range, without });
+  const own = [...view.tracks.values()].map((track) => ({ ...track, firstTimeMs: track.first.timeMs }));
+  return [...stored, ...own].map((track) => {
+    const second = emptyMinute();
+    addBegun(second, track, 1);
+    return [Math.floor(track.firstTimeMs / SECOND_BUCKET) * SECOND_BUCKET, second];
+  });
+}

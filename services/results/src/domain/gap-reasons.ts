@@ -8,7 +8,7 @@ export const gapReasons = [
   'not_started',
   'unknown',
 ] as const;
-export type GapReason = (typeof gapReasons)[number];
+type GapReason = (typeof gapReasons)[number];
 
 /** A state that a source had from a time on. */
 export interface SourceState {

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { bearer, startGateway } from './support/gateway.ts';
 import type { TestGateway } from './support/gateway.ts';
+import { unreadBytes } from './support/unread-bytes.ts';
 import { valuesOf } from './support/upstream.ts';
+import { wire } from './support/wire.ts';
 
 let gateway: TestGateway;
 const held: ServerResponse[] = [];
@@ -110,4 +112,25 @@ test('a gateway that stops ends its streams at once', async () => {
   await replica.stop();
   expect(performance.now() - startedAt).toBeLessThan(5000);
   await until(() => Promise.resolve(stream.state === 'ended'));
+});
+
+test('a client that takes nothing more, as one whose network is gone, frees its slot', async () => {
+  const { key } = await gateway.newKey({ event_streams: 1 });
+  const client = await wire(gateway.url);
+  client.socket.pause();
+  const path = `/v1/vision/tasks/${randomUUID()}/results/stream`;
+  client.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer(key).authorization}\r\n\r\n`);
+  await until(() => Promise.resolve(held.length === 1));
+  // Fills what the client's system takes in; what it leaves is little enough that no pace is judged by it.
+  let unread = 0;
+  await until(async () => {
+    if (unread === 0) held[0]?.write(`:${'.'.repeat(4_000)}\n\n`);
+    unread = (await unreadBytes(gateway.url)) > 0 ? unread + 1 : 0;
+    return unread === 10;
+  });
+  const filledAt = performance.now();
+  await until(async () => (await open(key)).response.status === 200);
+  // A stream that the service sends nothing on is closed after 30 s anyway.
+  expect(performance.now() - filledAt).toBeLessThan(15_000);
+  client.socket.destroy();
 });

@@ -43,6 +43,12 @@ export interface Look {
 /** So little is on its way to every client that asks again and again, and costs nothing. */
 const SMALL_QUEUE_BYTES = 16 * 1024;
 
+/**
+ * Heartbeats of a stream are too small to be judged by pace. A client whose network is gone acknowledges none of them:
+ * with one every 10 s, its request slot is free within 15 s.
+ */
+const STREAM_SILENCE_MS = 4_000;
+
 /** What happens on one socket. It looks from time to time and slows nothing down. */
 export class Connection {
   /** The number of the socket in the tables of the kernel. */
@@ -53,6 +59,7 @@ export class Connection {
   readonly #answer: Direction;
   #exchanges: Exchange[] = [];
   #wasHeld = false;
+  #stream = { taken: 0, silentMs: 0 };
   #ended: { at: number; letGo: () => void } | undefined;
 
   constructor(socket: Socket, limits: ConnectionLimits) {
@@ -79,11 +86,20 @@ export class Connection {
     this.#wasHeld = false;
     const isUploadSlow = this.#upload.look(isAwaited, this.#socket.bytesRead, passedMs);
     const isUnread = this.#socket.writableLength > 0 || queued > SMALL_QUEUE_BYTES;
-    const isReaderSlow = this.#answer.look(isUnread, bytesTaken(this.#socket) - queued, passedMs);
+    const taken = bytesTaken(this.#socket) - queued;
+    const isReaderSlow = this.#answer.look(isUnread, taken, passedMs);
     if (!isUnread && this.#ended && this.#ended.at < now) this.#ended.letGo();
     if (isUploadSlow) return 'slow_upload';
     if (isReaderSlow || (isCrowded && this.#answer.wasSlow)) return 'slow_reader';
+    if (this.#isStreamStuck({ taken, queued, passedMs })) return 'slow_reader';
     return this.#overdue(now);
+  }
+
+  /** Whether the client of a stream has acknowledged nothing of what waits for it, for too long. */
+  #isStreamStuck({ taken, queued, passedMs }: { taken: number; queued: number; passedMs: number }): boolean {
+    const isSilent = queued > 0 && taken === this.#stream.taken && this.#exchanges.some(({ res }) => isStream(res));
+    this.#stream = { taken, silentMs: isSilent ? this.#stream.silentMs + passedMs : 0 };
+    return this.#stream.silentMs >= STREAM_SILENCE_MS;
   }
 
   /**
@@ -135,6 +151,8 @@ class Direction {
     return isWaited && this.#pace.add(passedMs, bytes);
   }
 }
+
+const isStream = (res: ServerResponse) => String(res.getHeader('content-type')).startsWith('text/event-stream');
 
 /** The body is being read, and all that has arrived of it was taken. */
 function isBodyAwaited(req: IncomingMessage): boolean {

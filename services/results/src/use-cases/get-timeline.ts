@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { hoursBetween } from '../db/timeline-hours.ts';
 import type { ReadHour } from '../db/timeline-hours.ts';
@@ -33,6 +34,9 @@ export interface Timeline {
   items: Bucket[];
   gaps: Gap[];
 }
+
+/** Hours that are opened without a break. */
+const HOURS_AT_ONCE = 100;
 
 /** The timeline of a task: exact for all frames up to `asOfMs`. @throws AppError `too_many_buckets`, not found */
 export async function getTimeline(
@@ -90,12 +94,16 @@ async function minutesOf(
   const isCounted = range.bucketMs !== SECOND_BUCKET;
   if (isCounted) for (const [start, minute] of own) buckets.add(start, minute);
   const withMinutes = isCounted && range.bucketMs < HOUR_MS;
-  for (const hour of await storedHours(tx, { taskId, view, span: range, withMinutes })) {
-    if (isCounted && !withMinutes) buckets.add(hour.hourMs, { frames: 0, labels: decodeTotals(hour.totals) });
+  for (const [index, hour] of (await storedHours(tx, { taskId, view, span: range, withMinutes })).entries()) {
+    // Three months are 2,160 hours; other requests go on meanwhile.
+    if (index % HOURS_AT_ONCE === HOURS_AT_ONCE - 1) await setImmediate();
+    let frames = 0;
     for (const [start, minute] of decodeMinutes(hour)) {
-      if (isCounted) buckets.add(start, minute);
+      if (withMinutes) buckets.add(start, minute);
+      frames += minute.frames;
       mergeInto(own, start, minute);
     }
+    if (isCounted && !withMinutes) buckets.add(hour.hourMs, { frames, labels: decodeTotals(hour.totals) });
   }
   return own;
 }

@@ -111,6 +111,9 @@ export function encodeHour(hourMs: number, minutes: ReadonlyMap<number, Minute>,
 
 export type LabelTotals = Map<string, LabelCounts>;
 
+/** Of minutes that are read without their labels; nothing is added to it. */
+const NO_LABELS: LabelTotals = new Map();
+
 /** The minutes of a stored hour; without `minutes` they have no labels. @throws SegmentDamagedError */
 export function decodeMinutes({
   hourMs,
@@ -120,7 +123,10 @@ export function decodeMinutes({
   const reader = new ByteReader(unpack(coverage));
   const decoded = new Map<number, Minute>();
   for (let left = reader.unsigned(); left > 0; left -= 1)
-    decoded.set(startOf(hourMs, reader), { ...takeSeconds(reader), labels: new Map() });
+    decoded.set(startOf(hourMs, reader), {
+      ...takeSeconds(reader),
+      labels: minutes === null ? NO_LABELS : new Map<string, LabelCounts>(),
+    });
   if (minutes === null) return decoded;
   const labels = new ByteReader(unpack(minutes));
   for (let left = labels.unsigned(); left > 0; left -= 1) {

@@ -88,6 +88,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
     PROBES_AT_ONCE: '1000',
     PROBES_PER_MINUTE: '6000',
+    STREAM_PROBES_PER_MINUTE: '6000',
     PROBE_TOTAL_MS: '5000',
     INFERENCE_URL: urlOf(settings, 'inference'),
     ...(settings.observe ? observed : {}),

@@ -55,6 +55,7 @@ function limits(): string[][] {
     ['Image calls at once', `${daily.image_calls} per subject \\*`],
     ['Video uploads at once', `${daily.video_uploads} per subject \\*`],
     ['Video downloads at once', `${daily.video_downloads} per subject \\*`],
+    ['Stream probes at once', `${daily.stream_probes} per subject \\*`],
     ['Open event streams', `${daily.event_streams} per subject \\*`],
     ['Backtests of alarm rules at once', `${daily.alarm_backtests} per subject \\*`],
     ['Pace of a client', `at least ${pace.parse(undefined) / 1024} KiB/s over ${window.parse(undefined) / 1000} s`],

@@ -33,6 +33,22 @@ test('creates a video task for a stream', async () => {
   await caller.stop(String(body['task_id']));
 });
 
+test('probes a stream', async () => {
+  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  try {
+    // On a busy machine its time may be over before the first frame.
+    const answer = await until(async () => {
+      const probed = await send('probes a stream', {}, camera.url);
+      return probed.status === 200 && probed.body['problem'] === undefined ? probed : undefined;
+    });
+    const { status, body } = await guideExample('probes a stream');
+    expect([answer.status, misfits(body, answer.body)]).toEqual([status, []]);
+    expect(answer.body).toMatchObject({ codec: 'h264', image: { width: 768, height: 576 } });
+  } finally {
+    camera.close();
+  }
+});
+
 test('creates a video task for a camera', async () => {
   const { body } = await asShown();
   await caller.stop(String(body['task_id']));
@@ -185,8 +201,8 @@ async function asShown(variables: Record<string, string> = {}): Promise<Answer> 
   return answer;
 }
 
-async function send(name: string, variables: Record<string, string> = {}): Promise<Answer> {
+async function send(name: string, variables: Record<string, string> = {}, camera?: string): Promise<Answer> {
   const { request } = await guideExample(name);
   const address = `http://127.0.0.1:${(stream.address() as AddressInfo).port}/live`;
-  return execute(request.replace(SHOWN_STREAM, address), { API_KEY: caller.key, ...variables });
+  return execute(request.replace(SHOWN_STREAM, camera ?? address), { API_KEY: caller.key, ...variables });
 }

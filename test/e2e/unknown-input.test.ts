@@ -69,6 +69,13 @@ const operations: Record<string, Operation> = {
     withUnknownField: async () => JSON.stringify({ ...streamBody, colour: 'red' }),
     status: 400,
   },
+  createStreamProbe: {
+    method: 'POST',
+    path: '/v1/vision/stream-probes',
+    valid: async () => ({ body: JSON.stringify(streamBody), headers: json }),
+    withUnknownField: async () => JSON.stringify({ ...streamBody, colour: 'red' }),
+    status: 400,
+  },
   // The token is none.
   getLink: { method: 'GET', path: '/v1/vision/links/none', status: 404 },
   createLink: {

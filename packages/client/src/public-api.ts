@@ -140,6 +140,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/stream-probes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Reads a live stream for a moment, before a task is created
+     * @description Returns codec, size, frame rate and one frame of the stream, and the objects in it if `scene_code` is sent. Creates no task and charges no unit; the processor time counts as that of images does. The frame is not stored. A response takes up to 10 seconds. If the stream cannot be reached, the request is rejected as a create request is: the reason is not disclosed, and the response time does not depend on it. Limited per minute (`probe_rate`) and by concurrency (`too_many_in_flight`).
+     */
+    post: operations['createStreamProbe'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks': {
     parameters: {
       query?: never;
@@ -881,6 +901,49 @@ export interface components {
       /** @description Seconds that the link is valid for */
       expires_in_s: number;
     };
+    /** @description What a live stream shows now */
+    StreamProbe: {
+      /** @description Codec of the video as ffmpeg names it, such as `h264` */
+      codec?: string;
+      image?: components['schemas']['ImageSize'];
+      /** @description Frames per second, measured over about a second, 60 at most; absent if fewer than two frames came */
+      fps?: number;
+      /** @description Newest frame as an image; absent if the operator has turned it off */
+      snapshot?: {
+        /** @enum {string} */
+        media_type: 'image/jpeg';
+        /** @description Image in base64, its longest side 1280 pixels at most */
+        data: string;
+      };
+      /** @description Objects of the frame, highest score first; with `scene_code`. Their threshold is that of a new task. */
+      objects?: components['schemas']['DetectedObject'][];
+      /**
+       * @description Whether another stream could start now; absent if the inference backend does not tell
+       * @enum {string}
+       */
+      capacity?: 'available' | 'none';
+      /** @description Absent if a frame was read; `codec`, `image`, `fps`, `snapshot` and `objects` are absent otherwise */
+      problem?: {
+        /**
+         * @description Why the stream gave no frame. `no_frame`: none came in time, or the peer failed after the handshake. `not_supported`: the stream answered, but the inference backend does not read streams for probes.
+         * @enum {string}
+         */
+        reason: 'auth_failed' | 'codec_unsupported' | 'no_video_track' | 'no_frame' | 'not_supported';
+        /** @description What you can do about it */
+        advice: string;
+      };
+    };
+    /** @description Size in pixels, after the orientation of the video is applied */
+    ImageSize: {
+      width: number;
+      height: number;
+    };
+    NewStreamProbeRequest: {
+      /** @description Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that streams commonly use. */
+      stream_url: string;
+      /** @description Code of an enabled scene; the frame is then detected with it */
+      scene_code?: string;
+    };
     TaskPage: {
       items: components['schemas']['TaskHistoryEntry'][];
       /** @description Cursor of the next page; empty on the last page */
@@ -959,10 +1022,15 @@ export interface components {
       /** @description Number of objects before score filtering; present only if `min_score` was sent */
       objects_total?: number;
     };
-    /** @description Size in pixels, after the orientation of the video is applied */
-    ImageSize: {
-      width: number;
-      height: number;
+    /** @description Object detected in a video frame */
+    TrackedObject: {
+      /** @description Label of the object, one of the labels of the scene */
+      label: string;
+      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
+      score: number;
+      bbox: components['schemas']['BoundingBox'];
+      /** @description Identifier of the object across the frames of the task */
+      track_id: string;
     };
     /** @description State of the source of a video task */
     TaskSource: {
@@ -2463,6 +2531,174 @@ export interface operations {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  createStreamProbe: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "scene_code": "person_vehicle",
+         *       "stream_url": "rtsp://user:secret@camera.example.org/yard"
+         *     }
+         */
+        'application/json': components['schemas']['NewStreamProbeRequest'];
+      };
+    };
+    responses: {
+      /** @description The stream was reached */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "codec": "h264",
+           *       "image": {
+           *         "width": 1920,
+           *         "height": 1080
+           *       },
+           *       "fps": 25,
+           *       "snapshot": {
+           *         "media_type": "image/jpeg",
+           *         "data": "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBD"
+           *       },
+           *       "objects": [
+           *         {
+           *           "label": "person",
+           *           "score": 0.91,
+           *           "bbox": {
+           *             "format": "cxcywh_normalized",
+           *             "cx": 0.52,
+           *             "cy": 0.6,
+           *             "width": 0.08,
+           *             "height": 0.31
+           *           }
+           *         }
+           *       ],
+           *       "capacity": "available"
+           *     }
+           */
+          'application/json': components['schemas']['StreamProbe'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `stream_url_invalid`: The stream_url must begin with http://, https://, rtsp:// or rtmp://.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: The body holds a field that is not known.
+       *     - OP-TASK-REQUEST-INVALID, `scene_code_invalid`: Send scene_code as a text.
+       *     - OP-TASK-REQUEST-INVALID, `stream_unreachable`: The stream could not be reached or did not answer as a stream.
+       *     - OP-TASK-SCENE-UNAVAILABLE, `scene_unavailable`: This scene does not exist or is not enabled; GET /api/op/v1/scenes lists the scenes.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope create. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `probe_rate`: Too many streams of the subject are probed at once or per minute. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is rejected because recent calls to the inference backend failed. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `maintenance`: The service is under maintenance and accepts no new work. Nothing was charged.
+       *     - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is unreachable or answers with an error. Nothing was charged.
+       *     - OP-TASK-UPSTREAM-DOWN, `stream_probes_saturated`: The inference backend is busy with other stream probes, or cannot detect objects now; retry later. Nothing was charged.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
           'Cache-Control': components['headers']['Cache-Control'];
           'Retry-After': components['headers']['Retry-After'];
           [name: string]: unknown;

@@ -26,6 +26,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
     gateway: [
       'createStreamTask',
       'createUploadTask',
+      'createStreamProbe',
       'getTask',
       'getTaskVideo',
       'listTasks',
@@ -117,6 +118,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'listActiveJobs',
       'stopJob',
       'getCapacity',
+      'probeStream',
       'listJobDifferences',
       'getBackendStatus',
     ],

@@ -99,16 +99,56 @@ export const capacityReply = z
 
 export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
 
+/** Feature of a backend that reads streams for probes. */
+export const streamProbesFeature = 'stream_probes';
+export const streamProbesPath = '/v1/stream-probes';
+
+/** A live stream to read for a moment, without a job. */
+export const newStreamProbe = z
+  .strictObject({
+    url: z.string().min(1),
+    pinned_address: z.string().optional().describe('The IP address that passed the safety check; connected to'),
+    scene_code: z.string().min(1).optional().describe('Scene to detect the frame with; left out: nothing is detected'),
+    min_score: z.number().min(0).max(1).optional().describe('Detections with a lower score are left out'),
+    snapshot: z.boolean().describe('Whether the answer holds the frame'),
+    within_ms: z.int().min(1).max(60_000).describe('Time after which the stream is read no longer'),
+  })
+  .meta({ id: 'NewStreamProbe' });
+
+export const streamProbeProblems = ['auth_failed', 'codec_unsupported', 'no_video_track', 'no_frame'] as const;
+
+/** A frame as an image, in base64. */
+export const snapshot = z
+  .object({
+    media_type: z.literal('image/jpeg'),
+    data: z.base64().max(16_000_000).describe('Image in base64, its longest side 1280 pixels at most'),
+  })
+  .meta({ id: 'Snapshot' });
+
+export const streamProbeReply = z
+  .object({
+    codec: z.string().max(40).optional().describe('Left out when no frame was decoded, as `image`'),
+    image: imageSize.optional(),
+    fps: z.number().min(0).max(1_000).optional().describe('Left out when fewer than two frames came'),
+    snapshot: snapshot.optional(),
+    objects: z.array(detectedObject).optional().describe('With `scene_code`'),
+    problem: z
+      .object({ reason: z.string().describe(`One of ${streamProbeProblems.join(', ')}; another counts as no_frame`) })
+      .optional()
+      .describe('Why there is no frame; left out when there is one'),
+  })
+  .meta({ id: 'StreamProbeReply' });
+
 /**
- * Header of a request with a picture: an opaque name of whom it is for. Pictures of different owners take turns, so
- * that those of one do not hold up the others. A backend may ignore it.
+ * Header of a request with a picture or a stream probe: an opaque name of whom it is for. Pictures of different owners
+ * take turns, so that those of one do not hold up the others. A backend may ignore it.
  */
 export const ownerHeader = 'x-picture-owner';
 
 /**
- * Header of an answer to pictures and to submitted jobs, refusals included: processor time in milliseconds that it
- * took to decode, for each picture, separated by commas, or to look at an uploaded video. A backend may leave it out.
- * Images and tasks pass it on to the gateway, which keeps it.
+ * Header of an answer to pictures, stream probes and submitted jobs, refusals included: processor time in milliseconds
+ * that it took to decode, for each picture, separated by commas, or to look at a video or a stream. A backend may leave
+ * it out. Images and tasks pass it on to the gateway, which keeps it.
  */
 export const processorTimeHeader = 'x-processor-time-ms';
 
@@ -131,4 +171,7 @@ export type NewJob = z.infer<typeof newJob>;
 export type JobStatus = z.infer<typeof jobStatus>;
 export type Job = z.infer<typeof job>;
 export type Detection = z.infer<typeof detection>;
+export type NewStreamProbe = z.infer<typeof newStreamProbe>;
+export type Snapshot = z.infer<typeof snapshot>;
+export type StreamProbeReply = z.infer<typeof streamProbeReply>;
 export type Refusal = z.infer<typeof refusal>;

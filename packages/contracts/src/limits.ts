@@ -12,6 +12,7 @@ export const subjectLimits = z.object({
   image_calls: bound(20, 10_000).describe('Image calls in flight'),
   video_uploads: bound(2, 10_000).describe('Video uploads in flight'),
   video_downloads: bound(4, 10_000).describe('Downloads of uploaded videos in flight'),
+  stream_probes: bound(2, 10_000).describe('Stream probes in flight'),
   event_streams: bound(20, 10_000).describe('Open event streams'),
   alarm_backtests: bound(2, 10_000).describe('Backtests of alarm rules in flight'),
 });

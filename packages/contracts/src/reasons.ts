@@ -71,6 +71,8 @@ export const publicReasons = {
   'OP-TASK-UPSTREAM-DOWN': {
     inference_unreachable: 'The inference backend is unreachable or answers with an error.',
     inference_no_capacity: 'The inference backend has no capacity for another task.',
+    stream_probes_saturated:
+      'The inference backend is busy with other stream probes, or cannot detect objects now; retry later.',
     inference_answer_unexpected: 'The inference backend sent a response that its contract does not allow.',
   },
   'OP-TASK-BREAKER-OPEN': {

@@ -10,6 +10,7 @@ export const operationScopes: Record<string, KeyScope> = {
   listScenes: 'read',
   createStreamTask: 'create',
   createUploadTask: 'create',
+  createStreamProbe: 'create',
   createImageDetection: 'create',
   stopTask: 'create',
   listTasks: 'read',

@@ -1,29 +1,19 @@
-import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { httpUrl, millis, tokens } from '@vision/shared/config';
 import { listBackendDifferences } from '@vision/contracts/audit';
 import type { Difference } from '@vision/contracts/audit';
-import {
-  activeJobs,
-  activeJobsPath,
-  capacityReply,
-  detection,
-  healthReply,
-  job,
-  jobList,
-  ownerHeader,
-  processorTimeHeader,
-  processorTimesOf,
-} from '@vision/contracts/inference';
-import type { ActiveJobs, CapacityReply, Detection, HealthReply, Job, NewJob } from '@vision/contracts/inference';
+import { activeJobs, activeJobsPath, capacityReply, healthReply, job, jobList } from '@vision/contracts/inference';
+import type { ActiveJobs, CapacityReply, HealthReply, Job, NewJob } from '@vision/contracts/inference';
 import { pathTo } from '@vision/contracts/question';
 import { fail } from '@vision/contracts/errors';
-import type { AppError } from '@vision/contracts/errors';
 import { createBreaker } from '@vision/shared/http/breaker';
 import type { Breaker, BreakerState } from '@vision/shared/http/breaker';
 import { call } from '@vision/shared/http/call';
 import type { CallReply, CallRequest } from '@vision/shared/http/call';
 import type { TokenSigner } from '@vision/shared/http/service-token';
+import { detect } from './inference/detect.ts';
+import type { DetectInput, DetectOutcome } from './inference/detect.ts';
+import { probeStream } from './inference/probe-stream.ts';
+import type { ProbeInput, ProbeOutcome } from './inference/probe-stream.ts';
 import { expectBody, judgeCapacity, judgeReply, unavailableOn, wordFor } from './inference/replies.ts';
 import { submit } from './inference/submit.ts';
 import type { SubmitOutcome } from './inference/submit.ts';
@@ -45,22 +35,6 @@ export const inferenceClientConfig = {
   ),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Timeout of the detection of one image'),
 };
-
-export interface DetectInput {
-  /** The subject that the picture is for; the backend learns a digest of it. */
-  owner: string;
-  sceneCode: string;
-  minScore: number;
-  /** The picture; a stream is read once, and says how long it is. */
-  picture: Buffer | { stream: Readable; bytes: number };
-  contentType: 'image/jpeg' | 'image/png' | 'image/webp';
-  signal?: AbortSignal | undefined;
-}
-
-/** The detections of a picture, or that it is at fault, with the processor time it took. */
-export type DetectOutcome = { processorMs: number } & (
-  { outcome: 'detected'; detection: Detection } | { outcome: 'unreadable'; error: AppError }
-);
 
 export interface InferenceClient {
   /** @param leftMs what earlier questions for this job left of the limit of a submission */
@@ -88,6 +62,11 @@ export interface InferenceClient {
    * reason of `signal` when aborted.
    */
   detect: (input: DetectInput) => Promise<DetectOutcome>;
+  /**
+   * Reads a live stream for a moment; only a backend that names the feature `stream_probes` is asked.
+   * @throws AppError of kind `unavailable`, OP-TASK-SCENE-UNAVAILABLE.
+   */
+  probeStream: (input: ProbeInput) => Promise<ProbeOutcome>;
   /**
    * What the audits of the backend found; none for a backend that has no audits.
    * @throws AppError of kind `unavailable`.
@@ -132,6 +111,8 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     read: breakerFor('read'),
     stop: breakerFor('stop'),
     detect: breakerFor('detect'),
+    // Of its own, so that what a stream does to its probe keeps no other work out.
+    probe: breakerFor('probe'),
   };
   const send = senderTo(options);
   const through = (breaker: Breaker, request: BackendRequest) => send({ ...request, breakerState: breaker.state() });
@@ -159,6 +140,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
+    probeStream: (input) => probeStream(input, (request) => ask(breakers.probe, request)),
     async readDifferences() {
       if (options.baseUrl === undefined) return [];
       const { path, reply } = listBackendDifferences;
@@ -166,10 +148,8 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       return answer.status === 404 ? [] : expectBody(reply, answer).items;
     },
     async readHealth() {
-      return expectBody(
-        healthReply,
-        await unavailableOn(send({ operation: 'health', method: 'GET', path: '/v1/health', timeoutMs: READ_MS })),
-      );
+      const request = { ...healthRequest, timeoutMs: READ_MS };
+      return expectBody(healthReply, await unavailableOn(send(request)));
     },
     assertAccepting(operation) {
       if (options.baseUrl === undefined) throw notConfigured();
@@ -194,6 +174,7 @@ async function readActiveJobs(
 type BackendRequest = Omit<CallRequest, 'upstream' | 'url' | 'dispatcher'> & { path: string };
 
 const submitRequest = { operation: 'submit', method: 'POST', path: '/v1/jobs' } as const;
+const healthRequest = { operation: 'health', method: 'GET', path: '/v1/health' } as const;
 const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capacity' } as const;
 
 const toCapacity = (reply: CallReply): CapacityReply | undefined =>
@@ -218,32 +199,3 @@ function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
 }
 
 const notConfigured = () => fail.sysUnavailable('inference_not_configured');
-
-async function detect(
-  input: DetectInput,
-  ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,
-): Promise<DetectOutcome> {
-  const query = new URLSearchParams({ scene_code: input.sceneCode, min_score: String(input.minScore) });
-  const { picture } = input;
-  const [bytes, length] = Buffer.isBuffer(picture) ? [picture, picture.length] : [picture.stream, picture.bytes];
-  const headers = {
-    'content-type': input.contentType,
-    'content-length': String(length),
-    [ownerHeader]: createHash('sha256').update(input.owner).digest('hex').slice(0, 32),
-  };
-  const request = {
-    operation: 'detect',
-    method: 'POST' as const,
-    path: `/v1/detect?${query.toString()}`,
-    bytes,
-    headers,
-    signal: input.signal,
-  };
-  const reply = await unavailableOn(ask(request), input.signal);
-  const [processorMs = 0] = processorTimesOf(reply.headers[processorTimeHeader]);
-  if (reply.status === 422) {
-    const error = fail.requestInvalid('image_unreadable', 'The image cannot be decoded within the pixel limit.');
-    return { outcome: 'unreadable', error, processorMs };
-  }
-  return { outcome: 'detected', detection: expectBody(detection, reply), processorMs };
-}

@@ -40,6 +40,7 @@ export const metrics = {
         'video_downloads',
         'event_streams',
         'alarm_backtests',
+        'stream_probes',
         'processor_time',
       ],
       decision: ['allowed', 'refused'],

@@ -90,6 +90,7 @@ const videoConfig = {
     .describe(
       'Maximum size of all copies in WORK_DIR; 0: the capacity of its file system. Required where the file system does not show the limit of the volume, such as emptyDir with sizeLimit',
     ),
+  STREAM_PROBES_PER_WORKER: count(4).describe('Concurrent stream probes per worker; further ones are rejected'),
   SHORTAGE_RETRY_MS: millis(2_000).describe(
     'First pause of a file job that lacks space in WORK_DIR or a process; the next two pauses are three times as long each, then the attempt ends',
   ),

@@ -1,3 +1,4 @@
+import { streamProbeProblems } from '@vision/contracts/inference';
 import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 import { videoCodecs, videoSizes } from './domain/decode-costs.ts';
@@ -89,6 +90,10 @@ export const jobMetrics = {
       'waited. Frames do not depend on them',
     unit: '{report}',
     labels: { outcome: ['published', 'failed', 'dropped'] },
+  }),
+  probes: counter('vision.inference.stream_probes', {
+    meaning: 'Live streams that were read for a probe. `saturated`: refused because every slot was taken',
+    labels: { outcome: [...streamProbeProblems, 'frame', 'scene_unknown', 'saturated', 'unavailable'] },
   }),
   retries: counter('vision.source.retries', {
     meaning: 'Connections to live sources that were lost',

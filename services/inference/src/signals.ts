@@ -151,6 +151,7 @@ function jobSignals(logger: Logger) {
   const retried = createCounter(jobMetrics.retries);
   const fenced = createCounter(jobMetrics.fenced);
   const reports = createCounter(jobMetrics.reports);
+  const probes = createCounter(jobMetrics.probes);
   const watched = new Set<() => SourceState>();
   observe(jobMetrics.sources, (tell) => {
     const states = [...watched].map((stateOf) => stateOf());
@@ -192,6 +193,7 @@ function jobSignals(logger: Logger) {
     sourceReports: (outcome: (typeof jobMetrics.reports.labels.outcome)[number], count: number) => {
       if (count > 0) reports.add(count, { outcome });
     },
+    streamProbed: (outcome: (typeof jobMetrics.probes.labels.outcome)[number]) => probes.add(1, { outcome }),
     /** Counts a live source by its state until the returned function is called. */
     sourceWatched: (stateOf: () => SourceState) => {
       watched.add(stateOf);

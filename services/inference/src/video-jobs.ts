@@ -1,6 +1,7 @@
 import { topics } from '@vision/contracts/topics';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createBell } from '@vision/shared/async/bell';
+import { createGate } from '@vision/shared/async/gate';
 import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createDb } from '@vision/shared/db/knex';
@@ -28,6 +29,8 @@ import { countUnowned } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { restMsOf } from './domain/shortage.ts';
+import { encodeJpeg } from './detectors/encode-jpeg.ts';
+import { openLiveInput } from './readers/open-live-input.ts';
 import { createSourceAddresses } from './readers/source-addresses.ts';
 import { createStatus } from './status.ts';
 import { createDropCounts } from './use-cases/drop-counts.ts';
@@ -69,7 +72,6 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
   const store = createObjectStore(objectStoreOptions(config));
   const files = videoFilesOf(config, store);
   signals.workDirWatched(files.usage);
-  const policy = createStreamPolicy(config);
   const bells = { looks: createBell(), renewals: createBell() };
   const deps: Deps = {
     ...pictures,
@@ -77,12 +79,13 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     producer,
     files,
     box: createSecretBox(config.STREAM_URL_KEY),
-    addresses: createSourceAddresses(policy, { deadlineMs: config.SOURCE_OPEN_MS }),
+    addresses: createSourceAddresses(createStreamPolicy(config), { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
     frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
     sourceReports: createSourceReports({ producer: createProducer(kafka), signals }),
+    ...streamProbesOf(config),
     progress: createProgressNotes(),
     wakeWorker: () => {
       bells.looks.ring();
@@ -139,6 +142,12 @@ function frameMemoryOf(config: VideoConfig, signals: PictureDeps['signals']): Fr
   });
   signals.frameMemoryWatched(memory.usedBytes);
   return memory;
+}
+
+function streamProbesOf({
+  STREAM_PROBES_PER_WORKER: concurrency,
+}: VideoConfig): Pick<Deps, 'probeGate' | 'openLiveInput' | 'encodeJpeg'> {
+  return { probeGate: createGate({ concurrency, queue: 0, leavesRoom: true }), openLiveInput, encodeJpeg };
 }
 
 function liveCostsOf(config: VideoConfig, detectors: Deps['detectors']): Deps['liveCosts'] {

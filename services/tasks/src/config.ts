@@ -3,6 +3,7 @@ import {
   auditConfig,
   count,
   databaseClockConfig,
+  flag,
   httpUrl,
   loadConfig,
   millis,
@@ -64,6 +65,10 @@ export const configSchema = z.object({
   ),
   PROBES_AT_ONCE: count(3).describe('Concurrent stream probes per subject and replica'),
   PROBES_PER_MINUTE: count(30).describe('Stream probes per minute, subject and replica'),
+  STREAM_PROBES_PER_MINUTE: count(10).describe(
+    'Requests of POST /v1/vision/stream-probes per minute, subject and replica; each counts among PROBES_PER_MINUTE too',
+  ),
+  PROBE_SNAPSHOTS: flag(true).describe('Stream probes return the frame as an image, which is never stored'),
   S3_IDLE_MS: millis(15_000).describe('Maximum time without data from the object store'),
   BODY_IDLE_MS: millis(30_000).describe('Maximum time without data from an uploading client'),
   BODY_TOTAL_MS: millis(HOUR_MS).describe('Maximum duration of an upload'),

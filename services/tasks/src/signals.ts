@@ -29,7 +29,7 @@ export function createSignals(logger: Logger) {
       logger.info({ task_id: taskId, move: change.move, status, reason, who }, 'a task moved');
     },
     streamReached: ({ scheme }: { scheme: string }) => probes.add(1, { scheme, outcome: 'ok' }),
-    streamUnreachable: (facts: { task_id: string; scheme: string; source: string; fault: string }) => {
+    streamUnreachable: (facts: { task_id?: string; scheme: string; source: string; fault: string }) => {
       probes.add(1, { scheme: facts.scheme, outcome: facts.fault });
       logger.info({ task_id: facts.task_id, source: facts.source, fault: facts.fault }, 'a stream was not reachable');
     },

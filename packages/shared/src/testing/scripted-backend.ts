@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newJob, processorTimeHeader } from '@vision/contracts/inference';
+import { newJob, newStreamProbe, processorTimeHeader, streamProbesPath } from '@vision/contracts/inference';
 import { readBody } from '../http/read-body.ts';
-import type { CapacityReply, Job, NewJob } from '@vision/contracts/inference';
+import type { CapacityReply, Job, NewJob, NewStreamProbe } from '@vision/contracts/inference';
 import { KEPT_MS } from './kept-connections.ts';
 
 /** What happens to a submit. Everything but `accept` is a fault that a real backend shows only by accident. */
@@ -42,6 +42,10 @@ export interface ScriptedBackend {
   /** Called once for each job that starts to run. */
   onStarted: (job: ScriptedJob) => void;
   lateMs: number;
+  /** Answers a stream probe; undefined for a backend that has none. */
+  onProbe: ((probe: NewStreamProbe) => { status: number; body: unknown }) | undefined;
+  /** Processor time that it says a probe took. */
+  probeMs: number;
   readonly jobs: Map<string, ScriptedJob>;
   /** Requests that asked about jobs. */
   questions: number;
@@ -76,6 +80,8 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
     tellsAttempt: false,
     onStarted: () => undefined,
     lateMs: 60_000,
+    onProbe: undefined,
+    probeMs: 0,
     jobs: new Map(),
     questions: 0,
     submits: [],
@@ -101,6 +107,7 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   else if (url.pathname === '/v1/capacity') json(res, backend.capacity ? 200 : 404, backend.capacity?.() ?? {});
   else if (url.pathname === '/v1/active-jobs') listActive(backend, url.searchParams, res);
   else if (url.pathname === '/v1/detect') detect(backend, res);
+  else if (url.pathname === streamProbesPath) probe(backend, body, res);
   else if (url.pathname === '/v1/jobs' && req.method === 'POST') submit(backend, body, res);
   else if (url.pathname === '/v1/jobs') {
     backend.questions += 1;
@@ -110,6 +117,12 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
     const job = backend.jobs.get(jobId);
     json(res, job ? 200 : 404, job ? shown(backend, job) : {});
   }
+}
+
+function probe(backend: ScriptedBackend, body: Buffer, res: ServerResponse): void {
+  const reply = backend.onProbe?.(newStreamProbe.parse(JSON.parse(body.toString('utf8'))));
+  if (reply) res.setHeader(processorTimeHeader, String(backend.probeMs));
+  json(res, reply?.status ?? 404, reply?.body ?? {});
 }
 
 function listActive(backend: ScriptedBackend, query: URLSearchParams, res: ServerResponse): void {

@@ -12,7 +12,7 @@ import type { SlotKind } from '../clients/slots.ts';
 import type { Spent } from '../domain/processor-budget.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { cutOf } from './cut-reason.ts';
-import { inSlot, isUpload } from './in-slot.ts';
+import { inSlot, isCharged } from './in-slot.ts';
 import { untilKeyEnds } from './until-key-ends.ts';
 import type { KeyEndDeps } from './until-key-ends.ts';
 
@@ -50,6 +50,13 @@ export const forwarded: Forwarded[] = [
     owner: 'tasks',
     slot: 'video_downloads',
     isLinkable: true,
+  },
+  {
+    operation: 'createStreamProbe',
+    method: 'post',
+    path: '/v1/vision/stream-probes',
+    owner: 'tasks',
+    slot: 'stream_probes',
   },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
@@ -127,7 +134,7 @@ export async function forwardOn(
 ): Promise<void> {
   const forwardTo = async () => {
     // Its cost is read from the answer of work that goes on when the client has left.
-    const isAnswerAwaited = kind !== undefined && isUpload(kind);
+    const isAnswerAwaited = kind !== undefined && isCharged(kind);
     const cut = () => cutOf(res);
     const onAnswer = (headers: IncomingHttpHeaders) => noteOutcome(res, readOutcome(headers[outcomeHeader]));
     const ending = isStream ? untilKeyEnds(deps, req, res) : undefined;

@@ -1,11 +1,16 @@
 import type { Response } from 'express';
 import { expect, test } from '@jest/globals';
 import type { Caller } from '@vision/shared/http/caller';
+import type { SlotKind } from '../clients/slots.ts';
 import { inSlot } from './in-slot.ts';
 import type { SlotDeps } from './in-slot.ts';
 
 /** Slots that count how many are in use; `fault` says which step fails. */
-function createSlots(fault: 'budget' | 'signals' | 'headers' | 'work' | 'upload' | undefined, waitMs = 0) {
+function createSlots(
+  fault: 'budget' | 'signals' | 'headers' | 'work' | 'upload' | undefined,
+  waitMs = 0,
+  kind: SlotKind = 'image_calls',
+) {
   let inUse = 0;
   const failAt = (step: typeof fault) => {
     if (fault === step) throw new Error(`fault of ${step}`);
@@ -33,9 +38,9 @@ function createSlots(fault: 'budget' | 'signals' | 'headers' | 'work' | 'upload'
   };
   // Only what setting the RateLimit headers needs of a response.
   const res = { locals: {}, setHeader: () => failAt('headers') } as unknown as Response;
-  const caller = { subject: 'someone', limits: { image_calls: 1 } } as unknown as Caller;
+  const caller = { subject: 'someone', limits: { [kind]: 1 } } as unknown as Caller;
   const run = () =>
-    inSlot(deps, { kind: 'image_calls', caller, res }, () => {
+    inSlot(deps, { kind, caller, res }, () => {
       expect(inUse).toBe(1);
       failAt('work');
       return Promise.resolve('reply');
@@ -62,4 +67,17 @@ test('releases the slot of a subject whose processor budget is overdrawn', async
   const slots = createSlots(undefined, 1_500);
   await expect(slots.run()).rejects.toMatchObject({ reason: 'processor_time_exceeded' });
   expect(slots.inUse()).toBe(0);
+});
+
+test.each<[SlotKind, boolean]>([
+  ['image_calls', true],
+  ['video_uploads', true],
+  ['stream_probes', true],
+  ['video_downloads', false],
+  ['event_streams', false],
+])('refuses %s of a subject whose processor budget is overdrawn: %s', async (kind, isRefused) => {
+  const outcome = await createSlots(undefined, 1_500, kind)
+    .run()
+    .catch((error: unknown) => (error as { reason: string }).reason);
+  expect(outcome).toBe(isRefused ? 'processor_time_exceeded' : 'reply');
 });

@@ -25,7 +25,7 @@ export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () =
   const { kind, caller } = request;
   const limit = caller.limits?.[kind] ?? 0;
   // Downloads and streams are no work for processors.
-  const budget = isUpload(kind) ? deps.processorBudgets.waitFor(caller.subject) : undefined;
+  const budget = isCharged(kind) ? deps.processorBudgets.waitFor(caller.subject) : undefined;
   // Awaited below; until then a failure must not count as unhandled.
   budget?.catch(() => undefined);
   const slot = await deps.slots.take(caller.subject, kind, limit);
@@ -41,8 +41,11 @@ export async function inSlot<T>(deps: SlotDeps, request: SlotRequest, work: () =
   }
 }
 
-/** Whether requests of this kind bring content whose processing is charged. */
-export const isUpload = (kind: SlotKind): boolean => kind === 'image_calls' || kind === 'video_uploads';
+/** Whether the processor time of requests of this kind is charged. */
+export const isCharged = (kind: SlotKind): boolean => isUpload(kind) || kind === 'stream_probes';
+
+/** Whether requests of this kind bring content. */
+const isUpload = (kind: SlotKind): boolean => kind === 'image_calls' || kind === 'video_uploads';
 
 function assertBudget({ signals }: SlotDeps, { subject }: Caller, waitMs: number): void {
   signals.limitDecided('processor_time', waitMs === 0 ? 'allowed' : 'refused', subject);

@@ -8,6 +8,7 @@ import { getJobRoute } from './get-job.ts';
 import { getStatusRoute } from './get-status.ts';
 import { listActiveJobsRoute } from './list-active-jobs.ts';
 import { listJobsRoute } from './list-jobs.ts';
+import { probeStreamRoute } from './probe-stream.ts';
 import { stopJobRoute } from './stop-job.ts';
 import { submitJobRoute } from './submit-job.ts';
 
@@ -23,6 +24,7 @@ export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] =
         getJobRoute(jobs),
         stopJobRoute(jobs),
         getCapacityRoute(jobs),
+        probeStreamRoute(jobs),
         getStatusRoute(jobs),
         listDifferencesRoute('listJobDifferences', {
           db: jobs.db,

@@ -41,6 +41,8 @@ export interface ReaderOptions {
   openTimeoutMs: number;
   ca?: string | undefined;
   usage: StreamUsage;
+  /** Called with the process group as soon as it runs, before the source is open. */
+  onStarted?: ((processGroup: number) => void) | undefined;
   signal: AbortSignal;
 }
 
@@ -62,6 +64,7 @@ export async function startReader(options: ReaderOptions): Promise<LiveReader> {
   const { sandbox, connector, url, openTimeoutMs, ca, usage, signal } = options;
   const conversation = createConversation(connector, usage);
   const reader = startReaderProcess(sandbox, (fact) => conversation.hear(reader, fact));
+  if (reader.processGroup !== undefined) options.onStarted?.(reader.processGroup);
   void reader.gone.then(() => conversation.fail('decoder_failed'));
   const givenUp = addAbortListener(signal, () => {
     conversation.fail('connection_failed');

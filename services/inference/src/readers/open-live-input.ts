@@ -20,6 +20,8 @@ export interface OpenLiveDeps {
   openTimeoutMs: number;
   /** Certificates to trust instead of those of Node.js. */
   ca?: string | undefined;
+  /** Called with the process group of the reader as soon as it runs. */
+  onStarted?: ((processGroup: number) => void) | undefined;
 }
 
 /**

@@ -8,6 +8,8 @@ import type { VideoFiles } from '../clients/video-files.ts';
 import type { LiveSettings } from '../decoding/live-frames.ts';
 import type { Detectors } from '../detectors/detectors.ts';
 import type { FrameMemory } from '../domain/frame-memory.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
+import type { openLiveInput } from '../readers/open-live-input.ts';
 import type { SourceAddresses } from '../readers/source-addresses.ts';
 import type { DropCounts } from './drop-counts.ts';
 import type { LiveCosts } from './live-costs.ts';
@@ -45,6 +47,10 @@ export interface Deps {
   frameMemory: FrameMemory;
   /** Frames that were read and could not be published. */
   drops: DropCounts;
+  /** Slots for stream probes, from the first connection until their processes are gone. */
+  probeGate: Gate;
+  openLiveInput: typeof openLiveInput;
+  encodeJpeg: (image: RgbImage) => Promise<Buffer>;
   /** Publishes what the sources of jobs do. */
   sourceReports: SourceReports;
   /** How far jobs are, until it is stored. */

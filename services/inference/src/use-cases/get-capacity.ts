@@ -1,3 +1,4 @@
+import { streamProbesFeature } from '@vision/contracts/inference';
 import type { CapacityReply } from '@vision/contracts/inference';
 import { countActive } from '../db/jobs.ts';
 import { totalPlaces } from '../db/workers.ts';
@@ -5,7 +6,7 @@ import { roomFor } from '../domain/room.ts';
 import type { Deps } from './deps.ts';
 
 /** Optional parts of the contract that this backend has. `sources`: it publishes snapshots of the sources of jobs. */
-const features = ['sources'];
+const features = ['sources', streamProbesFeature];
 
 /** What the workers together can take, as they measure it, and how much of it is free. */
 export async function getCapacity({

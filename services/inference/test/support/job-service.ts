@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createGate } from '@vision/shared/async/gate';
-import type { Job } from '@vision/contracts/inference';
+import type { Job, StreamProbeReply } from '@vision/contracts/inference';
 import { topics } from '@vision/contracts/topics';
 import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/kafka/testing/kafka';
@@ -205,6 +205,14 @@ function clientFor(port: number) {
     submit: (job: unknown) => ask('POST', '/v1/jobs', job),
     stop: (jobId: string) => ask('POST', `/v1/jobs/${jobId}/stop`),
     get: (path: string) => ask('GET', path),
+    probe: async (probe: object, signal: AbortSignal | null = null) => {
+      const headers = { 'content-type': 'application/json', 'x-picture-owner': 'somebody' };
+      const url = `http://127.0.0.1:${port}/v1/stream-probes`;
+      const body = JSON.stringify({ snapshot: true, within_ms: 30_000, pinned_address: '127.0.0.1', ...probe });
+      const response = await fetch(url, { method: 'POST', headers, body, signal });
+      const reply = (await response.json()) as Partial<StreamProbeReply> & { reason?: string };
+      return { status: response.status, body: reply, processorMs: Number(response.headers.get('x-processor-time-ms')) };
+    },
     read,
     ended: (jobId: string) =>
       until(async () => {

@@ -32,3 +32,29 @@ function memberOf(pid: number, group: number): Member[] {
     return [];
   }
 }
+
+/** Command lines of the processes that this process has started, and of those that they have. */
+export function descendants(): string[] {
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => familyOf(Number(pid)));
+  const isOurs = (pid: number): boolean => {
+    const parent = found.find((one) => one.pid === pid)?.parent ?? 0;
+    return parent === process.pid || (parent > 1 && isOurs(parent));
+  };
+  return found.filter(({ pid }) => isOurs(pid)).map(({ command }) => command);
+}
+
+function familyOf(pid: number): { pid: number; parent: number; command: string }[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (state === 'Z') return [];
+    return [
+      { pid, parent: Number(parent), command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') },
+    ];
+  } catch {
+    // It ended while it was looked at.
+    return [];
+  }
+}

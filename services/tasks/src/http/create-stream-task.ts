@@ -1,31 +1,19 @@
 import { z } from 'zod';
 import { createQuery } from '@vision/contracts/create-query';
-import { fail, refusalOf } from '@vision/contracts/errors';
+import { refusalOf } from '@vision/contracts/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
 import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';
 import { route } from '@vision/shared/http/route';
-import { parseStreamUrl } from '@vision/streams/stream-url';
-import type { StreamUrl } from '@vision/streams/stream-url';
 import { countCreate } from '../use-cases/count-create.ts';
 import { createStreamTask } from '../use-cases/create-stream-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { tooManyPerMinute } from '../use-cases/probe-limits.ts';
 import { streamUnreachable } from '../use-cases/probe-stream.ts';
+import { parseStreamBody, sceneCode, streamUrl } from './stream-body.ts';
 import { createdReply, createRefusals, createResponses } from './task-view.ts';
 
-const body = z
-  .strictObject({
-    scene_code: z.string().min(1).max(200).describe('Code of an enabled scene'),
-    stream_url: z
-      .string()
-      .describe(
-        'Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public ' +
-          'IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that ' +
-          'streams commonly use.',
-      ),
-  })
-  .meta({ id: 'NewStreamTask' });
+const body = z.strictObject({ scene_code: sceneCode, stream_url: streamUrl }).meta({ id: 'NewStreamTask' });
 
 export const createStreamTaskRoute = (deps: Deps) =>
   route(
@@ -56,31 +44,11 @@ export const createStreamTaskRoute = (deps: Deps) =>
           caller,
           idempotencyKey: readIdempotencyKey(req),
           query,
-          readBody: async () => parseBody(deps, await readJson(req)),
+          readBody: async () => parseStreamBody(deps, body, await readJson(req)),
         });
       return createdReply(await countCreate(deps.signals, 'stream', create));
     },
   );
-
-/** With several faults, a bad `stream_url` is the one that is reported. */
-function parseBody(
-  { policy }: { policy: Pick<Deps['policy'], 'checkLiteral' | 'checkPort'> },
-  json: unknown,
-): { sceneCode: string; url: StreamUrl } {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw fail.requestInvalid('body_invalid', 'Send a JSON object.');
-  }
-  const url = parseStreamUrl('stream_url' in json ? json.stream_url : undefined, policy);
-  const parsed = body.safeParse(json);
-  if (parsed.success) return { sceneCode: parsed.data.scene_code, url };
-  const issue = parsed.error.issues[0];
-  if (issue?.code === 'unrecognized_keys') {
-    throw fail.requestInvalid('unknown_field', 'The body holds a field that is not known.', {
-      field: String(issue.keys[0]).slice(0, 200),
-    });
-  }
-  throw fail.requestInvalid('scene_code_invalid', 'Send scene_code as a text.', { field: 'scene_code' });
-}
 
 function bodyRefusals(): AppError[] {
   const policy = { checkLiteral: () => undefined, checkPort: () => undefined };
@@ -90,5 +58,5 @@ function bodyRefusals(): AppError[] {
     { scene_code: 'ship', stream_url, colour: 'red' },
     { stream_url },
   ];
-  return bodies.map((json) => refusalOf(() => parseBody({ policy }, json)));
+  return bodies.map((json) => refusalOf(() => parseStreamBody({ policy }, body, json)));
 }

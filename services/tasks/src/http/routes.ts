@@ -13,6 +13,7 @@ import { auditsOf } from '../use-cases/audits.ts';
 import { describeTask } from '../use-cases/describe-task.ts';
 import { listBackendDifferences } from '../use-cases/list-backend-differences.ts';
 import { createStreamTaskRoute } from './create-stream-task.ts';
+import { createStreamProbeRoute } from './create-stream-probe.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
 import { findKnownTasksRoute } from './find-known-tasks.ts';
 import { getTaskRoute } from './get-task.ts';
@@ -34,6 +35,7 @@ import { decideAboutVideos } from '../use-cases/sweep-videos.ts';
 export const routes = (deps: Deps): Route[] => [
   createStreamTaskRoute(deps),
   createUploadTaskRoute(deps),
+  createStreamProbeRoute(deps),
   listTasksRoute(deps),
   getTaskRoute(deps),
   getTaskVideoRoute(deps),

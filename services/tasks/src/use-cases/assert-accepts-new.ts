@@ -6,12 +6,20 @@ import type { CreateDeps } from './deps.ts';
 import { dayExhausted } from './refuse-exhausted.ts';
 
 /**
+ * What keeps all new work out, whatever it costs: maintenance and an open breaker.
+ * @throws AppError OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE.
+ */
+export function assertOpen({ inference }: Pick<CreateDeps, 'inference'>, { maintenance }: Caller): void {
+  if (maintenance) throw fail.maintenance();
+  inference.assertAccepting('submit');
+}
+
+/**
  * What keeps new work out: maintenance, an open breaker, a day that is used up. Replays pass whatever it says.
  * @throws AppError OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED, OP-SYS-UNAVAILABLE.
  */
 export async function assertAcceptsNew(deps: CreateDeps, caller: Caller): Promise<void> {
-  if (caller.maintenance) throw fail.maintenance();
-  deps.inference.assertAccepting('submit');
+  assertOpen(deps, caller);
   let today = await videoUnits(deps, caller);
   // What a dead create holds is nobody's: "come back tomorrow" is only said when it is not enough either.
   if (today.remaining < 1 && (await deps.giveBackUnits(caller.subject)) > 0) today = await videoUnits(deps, caller);

@@ -33,6 +33,8 @@ export interface Deps {
   policy: AddressPolicy;
   probe: StreamProbe;
   probeLimits: ProbeLimits;
+  /** Of requests for a probe alone, which count among `probeLimits` too. */
+  streamProbeLimits: ProbeLimits;
   places: Places;
   quota: QuotaClient;
   inference: InferenceClient;
@@ -71,6 +73,8 @@ export interface Settings extends PlacesSettings {
   leaseMs: number;
   keyWaitMs: number;
   probeTotalMs: number;
+  /** Whether stream probes return the frame. */
+  probeSnapshots: boolean;
   stopWaitMs: number;
   /** Longest wait of one create for answers of the backend. */
   submitTimeoutMs: number;

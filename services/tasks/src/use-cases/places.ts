@@ -24,6 +24,11 @@ export interface Places {
    * @throws AppError as `take`.
    */
   awaitRoom: (claim: PlaceClaim, time: AnswerTime) => Promise<void>;
+  /**
+   * What the backend said of its capacity, a second ago at most; undefined for a backend that does not tell.
+   * @throws AppError as `take`.
+   */
+  capacity: () => Promise<CapacityReply | undefined>;
   /** The day of a subject is full: its creates that wait go on without a place, to hear so from quota at once. */
   endWaits: (subject: string) => void;
   /** The create is over. Its place is counted by the backend when a job was `sent`, and free at once when none was. */
@@ -74,6 +79,7 @@ export function createPlaces(deps: PlacesDeps): Places {
       await giveUpPlace(db, claim.taskId);
       deps.wakeRounds();
     },
+    capacity: async () => (await capacity()).told,
     endWaits: line.endWaits,
     letGo: (taskId, job) => {
       if (!held.delete(taskId)) return;

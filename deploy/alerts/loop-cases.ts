@@ -12,6 +12,11 @@ const loopOf = (loop: string, pod: string, { ages, pauses }: { ages: string; pau
   );
 };
 
+const running = (sources: number) => steady('vision_sources{state="running"}', sources, 20);
+
+const reports = (outcome: string, counts: string) =>
+  values(`vision_source_reports_total{outcome="${outcome}"}`, counts);
+
 const blocked = (counts: string) => values('vision_consumer_blocked_total{group="results-frames"}', counts);
 
 /** Background loops and consumers. */
@@ -32,6 +37,18 @@ export const loopCases: Record<string, AlertCase> = {
       summary: 'Tracks and timelines are behind the stored frames by more than five minutes',
     },
     stays: { 'folds that wait for a minute': steady('vision_results_fold_lag_seconds', 60, 20) },
+  },
+  VisionSourceReportsMissing: {
+    atMinute: 20,
+    fires: {
+      when: together(running(2), reports('published', '9x20'), reports('failed', '0+4x20')),
+      summary: 'Live sources run and none of them is reported',
+    },
+    stays: {
+      'sources that are reported once a minute': together(running(2), reports('published', '0+2x20')),
+      'no source runs': together(running(0), reports('published', '9x20')),
+      'reports that stopped for some minutes': together(running(2), reports('published', '0+2x10 20x3 20+2x7')),
+    },
   },
   VisionTasksPoisoned: {
     atMinute: 15,

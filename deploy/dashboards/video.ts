@@ -162,6 +162,18 @@ const sources: Section = {
       { unit: 'cps', traces: '{ name = "open a stream" && status = error }' },
     ),
     stack(
+      'Reports about sources',
+      'Published, failed and dropped; none published with live sources running leaves callers without the state of them.',
+      [query('{{outcome}}', sum('outcome', rate('vision_source_reports_total')))],
+      { unit: 'cps' },
+    ),
+    stack(
+      'Stream probes of callers',
+      'Streams that were read before a task was created: a frame, or why there was none; saturated is a lack of slots.',
+      [query('{{outcome}}', sum('outcome', rate('vision_inference_stream_probes_total')))],
+      { unit: 'cps' },
+    ),
+    stack(
       'Looks at streams before a create',
       'What was found when callers named a stream; everything but ok is a refusal.',
       [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision_tasks_probes_total')))],

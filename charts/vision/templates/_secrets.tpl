@@ -10,7 +10,8 @@
 {{- $secrets := .root.Values.secrets -}}
 {{- $entry := index $secrets .entry -}}
 {{- if $entry.existingSecret -}}{{- $entry.existingSecret -}}
-{{- else if has .entry (list "inferenceToken" "linkKeys") -}}
+{{- else if eq .entry "inferenceToken" -}}
+{{- else if and (eq .entry "linkKeys") $secrets.existingSecret -}}
 {{- else if $secrets.existingSecret -}}{{- $secrets.existingSecret -}}
 {{- else if $secrets.generate -}}{{- include "vision.generatedName" .root -}}
 {{- end -}}
@@ -21,11 +22,11 @@
 adminToken apiKeyPeppers streamUrlKey tasksCursorKeys resultsCursorKeys gatewayServiceKey tasksServiceKey imagesServiceKey resultsServiceKey servicePublicKeys
 {{- end -}}
 
-{{/* Whether any entry is left to the generated Secret. */}}
+{{/* Whether any entry is left to the generated Secret. Without link keys no links are created, so they are not needed. */}}
 {{- define "vision.generates" -}}
 {{- $root := . -}}
 {{- if .Values.secrets.generate -}}
-{{- range splitList " " (include "vision.neededSecrets" .) -}}
+{{- range append (splitList " " (include "vision.neededSecrets" .)) "linkKeys" -}}
 {{- if eq (include "vision.secretOf" (dict "root" $root "entry" .)) (include "vision.generatedName" $root) -}}x{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -66,7 +67,8 @@ render, so that the Secret and the annotations that follow it agree.
   "apiKeyPeppers" (printf "1:%s" (randBytes 32))
   "streamUrlKey" (printf "1:%s" (randBytes 32))
   "tasksCursorKeys" (printf "1:%s" (randBytes 32))
-  "resultsCursorKeys" (randAlphaNum 48) -}}
+  "resultsCursorKeys" (randAlphaNum 48)
+  "linkKeys" (printf "1:%s" (randBytes 32)) -}}
 {{- $public := list -}}
 {{- range $service := list "gateway" "tasks" "images" "results" -}}
 {{- $pair := include "vision.keyPair" . | fromJson -}}

@@ -90,6 +90,8 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     PROBES_PER_MINUTE: '6000',
     STREAM_PROBES_PER_MINUTE: '6000',
     PROBE_TOTAL_MS: '5000',
+    // The system of one's own shows what there is; elsewhere each subject turns it on.
+    SNAPSHOTS_DEFAULT: 'tracks',
     INFERENCE_URL: urlOf(settings, 'inference'),
     ...(settings.observe ? observed : {}),
     ...env,

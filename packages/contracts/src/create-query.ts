@@ -13,6 +13,20 @@ export const createQuery = z.strictObject({
     ),
 });
 
+/** Whether images of a video are created and stored for its caller. */
+export const snapshotMode = z.enum(['off', 'tracks']).meta({ id: 'SnapshotMode' });
+
+/** The query of the operations that create a video task. */
+export const createVideoQuery = createQuery.extend({
+  snapshots: snapshotMode
+    .optional()
+    .describe(
+      'Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from ' +
+        'beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the ' +
+        'request: a repeat with another value is rejected.',
+    ),
+});
+
 /**
  * Begins the text that two requests with one Idempotency-Key are compared by. Without parameters it is the text of
  * releases that know none, so that keys of before an upgrade still match.
@@ -27,3 +41,5 @@ export function meaningPrefix(query: CreateQuery): string {
 }
 
 export type CreateQuery = z.infer<typeof createQuery>;
+export type CreateVideoQuery = z.infer<typeof createVideoQuery>;
+export type SnapshotMode = z.infer<typeof snapshotMode>;

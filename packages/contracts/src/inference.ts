@@ -42,6 +42,13 @@ export const newJob = z
     scene_code: z.string().min(1),
     lower_bound: z.number().min(0).max(1).describe('Detections below it are not published'),
     source: jobSource,
+    snapshots: z
+      .literal('tracks')
+      .optional()
+      .describe(
+        'Images of the video can be asked for. Sent only to a backend whose `features` name `snapshots`; left out: none ' +
+          'are decoded or stored',
+      ),
   })
   .meta({ id: 'NewJob' });
 
@@ -96,6 +103,17 @@ export const capacityReply = z
       .describe('Optional parts of this contract that the backend has; left out: none. Unknown names are ignored'),
   })
   .meta({ id: 'BackendCapacity' });
+
+/** A frame of a live stream as an image. */
+export const jobSnapshot = z
+  .object({
+    frame_time_ms: z.int().min(0).describe('Time of the frame, as that of result frames'),
+    width: z.int().min(1),
+    height: z.int().min(1),
+    media_type: z.literal('image/jpeg'),
+    data: z.base64().max(16_000_000).describe('The image, in base64'),
+  })
+  .meta({ id: 'JobSnapshot' });
 
 export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
 
@@ -170,6 +188,7 @@ export type JobSource = z.infer<typeof jobSource>;
 export type NewJob = z.infer<typeof newJob>;
 export type JobStatus = z.infer<typeof jobStatus>;
 export type Job = z.infer<typeof job>;
+export type JobSnapshot = z.infer<typeof jobSnapshot>;
 export type Detection = z.infer<typeof detection>;
 export type NewStreamProbe = z.infer<typeof newStreamProbe>;
 export type Snapshot = z.infer<typeof snapshot>;

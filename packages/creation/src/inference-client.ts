@@ -1,13 +1,22 @@
 import { httpUrl, millis, tokens } from '@vision/shared/config';
 import { listBackendDifferences } from '@vision/contracts/audit';
 import type { Difference } from '@vision/contracts/audit';
-import { activeJobs, activeJobsPath, capacityReply, healthReply, job, jobList } from '@vision/contracts/inference';
-import type { ActiveJobs, CapacityReply, HealthReply, Job, NewJob } from '@vision/contracts/inference';
+import {
+  activeJobs,
+  activeJobsPath,
+  capacityReply,
+  healthReply,
+  job,
+  jobList,
+  jobSnapshot,
+  refusal,
+} from '@vision/contracts/inference';
+import type { ActiveJobs, CapacityReply, HealthReply, Job, JobSnapshot, NewJob } from '@vision/contracts/inference';
 import { pathTo } from '@vision/contracts/question';
 import { fail } from '@vision/contracts/errors';
 import { createBreaker } from '@vision/shared/http/breaker';
 import type { Breaker, BreakerState } from '@vision/shared/http/breaker';
-import { call } from '@vision/shared/http/call';
+import { bodyAs, call } from '@vision/shared/http/call';
 import type { CallReply, CallRequest } from '@vision/shared/http/call';
 import type { TokenSigner } from '@vision/shared/http/service-token';
 import { detect } from './inference/detect.ts';
@@ -57,6 +66,11 @@ export interface InferenceClient {
    */
   stopJob: (id: string) => Promise<{ job: Job; wasLive: boolean }>;
   /**
+   * The newest frame of a live job; `not_yet` when none came in time, `none` when the backend creates none for it.
+   * @throws AppError of kind `unavailable`; the reason of `signal` when aborted.
+   */
+  readSnapshot: (id: string, signal?: AbortSignal) => Promise<JobSnapshot | 'not_yet' | 'none'>;
+  /**
    * `unreadable` carries OP-TASK-REQUEST-INVALID `image_unreadable`. @throws AppError of kind `unavailable`
    * (OP-TASK-UPSTREAM-DOWN, OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE) when the backend is; the
    * reason of `signal` when aborted.
@@ -89,6 +103,8 @@ export interface InferenceClient {
 
 /** Longest wait for an answer to a read or a stop. */
 const READ_MS = 5_000;
+/** The backend waits some seconds for a frame. */
+const SNAPSHOT_MS = READ_MS + 3_000;
 
 export interface InferenceClientOptions {
   baseUrl: string | undefined;
@@ -139,6 +155,12 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       const reply = await unavailableOn(ask(breakers.stop, request));
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
+    async readSnapshot(id, signal) {
+      const path = `/v1/jobs/${encodeURIComponent(id)}/snapshot`;
+      const request = { operation: 'snapshot', method: 'POST', path, timeoutMs: SNAPSHOT_MS, signal } as const;
+      const reply = await unavailableOn(ask(breakers.read, request), signal);
+      return reply.status === 404 ? whyNoSnapshot(reply) : expectBody(jobSnapshot, reply);
+    },
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
     probeStream: (input) => probeStream(input, (request) => ask(breakers.probe, request)),
     async readDifferences() {
@@ -161,6 +183,10 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
     close: () => Object.values(breakers).forEach((breaker) => breaker.shutdown()),
   };
 }
+
+/** A backend without the operation knows no address of this kind. */
+const whyNoSnapshot = (reply: CallReply) =>
+  bodyAs(refusal, reply)?.reason === 'snapshot_not_yet' ? ('not_yet' as const) : ('none' as const);
 
 async function readActiveJobs(
   ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snapshotMode } from '@vision/contracts/create-query';
 import { count, httpUrl, list, loadConfig, millis, port, serviceConfig, tokens } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
@@ -56,6 +57,11 @@ export const configSchema = z.object({
   KEY_CACHE_MS: millis(5000)
     .refine((value) => value <= 10_000, 'revocation has to work within 10 s')
     .describe('Maximum time that an API key is accepted without asking the database again'),
+  SNAPSHOTS_DEFAULT: snapshotMode
+    .default('off')
+    .describe(
+      'Whether images of videos (`tracks`) are created for video tasks of subjects that have not set it: `off` or `tracks`',
+    ),
   SETTINGS_POLL_MS: count(1000).describe('Interval at which maintenance mode and changed limits are read'),
   AUTH_FAILURES_PER_MINUTE: count(120).describe('Invalid API keys that one client address may send per minute'),
   ADMIN_FAILURES_PER_MINUTE: count(10).describe(

@@ -134,6 +134,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
       openapiFile: config.OPENAPI_FILE,
       isTrustedProxy: parseTrusted(config.TRUSTED_PROXIES),
       keyCheckMs: config.KEY_CACHE_MS,
+      snapshotsDefault: config.SNAPSHOTS_DEFAULT,
     },
   };
 }

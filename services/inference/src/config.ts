@@ -72,6 +72,13 @@ const videoConfig = {
   ),
   SAMPLE_FPS: z.coerce.number().min(0.2).max(30).default(5).describe('Frames sampled per second of video'),
   DECODE_MAX_SIDE: count(1280).describe('Maximum longest side of a decoded frame of a live stream, in pixels'),
+  SNAPSHOT_MAX_SIDE: z.coerce
+    .number()
+    .int()
+    .min(16)
+    .max(4096)
+    .default(1280)
+    .describe('Maximum longest side of a snapshot of a video, in pixels'),
   SOURCE_OPEN_MS: millis(10_000).describe('Timeout of a connection to a live stream'),
   SOURCE_NO_FRAME_MS: millis(20_000).describe('Time without a frame after which a live stream is reconnected'),
   SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live stream has failed'),

@@ -95,6 +95,13 @@ export const jobMetrics = {
     meaning: 'Live streams that were read for a probe. `saturated`: refused because every slot was taken',
     labels: { outcome: [...streamProbeProblems, 'frame', 'scene_unknown', 'saturated', 'unavailable'] },
   }),
+  snapshots: counter('vision.snapshots', {
+    meaning:
+      'Snapshots of live streams: stored because the newest frame was asked for, not stored because of a failure, or ' +
+      'left out because they came too long after their frame. Frames do not depend on them',
+    unit: '{snapshot}',
+    labels: { outcome: ['stored', 'not_stored', 'late'] },
+  }),
   retries: counter('vision.source.retries', {
     meaning: 'Connections to live sources that were lost',
     labels: { scene, reason: 'a word of the code' },

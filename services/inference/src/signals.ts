@@ -152,6 +152,7 @@ function jobSignals(logger: Logger) {
   const fenced = createCounter(jobMetrics.fenced);
   const reports = createCounter(jobMetrics.reports);
   const probes = createCounter(jobMetrics.probes);
+  const snapshots = createCounter(jobMetrics.snapshots);
   const watched = new Set<() => SourceState>();
   observe(jobMetrics.sources, (tell) => {
     const states = [...watched].map((stateOf) => stateOf());
@@ -194,6 +195,7 @@ function jobSignals(logger: Logger) {
       if (count > 0) reports.add(count, { outcome });
     },
     streamProbed: (outcome: (typeof jobMetrics.probes.labels.outcome)[number]) => probes.add(1, { outcome }),
+    snapshots: (outcome: (typeof jobMetrics.snapshots.labels.outcome)[number]) => snapshots.add(1, { outcome }),
     /** Counts a live source by its state until the returned function is called. */
     sourceWatched: (stateOf: () => SourceState) => {
       watched.add(stateOf);

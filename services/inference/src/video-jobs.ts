@@ -41,6 +41,7 @@ import { createWorker } from './jobs/worker.ts';
 import { processorTimeByGroup, processorWaitByGroup } from './sandbox/processor-time.ts';
 import { auditJobs } from './use-cases/audit-jobs.ts';
 import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
+import { createLiveSnapshots } from './use-cases/live-snapshots.ts';
 import { createProgressNotes } from './use-cases/progress-notes.ts';
 import { createLiveCosts } from './use-cases/live-costs.ts';
 
@@ -82,6 +83,8 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     addresses: createSourceAddresses(createStreamPolicy(config), { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
+    liveSnapshots: createLiveSnapshots({ db, signals }),
+    snapshotWaits: new Map(),
     frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
     sourceReports: createSourceReports({ producer: createProducer(kafka), signals }),
@@ -116,7 +119,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     stopWorker: () => worker.stop(),
     stopClients: async () => {
       await Promise.all(background.map((part) => part.stop()));
-      await Promise.all([producer.stop(), deps.sourceReports.stop()]);
+      await Promise.all([producer.stop(), deps.sourceReports.stop(), deps.liveSnapshots.stop()]);
       await files.stop();
       store.close();
       await db.destroy();
@@ -207,6 +210,7 @@ function settingsOf(config: VideoConfig, detectionThreads: number): Settings {
       killGraceMs: config.FFMPEG_KILL_GRACE_MS,
     },
     decodeMaxSide: config.DECODE_MAX_SIDE,
+    snapshotMaxSide: config.SNAPSHOT_MAX_SIDE,
     shortageRetryMs: config.SHORTAGE_RETRY_MS,
     framesAtOnce: detectionThreads + FRAMES_IN_RESERVE,
     jobsPerWorker: config.JOBS_PER_WORKER,

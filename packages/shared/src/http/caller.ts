@@ -1,4 +1,5 @@
 import type { SubjectLimits } from '@vision/contracts/limits';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { KeyScope } from '@vision/contracts/scopes';
 
 /** Who asks, as proven by the token of the previous hop. */
@@ -9,6 +10,8 @@ export interface Caller {
   limits?: SubjectLimits | undefined;
   /** Scopes of the API key; absent: all. */
   scopes?: readonly KeyScope[] | undefined;
+  /** Setting of the subject for new video tasks; absent: off. */
+  snapshots?: SnapshotMode | undefined;
   /** Set while an operator keeps new work out. */
   maintenance?: { reason: string } | undefined;
 }

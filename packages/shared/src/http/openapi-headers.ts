@@ -47,6 +47,10 @@ export const headerDocs = {
     description: 'Strong entity tag of the content',
     schema: { type: 'string' as const, example: '"019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10"' },
   },
+  'X-Frame-Time-Ms': {
+    description: 'Time of the frame, as `frame_time_ms` of result frames: Unix time in milliseconds',
+    schema: { type: 'integer' as const, minimum: 0, example: 1773563400000 },
+  },
   'X-Accel-Buffering': {
     description: 'Tells proxies not to buffer the response',
     schema: { type: 'string' as const, enum: ['no'] },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from '../config.ts';
 import { callers } from '@vision/contracts/allowed-calls';
 import type { Callee, CallingService } from '@vision/contracts/allowed-calls';
+import { snapshotMode } from '@vision/contracts/create-query';
 import { keyScopes } from '@vision/contracts/scopes';
 import { subjectLimits } from '@vision/contracts/limits';
 import type { PublicKey, SigningKey } from '../service-keys.ts';
@@ -42,8 +43,8 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
     throw new ConfigError(`SERVICE_PUBLIC_KEYS has no key for SERVICE_KEY of ${issuer}`);
   const tokens = createRecent<string>(REMEMBERED);
   // Both dates are of one look at the clock: when a second ended between two, the token claimed one too much.
-  const make = async (audience: Callee, { subject, limits, scopes, maintenance }: Behalf, issuedAtS: number) =>
-    new SignJWT({ limits, scopes, maintenance })
+  const make = async (audience: Callee, { subject, ...vouched }: Behalf, issuedAtS: number) =>
+    new SignJWT(claimsOf(vouched))
       .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: key.kid })
       .setSubject(subject)
       .setIssuer(issuer)
@@ -53,8 +54,7 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
       .sign(key.key);
   return {
     sign: async (audience, behalf) => {
-      const { subject, limits, scopes, maintenance } = behalf;
-      const claims = JSON.stringify([audience, subject, limits, scopes, maintenance]);
+      const claims = JSON.stringify([audience, behalf.subject, claimsOf(behalf)]);
       const known = tokens.get(claims);
       if (known !== undefined) return known;
       const fromMs = Date.now();
@@ -64,6 +64,14 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
     },
   };
 }
+
+/** What a token says beside its subject. */
+const claimsOf = ({ limits, scopes, snapshots, maintenance }: Omit<Behalf, 'subject'>) => ({
+  limits,
+  scopes,
+  snapshots,
+  maintenance,
+});
 
 /** What is wrong with a token, in words that may be counted. */
 export type TokenFault =
@@ -103,12 +111,12 @@ export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): 
       clockTolerance: CLOCK_TOLERANCE_S,
       maxTokenAge: LIFETIME_S,
     });
-    const { sub, iss, limits, scopes, maintenance, iat, exp } = claims.parse(payload);
+    const { sub, iss, limits, scopes, snapshots, maintenance, iat, exp } = claims.parse(payload);
     if (payload.aud !== audience) throw new TokenError('audience');
     // Every service signs in its own name only.
     if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
     if (exp - iat > LONGEST_S) throw new TokenError('claims');
-    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, scopes, maintenance };
+    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, scopes, snapshots, maintenance };
     verified.set(token, caller, { fromMs: (iat - CLOCK_TOLERANCE_S) * 1000, untilMs: exp * 1000 });
     return caller;
   };
@@ -134,6 +142,8 @@ const claims = z.object({
     .array(z.string())
     .transform((scopes) => keyScopes.filter((scope) => scopes.includes(scope)))
     .optional(),
+  // A mode of a later release creates no images here.
+  snapshots: snapshotMode.optional().catch(undefined),
   maintenance: z.object({ reason: z.string() }).optional(),
 });
 

@@ -35,6 +35,8 @@ export interface ScriptedBackend {
   onSubmit: (job: NewJob) => SubmitMode;
   onDetect: () => DetectMode;
   onStop: (jobId: string) => 'answer' | 'hang';
+  /** Answers a request for the newest frame; undefined for a backend without this operation. */
+  onSnapshot: ((jobId: string) => { status: number; body: unknown }) | undefined;
   /** The answer of its health check. */
   isWell: boolean;
   /** Whether its answers name the attempt of a job. */
@@ -76,6 +78,7 @@ export async function startScriptedBackend(port = 0): Promise<ScriptedBackend> {
     onSubmit: () => 'accept',
     onDetect: () => 'ok',
     onStop: () => 'answer',
+    onSnapshot: undefined,
     isWell: true,
     tellsAttempt: false,
     onStarted: () => undefined,
@@ -113,6 +116,10 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
     backend.questions += 1;
     json(res, 200, { jobs: known(backend, url.searchParams.get('ids') ?? '') });
   } else if (action === 'stop') stop(backend, jobId, res);
+  else if (action === 'snapshot') {
+    const told = backend.onSnapshot?.(jobId) ?? { status: 404, body: 'Cannot POST' };
+    json(res, told.status, told.body);
+  }
   else {
     const job = backend.jobs.get(jobId);
     json(res, job ? 200 : 404, job ? shown(backend, job) : {});

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { KeyScope } from '@vision/contracts/scopes';
 import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
 import type { LimitOverrides } from '../domain/limits.ts';
@@ -9,6 +10,8 @@ export interface KeyRecord extends KeyDigest {
   /** Milliseconds until the key expires; undefined when it does not. */
   expiresInMs: number | undefined;
   overrides: LimitOverrides;
+  /** What the subject has set; undefined: the default applies. */
+  snapshots: SnapshotMode | undefined;
   /** undefined: all scopes. */
   scopes: KeyScope[] | undefined;
 }
@@ -37,12 +40,13 @@ export async function insertKey(db: Knex, key: { keyId: string } & KeyPurpose & 
   return inserted;
 }
 
-/** Those of the keys that exist and are neither revoked nor expired, with the limits of their subjects, by id. */
+/** Those of the keys that exist and are neither revoked nor expired, with limits and settings of their subjects, by id. */
 export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select k.key_id, k.subject, k.digest, k.pepper_version, k.scopes, l.overrides,
+    `select k.key_id, k.subject, k.digest, k.pepper_version, k.scopes, l.overrides, s.snapshots,
             (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms
        from api_keys k left join subject_limits l on l.subject = k.subject
+            left join subject_settings s on s.subject = k.subject
       where k.key_id = any(:keyIds) and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
     { keyIds: [...keyIds] },
   );
@@ -105,6 +109,7 @@ function toRecord(row: KeyRow): KeyRecord {
     digest: row.digest,
     pepperVersion: row.pepper_version,
     overrides: row.overrides ?? {},
+    snapshots: row.snapshots ?? undefined,
     scopes: row.scopes ?? undefined,
     expiresInMs: row.expires_in_ms ?? undefined,
   };
@@ -116,6 +121,7 @@ interface KeyRow {
   digest: Buffer;
   pepper_version: number;
   overrides: LimitOverrides | null;
+  snapshots: SnapshotMode | null;
   scopes: KeyScope[] | null;
   expires_in_ms: number | null;
 }

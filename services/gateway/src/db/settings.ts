@@ -1,6 +1,12 @@
 import type { Knex } from 'knex';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { LimitOverrides } from '../domain/limits.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
+
+interface SettingsRow {
+  subject: string;
+  snapshots: SnapshotMode | null;
+}
 
 interface LimitsRow {
   subject: string;
@@ -9,7 +15,7 @@ interface LimitsRow {
 
 export interface RecentChanges {
   maintenance: Maintenance;
-  /** Subjects whose limits changed a moment ago. */
+  /** Subjects whose limits or settings changed a moment ago. */
   subjects: string[];
   /** Keys revoked or given an end a moment ago. */
   keyIds: string[];
@@ -21,7 +27,9 @@ export async function readRecentChanges(db: Knex): Promise<RecentChanges> {
     rows: { enabled: boolean; reason: string; subjects: string[]; key_ids: string[] }[];
   }>(
     `select m.enabled, m.reason,
-            array(select subject from subject_limits where updated_at > now() - interval '10 seconds') as subjects,
+            array(select subject from subject_limits where updated_at > now() - interval '10 seconds'
+                  union
+                  select subject from subject_settings where updated_at > now() - interval '10 seconds') as subjects,
             array(select key_id from api_keys where revoked_at > now() - interval '10 seconds') as key_ids
        from maintenance m`,
   );
@@ -58,4 +66,15 @@ export async function writeOverrides(tx: Knex, subject: string, overrides: Limit
   await tx('subject_limits')
     .where({ subject })
     .update({ overrides: JSON.stringify(overrides), updated_at: tx.raw('clock_timestamp()') });
+}
+
+/** What a subject has set; undefined when it has set nothing. */
+export async function readSnapshotMode(db: Knex, subject: string): Promise<SnapshotMode | undefined> {
+  const row = await db<SettingsRow>('subject_settings').where({ subject }).first('snapshots');
+  return row?.snapshots ?? undefined;
+}
+
+export async function writeSnapshotMode(tx: Knex, subject: string, snapshots: SnapshotMode): Promise<void> {
+  const updated_at = tx.raw('clock_timestamp()');
+  await tx('subject_settings').insert({ subject, snapshots, updated_at }).onConflict('subject').merge();
 }

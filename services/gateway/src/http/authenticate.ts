@@ -25,6 +25,7 @@ export function admit(deps: AdmissionDeps): RequestHandler {
       issuer: 'gateway',
       limits: holder.limits,
       scopes: holder.scopes,
+      snapshots: holder.snapshots ?? deps.settings.snapshotsDefault,
       maintenance: maintenance?.enabled ? { reason: maintenance.reason } : undefined,
     };
     await takeToken(deps, holder, res);

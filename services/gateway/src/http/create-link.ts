@@ -7,7 +7,9 @@ import { linkedPathOf } from './linked-path.ts';
 
 const body = z
   .strictObject({
-    path: z.string().max(2048).describe('Path to share: `/v1/vision/tasks/{task_id}/video`, without a query'),
+    path: z.string().max(2048).describe(
+        'Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot`',
+      ),
     expires_in_s: z.int().min(LINK_SECONDS.least).max(LINK_SECONDS.most).describe('Seconds that the link is valid for'),
   })
   .meta({ id: 'NewLink' });
@@ -27,7 +29,7 @@ export const createLinkRoute = ({ linkBox }: Pick<Deps, 'linkBox'>) =>
       path: '/v1/vision/links',
       summary: 'Creates a link that needs no API key',
       description:
-        'The link reads one path for clients that cannot send a header, such as `<video>`. Everyone who has it can ' +
+        'The link reads one path for clients that cannot send a header, such as `<video>` and `<img>`. Everyone who has it can ' +
         'read the path until it expires or the API key that created it is revoked.',
       tag: 'Links',
       audience: 'public',
@@ -59,6 +61,9 @@ export const createLinkRoute = ({ linkBox }: Pick<Deps, 'linkBox'>) =>
   );
 
 const pathInvalid = () =>
-  fail.requestInvalid('link_path_invalid', 'A link can be created for /v1/vision/tasks/{task_id}/video only.', {
-    field: 'path',
-  });
+  fail.requestInvalid(
+    'link_path_invalid',
+    'A link can be created for the video or the live snapshot of a task only: /v1/vision/tasks/{task_id}/video or ' +
+      '/v1/vision/tasks/{task_id}/live-snapshot.',
+    { field: 'path' },
+  );

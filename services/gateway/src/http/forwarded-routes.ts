@@ -58,6 +58,13 @@ export const forwarded: Forwarded[] = [
     owner: 'tasks',
     slot: 'stream_probes',
   },
+  {
+    operation: 'getLiveSnapshot',
+    method: 'get',
+    path: '/v1/vision/tasks/{task_id}/live-snapshot',
+    owner: 'tasks',
+    isLinkable: true,
+  },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   { operation: 'listTracks', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks', owner: 'results' },

@@ -13,6 +13,7 @@ import { refuseOddHeaders } from './refuse-odd-headers.ts';
 type LinkDeps = ForwardDeps & Pick<Deps, 'keyCache' | 'limiter' | 'linkBox' | 'settings' | 'throttle'>;
 
 const mediaTypes = ['video/mp4', 'video/quicktime'];
+const allMediaTypes = [...mediaTypes, 'image/jpeg'];
 
 export const getLinkRoute = (deps: LinkDeps) =>
   route(
@@ -28,13 +29,15 @@ export const getLinkRoute = (deps: LinkDeps) =>
       // Of any form: every token that opens nothing is refused in the same way.
       params: z.object({ token: z.string().describe('Token of the link') }),
       responses: {
-        200: { description: 'Content', mediaTypes, headers: ['Accept-Ranges', 'ETag'] },
+        200: { description: 'Content', mediaTypes: allMediaTypes, headers: ['Accept-Ranges', 'ETag'] },
         206: { description: 'Requested range', mediaTypes, headers: ['Accept-Ranges', 'Content-Range', 'ETag'] },
         304: { description: 'Not modified', headers: ['ETag'] },
       },
       refusalExamples: () => [
         linkInvalid(),
         fail.notFound('The video of the task is no longer stored.', 'video_not_found'),
+        fail.notFound('The task was created without snapshots.', 'snapshots_off'),
+        fail.notFound('No frame of the stream arrived in time; retry in some seconds.', 'snapshot_not_yet'),
         fail.rangeUnsatisfiable(146_515),
         fail.rateLimited('rate_exceeded', 1, { limit: 'requests' }),
         fail.rateLimited('too_many_in_flight', 1, { limit: 'video_downloads', allowed: 4 }),

@@ -5,6 +5,7 @@ import { adminRoutes } from './admin/routes.ts';
 import { createLinkRoute } from './create-link.ts';
 import { getLinkRoute } from './get-link.ts';
 import { listScenesRoute } from './list-scenes.ts';
+import { getSettingsRoute, putSettingsRoute } from './subject-settings.ts';
 import { openapiDocumentRoute } from './openapi-document.ts';
 
 /** What callers may ask: answered here, or passed on. */
@@ -14,7 +15,14 @@ export function publicRoutes(deps: Deps): Route[] {
 
 /** Public operations that the gateway answers itself. */
 function ownRoutes(deps: Deps): Route[] {
-  return [listScenesRoute(deps), createLinkRoute(deps), getLinkRoute(deps), openapiDocumentRoute(deps.settings)];
+  return [
+    listScenesRoute(deps),
+    getSettingsRoute(deps),
+    putSettingsRoute(deps),
+    createLinkRoute(deps),
+    getLinkRoute(deps),
+    openapiDocumentRoute(deps.settings),
+  ];
 }
 
 /** Everything that the gateway declares, on both listeners. */

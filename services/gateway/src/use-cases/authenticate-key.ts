@@ -1,3 +1,4 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { KeyScope } from '@vision/contracts/scopes';
 import type { SubjectLimits } from '@vision/contracts/limits';
 import { AppError, fail } from '@vision/contracts/errors';
@@ -12,6 +13,8 @@ export interface KeyHolder {
   keyId: string;
   subject: string;
   limits: SubjectLimits;
+  /** What the subject has set; undefined: the default applies. */
+  snapshots?: SnapshotMode | undefined;
   /** undefined: all scopes. */
   scopes: KeyScope[] | undefined;
 }
@@ -28,7 +31,8 @@ export async function authenticateKey(deps: AuthenticateDeps, presented: string,
     throw await refuseGuess(deps, network);
   }
   deps.keyUse.note(keyId, presented, record);
-  return { keyId, subject: record.subject, limits: effectiveLimits(record.overrides), scopes: record.scopes };
+  const { subject, overrides, scopes, snapshots } = record;
+  return { keyId, subject, limits: effectiveLimits(overrides), scopes, snapshots };
 }
 
 /** Whether a key that was accepted still is. One that cannot be checked is not. */

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { Logger } from '@vision/shared/logger';
 import type { Scenes } from '@vision/shared/scenes';
@@ -59,4 +60,6 @@ interface Settings {
   isTrustedProxy: IsTrusted;
   /** Interval at which the key of an open stream is checked, in milliseconds. */
   keyCheckMs: number;
+  /** Snapshots of video tasks for subjects that have not set it. */
+  snapshotsDefault: SnapshotMode;
 }

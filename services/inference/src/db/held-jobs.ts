@@ -27,6 +27,8 @@ export interface HeldJobRow {
   status: JobStatus;
   /** What is left of its lease. */
   leaseLeftMs: number;
+  /** For how much longer its newest frame is wanted; null: it was not asked for. */
+  snapshotWantedMs: number | null;
 }
 
 /** A lease is extended when less than this share of it is left: each extension is an entry in an index. */
@@ -57,7 +59,9 @@ const HELD = `
   with held as (
     select * from unnest(:ids::uuid[], :attempts::int[], :claims::uuid[], :published::bigint[], :lastSeqs::bigint[],
                          :lastTimes::bigint[]) as held (job_id, attempt, claim, published, last_seq, last_time_ms))`;
-const COLUMNS = `job_id as "jobId", attempt, claim, status, (extract(epoch from lease_until - now()) * 1000)::float8 as "leaseLeftMs"`;
+const COLUMNS = `job_id as "jobId", attempt, claim, status,
+  (extract(epoch from lease_until - now()) * 1000)::float8 as "leaseLeftMs",
+  (extract(epoch from snapshot_wanted_until - now()) * 1000)::float8 as "snapshotWantedMs"`;
 const SAME = 'jobs.job_id = held.job_id and jobs.attempt = held.attempt and jobs.claim = held.claim';
 const RENEW = `${HELD},
   written as (
@@ -71,11 +75,11 @@ const RENEW = `${HELD},
       from held
      where ${SAME}
        and (held.published is not null or jobs.lease_until < now() + make_interval(secs => :freshS))
-    returning jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until),
+    returning jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until, jobs.snapshot_wanted_until),
   seen as (
     select * from written
     union all
-    select jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until
+    select jobs.job_id, jobs.attempt, jobs.claim, jobs.status, jobs.lease_until, jobs.snapshot_wanted_until
       from jobs join held on ${SAME}
      where held.published is null and jobs.lease_until >= now() + make_interval(secs => :freshS))
   select ${COLUMNS} from seen`;

@@ -26,6 +26,7 @@ export interface JobRow {
   frames_partition: number | null;
   drops: Record<string, number>;
   strikes: number[];
+  snapshots: boolean;
   behind_since: Date | null;
   ending: StoredEnding | null;
   error: string | null;
@@ -36,7 +37,15 @@ export interface JobRow {
 /** A job nobody has worked on yet. */
 export type SubmittedJob = Pick<
   JobRecord,
-  'jobId' | 'fingerprint' | 'sceneCode' | 'lowerBound' | 'calibration' | 'source' | 'traceparent' | 'tracestate'
+  | 'jobId'
+  | 'fingerprint'
+  | 'sceneCode'
+  | 'lowerBound'
+  | 'calibration'
+  | 'source'
+  | 'hasSnapshots'
+  | 'traceparent'
+  | 'tracestate'
 >;
 
 export async function findJobs(db: Knex, ids: readonly string[]): Promise<JobRecord[]> {
@@ -71,6 +80,7 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
     stream_url: isStream ? source.sealedUrl : null,
     pinned_address: isStream ? (source.pinnedAddress ?? null) : null,
     status: 'queued',
+    snapshots: job.hasSnapshots,
     traceparent: job.traceparent,
     tracestate: job.tracestate,
   };
@@ -172,6 +182,7 @@ export function toRecord(row: JobRow): JobRecord {
     ending: row.ending ?? undefined,
     error: row.error ?? undefined,
     strikes: row.strikes.length,
+    hasSnapshots: row.snapshots,
     traceparent: row.traceparent,
     tracestate: row.tracestate,
   };

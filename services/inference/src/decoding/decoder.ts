@@ -2,7 +2,11 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Stream } from 'node:stream';
 import { createMessageReader } from './ffmpeg-reasons.ts';
 import type { Geometry, Video } from './ffmpeg-reasons.ts';
+import { readRecords } from './frame-records.ts';
+import type { RecordQueue } from './frame-records.ts';
 import { createPuller } from './pull.ts';
+import { readSnapshots } from './read-snapshots.ts';
+import type { DecodedSnapshot } from './read-snapshots.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import { killGroup } from '../sandbox/kill-group.ts';
@@ -41,6 +45,13 @@ export interface DecoderOptions {
   cpuSeconds?: number | undefined;
   niceness?: number | undefined;
   listener?: Pick<DecoderListener, 'sees'> | undefined;
+  /** Takes the images of the second output, which the arguments then have to name. */
+  snapshots?: SnapshotUse | undefined;
+}
+
+export interface SnapshotUse {
+  maxSide: number;
+  onSnapshot: (snapshot: DecodedSnapshot) => void;
 }
 
 /** Who measures what decoding costs. */
@@ -56,29 +67,42 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
   const readable = file === undefined ? [] : [file];
   const { cpuSeconds, niceness } = options;
   const program = { program: 'ffmpeg', args, readable, cpuSeconds, niceness };
-  const descriptors = [options.input ?? 'ignore', 'pipe', 'pipe', 'pipe'] as const;
+  const more = options.snapshots ? (['pipe', 'pipe'] as const) : [];
+  const descriptors = [options.input ?? 'ignore', 'pipe', 'pipe', 'pipe', ...more] as const;
   const child = sandbox.spawn(program, descriptors) as ChildProcessByStdio<null, Readable, Readable>;
   const geometry = Promise.withResolvers<Geometry | undefined>();
+  const snapshotSize = Promise.withResolvers<{ width: number; height: number } | undefined>();
   const messages = createMessageReader((found) => {
     options.listener?.sees(found);
     geometry.resolve(found);
-  });
+  }, snapshotSize.resolve);
   child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
   // A pipe breaks when either side ends; the outcome below tells why.
   child.stdout.on('error', () => undefined);
   const pull = createPuller(child.stdout);
   const records = readRecords(child.stdio[3] as Readable);
+  const pipes = [child.stdout];
+  if (options.snapshots) {
+    const { maxSide, onSnapshot } = options.snapshots;
+    const [pixels, records] = child.stdio.slice(4, 6) as unknown as [Readable, Readable];
+    readSnapshots({ pixels, records, size: snapshotSize.promise, maxSide }, onSnapshot);
+    pipes.push(pixels, records);
+  }
+  const closePipes = () => pipes.forEach((pipe) => pipe.destroy());
 
   const outcome = new Promise<SourceReason | undefined>((resolve) => {
     child.once('error', () => resolve('decoder_failed'));
     child.once('close', (code) => resolve(code === 0 ? undefined : (messages.reason() ?? 'decoder_failed')));
-  }).finally(() => geometry.resolve(undefined));
+  }).finally(() => {
+    geometry.resolve(undefined);
+    snapshotSize.resolve(undefined);
+  });
 
   let isStopped = false;
   const stop = async () => {
     isStopped = true;
     const isGone = () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-    child.stdout.destroy();
+    closePipes();
     if (!isGone()) {
       killGroup(child, 'SIGTERM');
       const timer = setTimeout(() => killGroup(child, 'SIGKILL'), options.killGraceMs);
@@ -96,7 +120,7 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
       }
     } finally {
       // A pipe that is not read to its end stays open, and the process then never counts as closed.
-      child.stdout.destroy();
+      closePipes();
     }
   }
   return { processGroup: child.pid, frames, outcome, stop };
@@ -120,45 +144,4 @@ async function* readFrames(
     if (data === undefined) return;
     yield { ptsMs: record.ptsMs, image: { width, height }, pixels: { width: scaledWidth, height: scaledHeight, data } };
   }
-}
-
-/** The records of descriptor 3. They are a few bytes each and cannot run ahead of the pixels by more than a pipe. */
-function readRecords(stream: Readable): RecordQueue {
-  const waiting: FrameRecord[] = [];
-  let rest = '';
-  let news = Promise.withResolvers<void>();
-  let isEnded = false;
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const found = /^frame:(\d+)\s+pts:(-?\d+)\s/.exec(line);
-      if (found) waiting.push({ number: Number(found[1]), ptsMs: Number(found[2]) });
-    }
-    news.resolve();
-  });
-  const end = () => {
-    isEnded = true;
-    news.resolve();
-  };
-  stream.on('end', end).on('close', end).on('error', end);
-  return {
-    next: async () => {
-      while (waiting.length === 0 && !isEnded) {
-        news = Promise.withResolvers();
-        await news.promise;
-      }
-      return waiting.shift();
-    },
-  };
-}
-
-interface FrameRecord {
-  number: number;
-  ptsMs: number;
-}
-
-interface RecordQueue {
-  next: () => Promise<FrameRecord | undefined>;
 }

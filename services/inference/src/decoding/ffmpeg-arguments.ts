@@ -2,6 +2,7 @@ import type { FrameFit } from '../domain/frame-fit.ts';
 import type { Turn } from '../domain/mp4/turn.ts';
 import type { LiveFormat } from '../inputs/messages.ts';
 import { inputArguments } from './input-arguments.ts';
+import { SNAPSHOT_SCALER } from './ffmpeg-reasons.ts';
 import { scaleExpression } from './scale-expression.ts';
 
 /** Which frames are taken from a video and how large they come. */
@@ -22,6 +23,8 @@ export interface LiveSampling {
   fps: number;
   /** How large the frames come; every fit has a bound, so memory has one. */
   fit: FrameFit;
+  /** One frame a second also comes in the size of a snapshot, by a second output. */
+  snapshots?: { maxSide: number } | undefined;
 }
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
@@ -61,10 +64,13 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
   ].flat();
 }
 
-/** The same for a live source, which comes through standard input. Timestamps are the stream's own. */
+/**
+ * The same for a live source, which comes through standard input. Timestamps are the stream's own. Snapshots go to
+ * descriptor 4, raw as the frames are, so that nothing has to parse what a decoder wrote; their records to 5.
+ */
 export function liveArguments(format: LiveFormat, sampling: LiveSampling): string[] {
-  const { fps, fit } = sampling;
-  const select = `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
+  const { fps, fit, snapshots } = sampling;
+  const select = [`select='${firstOfInterval(fps)}'`];
   return [
     COMMON,
     LIMITS,
@@ -73,7 +79,7 @@ export function liveArguments(format: LiveFormat, sampling: LiveSampling): strin
     ['-flags', 'low_delay'],
     ['-threads', '1'],
     inputArguments(format),
-    outputArguments([`select='${select}'`], scaleExpression(fit)),
+    snapshots ? bothOutputs(select, fit, snapshots) : outputArguments(select, scaleExpression(fit)),
   ].flat();
 }
 
@@ -88,26 +94,60 @@ export function intervalNumber(timeMs: number, fps: number): number {
  * our own is printed and no other, so the stream's metadata cannot write records.
  */
 function outputArguments(before: string[], scale: string): string[] {
-  const filters = [
-    ...before,
-    // As pictures are scaled; for smaller frames its kernel grows, so nothing flickers in between.
-    `scale=${scale}:flags=bilinear`,
-    'format=rgb24',
-    'settb=1/1000',
-    'metadata=mode=add:key=sample:value=1',
-    'metadata=mode=print:key=sample:direct=1:file=pipe\\\\:3',
-  ];
+  const filters = [...before, ...pixelFilters(`scale=${scale}`, 3)];
   return [
     ['-map', '0:V:0'],
     ['-an', '-sn', '-dn'],
     ['-vf', filters.join(',')],
     ['-filter_threads', '1'],
+    rawOutput(1),
+  ].flat();
+}
+
+/** Every snapshot is a sampled frame in another size, so both have the same time. */
+function bothOutputs(select: string[], fit: FrameFit, { maxSide }: { maxSide: number }): string[] {
+  const large = scaleExpression({ kind: 'longest_side', side: maxSide });
+  const frames = pixelFilters(`scale=${scaleExpression(fit)}`, 3);
+  const snapshots = [`select='${firstOfInterval(1)}'`, ...pixelFilters(`${SNAPSHOT_SCALER}=${large}`, 5)];
+  const graph = [
+    `[0:V:0]${[...select, 'split=2'].join(',')}[sampled][kept]`,
+    `[sampled]${frames.join(',')}[frames]`,
+    `[kept]${snapshots.join(',')}[snapshots]`,
+  ];
+  return [
+    ['-filter_complex', graph.join(';')],
+    ['-filter_complex_threads', '1'],
+    ['-map', '[frames]'],
+    rawOutput(1),
+    ['-map', '[snapshots]'],
+    rawOutput(4),
+  ].flat();
+}
+
+function pixelFilters(scaler: string, records: number): string[] {
+  return [
+    // As pictures are scaled; for smaller frames its kernel grows, so nothing flickers in between.
+    `${scaler}:flags=bilinear`,
+    'format=rgb24',
+    'settb=1/1000',
+    'metadata=mode=add:key=sample:value=1',
+    `metadata=mode=print:key=sample:direct=1:file=pipe\\\\:${records}`,
+  ];
+}
+
+function rawOutput(descriptor: number): string[] {
+  return [
     ['-fps_mode', 'passthrough'],
     ['-c:v', 'rawvideo'],
     ['-f', 'rawvideo'],
     ['-flush_packets', '1'],
-    ['pipe:1'],
+    [`pipe:${descriptor}`],
   ].flat();
+}
+
+/** Selects the first frame of every interval of a source that may jump in time. */
+function firstOfInterval(fps: number): string {
+  return `isnan(prev_selected_t)+not(eq(${intervalOf('t', fps)},${intervalOf('prev_selected_t', fps)}))`;
 }
 
 /** Filters that turn as a player does. Only samples are turned, so they stand behind the selection. */

@@ -12,6 +12,9 @@ const PATTERNS: readonly [RegExp, SourceReason][] = [
 
 const MAX_LINE = 4096;
 
+/** Name of the filter that scales snapshots; ffmpeg numbers those without a name. */
+export const SNAPSHOT_SCALER = 'scale@snapshot';
+
 /** What is decoded: what it costs follows from it. */
 export interface Video {
   /** As ffmpeg names it; undefined when it did not say. */
@@ -27,20 +30,25 @@ export interface Geometry extends Video {
 }
 
 /**
- * Reads ffmpeg's messages for three things, codec, the scaler's sizes and why it failed, and keeps nothing else: the
+ * Reads ffmpeg's messages for three things, codec, the scalers' sizes and why it failed, and keeps nothing else: the
  * text may quote addresses and titles of the source.
  */
-export function createMessageReader(onGeometry: (geometry: Geometry) => void) {
+export function createMessageReader(
+  onGeometry: (geometry: Geometry) => void,
+  onSnapshotSize: (size: { width: number; height: number }) => void = () => undefined,
+) {
   let rest = '';
   let rank = PATTERNS.length;
   let codec: string | undefined;
   const readLine = (line: string) => {
     // The first is the source's; what comes out is named by the same words later.
     codec ??= /^\[info\]\s+Stream #0:\d+\S*: Video: (\w{1,20})/.exec(line)?.[1];
-    const sizes = /^\[Parsed_scale_\d+ @ .*\bw:(\d+) h:(\d+) fmt:\S+ .*-> w:(\d+) h:(\d+) fmt:rgb24/.exec(line);
+    const scaler = /^\[(Parsed_scale_\d+|scale@snapshot) @ .*\bw:(\d+) h:(\d+) fmt:\S+ .*-> w:(\d+) h:(\d+) fmt:rgb24/;
+    const sizes = scaler.exec(line);
     if (sizes) {
-      const [width = 0, height = 0, scaledWidth = 0, scaledHeight = 0] = sizes.slice(1).map(Number);
-      onGeometry({ codec, width, height, scaledWidth, scaledHeight });
+      const [width = 0, height = 0, scaledWidth = 0, scaledHeight = 0] = sizes.slice(2).map(Number);
+      if (sizes[1] === SNAPSHOT_SCALER) onSnapshotSize({ width: scaledWidth, height: scaledHeight });
+      else onGeometry({ codec, width, height, scaledWidth, scaledHeight });
     }
     const found = PATTERNS.findIndex(([pattern]) => pattern.test(line));
     if (found >= 0) rank = Math.min(rank, found);

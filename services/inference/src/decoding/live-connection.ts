@@ -4,6 +4,7 @@ import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveReader } from '../readers/live-reader.ts';
 import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder, DecoderListener } from './decoder.ts';
+import type { DecodedSnapshot } from './read-snapshots.ts';
 import { liveArguments } from './ffmpeg-arguments.ts';
 import type { LiveSampling } from './ffmpeg-arguments.ts';
 import { watchQuiet } from './quiet-time.ts';
@@ -19,6 +20,8 @@ export interface ConnectionSettings {
 export interface ConnectionUse {
   sandbox: Sandbox;
   onFrame: (frame: DecodedFrame) => void;
+  /** Takes frames in the size of snapshots, when the sampling asks for them. */
+  onSnapshot: (snapshot: DecodedSnapshot) => void;
   decoderListener?: DecoderListener | undefined;
   signal: AbortSignal;
 }
@@ -36,12 +39,14 @@ export async function readConnection(
   let input: LiveReader | undefined;
   try {
     input = await open();
+    const { snapshots } = settings.sampling;
     const decoder = startDecoder(liveArguments(input.format, settings.sampling), {
       sandbox: use.sandbox,
       input: input.video,
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
       listener: use.decoderListener,
+      snapshots: snapshots && { maxSide: snapshots.maxSide, onSnapshot: use.onSnapshot },
     });
     // The reader and ffmpeg alone hold it, so each of them notices when the other one is gone.
     input.video.destroy();

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { backoff } from '@vision/shared/async/backoff';
+import { createSnapshotPairs } from '../domain/pair-snapshots.ts';
+import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
 import { isFatal, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveReader } from '../readers/live-reader.ts';
@@ -48,6 +50,8 @@ export interface LiveDeps {
   now?: (() => number) | undefined;
   /** Told of every decoder that is started for the source. */
   decoderListener?: DecoderListener | undefined;
+  /** Takes the snapshots, when the sampling asks for them, and counts those that are left out. */
+  snapshots?: { onSnapshot: (snapshot: LiveSnapshot) => void; onLate: () => void } | undefined;
   /** Called for every lost connection, with the time until the next try. */
   onRetry?: ((reason: SourceReason, pauseMs: number) => void) | undefined;
 }
@@ -145,6 +149,11 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
   const { freshest, progress, now, signal } = watched;
   const isStopped = () => signal.aborted;
   const clock = createLiveClock();
+  const pairs = createSnapshotPairs({
+    now,
+    onPair: (snapshot) => deps.snapshots?.onSnapshot(snapshot),
+    onLate: () => deps.snapshots?.onLate(),
+  });
   const onFrame = ({ ptsMs, image, pixels }: DecodedFrame) => {
     const arrivedAt = now();
     progress.frames += 1;
@@ -152,15 +161,18 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     progress.lastFrameAt = arrivedAt;
     progress.lost = undefined;
     const timeMs = clock.timeOf(ptsMs, arrivedAt);
+    if (deps.snapshots) pairs.frame(ptsMs, timeMs);
     if (timeMs !== undefined) freshest.put({ timeMs, image, pixels });
   };
   let failures = 0;
   for (let isFirst = true; !isStopped(); isFirst = false) {
     clock.reset();
+    pairs.reset();
     progress.goodSince = undefined;
     const reason = await readConnection(() => deps.openInput(isFirst, signal), settings, {
       sandbox: deps.sandbox,
       onFrame,
+      onSnapshot: pairs.snapshot,
       decoderListener: deps.decoderListener,
       signal,
     });

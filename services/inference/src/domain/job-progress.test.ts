@@ -22,6 +22,7 @@ const job: JobRecord = {
   behindSince: undefined,
   ending: undefined,
   error: undefined,
+  hasSnapshots: false,
   strikes: 0,
   traceparent: null,
   tracestate: null,

@@ -60,6 +60,8 @@ export interface JobRecord {
   error: string | undefined;
   /** Attempts that ended with their process while it held no other job. */
   strikes: number;
+  /** Whether images of the video can be asked for. */
+  hasSnapshots: boolean;
   traceparent: string | null;
   tracestate: string | null;
 }
@@ -91,8 +93,10 @@ export function contentOf(job: {
   scene_code: string;
   lower_bound: number;
   source: { kind: 'stream'; url: string } | { kind: 'object'; bucket: string; key: string };
+  snapshots?: 'tracks' | undefined;
 }): string {
-  const { scene_code: scene, lower_bound: lowerBound, source } = job;
+  const { scene_code: scene, lower_bound: lowerBound, source, snapshots } = job;
   const what = source.kind === 'stream' ? [source.url] : [source.bucket, source.key];
-  return JSON.stringify([scene, lowerBound, source.kind, ...what]);
+  // Without snapshots the text is that of releases that know none.
+  return JSON.stringify([scene, lowerBound, source.kind, ...what, ...(snapshots ? [{ snapshots }] : [])]);
 }

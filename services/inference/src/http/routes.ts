@@ -5,6 +5,7 @@ import { detectImageRoute } from './detect-image.ts';
 import { getCapacityRoute } from './get-capacity.ts';
 import { getHealthRoute } from './get-health.ts';
 import { getJobRoute } from './get-job.ts';
+import { getJobSnapshotRoute } from './get-job-snapshot.ts';
 import { getStatusRoute } from './get-status.ts';
 import { listActiveJobsRoute } from './list-active-jobs.ts';
 import { listJobsRoute } from './list-jobs.ts';
@@ -22,6 +23,7 @@ export const routes = (pictures: PictureDeps, jobs: Deps | undefined): Route[] =
         listJobsRoute(jobs),
         listActiveJobsRoute(jobs),
         getJobRoute(jobs),
+        getJobSnapshotRoute(jobs),
         stopJobRoute(jobs),
         getCapacityRoute(jobs),
         probeStreamRoute(jobs),

@@ -118,7 +118,7 @@ const SUSPECT_MS = 30_000;
 /** Between two records of how far a job is. */
 const PROGRESS_MS = 1_000;
 
-async function renew({ db, progress, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
+async function renew({ db, liveSnapshots, progress, settings }: WorkDeps, held: readonly HeldJob[]): Promise<void> {
   if (held.length === 0) return;
   const begun = performance.now();
   const { leaseMs, leaseMarginMs } = settings;
@@ -134,6 +134,7 @@ async function renew({ db, progress, settings }: WorkDeps, held: readonly HeldJo
     if (row === undefined) one.hold.lose();
     else one.hold.renewed(begun + Math.min(row.leaseLeftMs, leaseMs) - leaseMarginMs);
     if (row?.status === 'stopping') one.hold.requestStop();
+    if (row && (row.snapshotWantedMs ?? 0) > 0) liveSnapshots.want(one.job, row.snapshotWantedMs ?? 0);
   }
 }
 

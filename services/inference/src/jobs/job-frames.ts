@@ -18,6 +18,7 @@ import { shortageOf, shortagePause } from '../domain/shortage.ts';
 import { SourceError } from '../domain/source-error.ts';
 import { openLiveInput } from '../readers/open-live-input.ts';
 import type { Deps } from '../use-cases/deps.ts';
+import type { LiveSnapshotHolder } from '../use-cases/live-snapshots.ts';
 import type { SourceReport } from '../use-cases/source-reports.ts';
 import { createFrameNumbers } from './frame-numbers.ts';
 import type { FrameNumbers } from './frame-numbers.ts';
@@ -34,7 +35,7 @@ export interface JobFrame {
 
 export type FrameDeps = Pick<
   Deps,
-  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'liveCosts' | 'sandbox' | 'settings' | 'signals'
+  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'liveCosts' | 'liveSnapshots' | 'sandbox' | 'settings' | 'signals'
 >;
 
 export interface FramesWanted {
@@ -132,7 +133,8 @@ async function* framesOfStream(
       meter.decoder.sees(video);
     },
   };
-  const watch = watchSource(deps, source, { ...wanted, decoderListener });
+  const holder = job.hasSnapshots ? deps.liveSnapshots.open(job) : undefined;
+  const watch = watchSource(deps, source, { ...wanted, decoderListener, snapshots: snapshotsTo(deps, holder) });
   report.watch(() => factsOf(watch.health(), seen, deps.settings.live.sampling.fps));
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
@@ -154,7 +156,12 @@ async function* framesOfStream(
   } finally {
     endWatch();
     meter.end();
+    holder?.close();
   }
+}
+
+function snapshotsTo({ signals }: FrameDeps, holder: LiveSnapshotHolder | undefined): LiveDeps['snapshots'] {
+  return holder && { onSnapshot: holder.put, onLate: () => signals.snapshots('late') };
 }
 
 /** What is known of a live source beside its connection. */
@@ -218,10 +225,14 @@ function numbersOf({ db, settings, signals }: FrameDeps, { job, signal }: Frames
 function watchSource(
   { addresses, box, certificates, sandbox, settings, signals }: FrameDeps,
   source: StreamSource,
-  { job, served, signal, decoderListener }: FramesWanted & Pick<LiveDeps, 'decoderListener'>,
+  { job, served, signal, decoderListener, snapshots }: FramesWanted & Pick<LiveDeps, 'decoderListener' | 'snapshots'>,
 ): LiveWatch {
-  const { live, decodeMaxSide } = settings;
-  const sampling = { fps: live.sampling.fps, fit: boundedFit(served.detector.frameFit, decodeMaxSide) };
+  const { live, decodeMaxSide, snapshotMaxSide } = settings;
+  const sampling = {
+    fps: live.sampling.fps,
+    fit: boundedFit(served.detector.frameFit, decodeMaxSide),
+    snapshots: snapshots && { maxSide: snapshotMaxSide },
+  };
   const opening = { addresses, sandbox, openTimeoutMs: settings.sourceOpenMs, ca: certificates };
   const address = {
     url: box.open(source.sealedUrl, job.jobId),
@@ -234,6 +245,7 @@ function watchSource(
       sandbox,
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
       decoderListener,
+      snapshots,
       onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
     },
     { ...live, sampling },

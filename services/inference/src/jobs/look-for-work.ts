@@ -1,9 +1,11 @@
 import { claimJobs } from '../db/claim-jobs.ts';
 import type { Claimable, JobClaim } from '../db/claim-jobs.ts';
 import { deleteEndedBefore, isAnythingDue } from '../db/jobs.ts';
+import { removeOldSnapshots } from '../db/live-snapshots.ts';
 import { reportWorker } from '../db/workers.ts';
 import { filePlacesOf, roomFor } from '../domain/room.ts';
 import type { Places, Room } from '../domain/room.ts';
+import { REMOVED_AFTER_MS } from '../use-cases/live-snapshots.ts';
 import { heldUntil } from './held-jobs.ts';
 import type { HeldJobs } from './held-jobs.ts';
 import type { WorkDeps } from './work-on-job.ts';
@@ -46,6 +48,7 @@ export function createLooks(deps: WorkDeps, held: HeldJobs, workerId: string): L
   };
   const removeOld = async () => {
     await deleteEndedBefore(db, settings.keepDays);
+    await removeOldSnapshots(db, REMOVED_AFTER_MS);
     nextRemoval = performance.now() + REMOVAL_MS;
   };
   return {

@@ -13,6 +13,8 @@ import type { openLiveInput } from '../readers/open-live-input.ts';
 import type { SourceAddresses } from '../readers/source-addresses.ts';
 import type { DropCounts } from './drop-counts.ts';
 import type { LiveCosts } from './live-costs.ts';
+import type { SnapshotWaits } from './get-job-snapshot.ts';
+import type { LiveSnapshots } from './live-snapshots.ts';
 import type { ProgressNotes } from './progress-notes.ts';
 import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -43,6 +45,9 @@ export interface Deps {
   producer: EventProducer;
   /** What live streams cost this worker. */
   liveCosts: LiveCosts;
+  /** The newest frames of live streams, while somebody asks for them. */
+  liveSnapshots: LiveSnapshots;
+  snapshotWaits: SnapshotWaits;
   /** For frames that wait for Kafka. */
   frameMemory: FrameMemory;
   /** Frames that were read and could not be published. */
@@ -81,6 +86,8 @@ export interface Settings {
   live: LiveSettings;
   /** Longest side of a frame of a live source, whatever its detector wants. */
   decodeMaxSide: number;
+  /** Longest side of a snapshot. */
+  snapshotMaxSide: number;
   /** First pause of an attempt at a file that lacks local space or a process; the next ones grow. */
   shortageRetryMs: number;
   /** Frames of one file that are detected at once. */

@@ -5,8 +5,11 @@ import { totalPlaces } from '../db/workers.ts';
 import { roomFor } from '../domain/room.ts';
 import type { Deps } from './deps.ts';
 
-/** Optional parts of the contract that this backend has. `sources`: it publishes snapshots of the sources of jobs. */
-const features = ['sources', streamProbesFeature];
+/**
+ * Optional parts of the contract that this backend has. `sources`: it publishes snapshots of the sources of jobs.
+ * `snapshots`: jobs can have images of their video.
+ */
+const features = ['sources', 'snapshots', streamProbesFeature];
 
 /** What the workers together can take, as they measure it, and how much of it is free. */
 export async function getCapacity({

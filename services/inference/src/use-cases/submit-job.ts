@@ -86,6 +86,7 @@ function sealed(
     fingerprint: box.digest(contentOf(input), 'job'),
     sceneCode: input.scene_code,
     lowerBound: input.lower_bound,
+    hasSnapshots: input.snapshots === 'tracks',
     calibration: narrowedTo(served.detector.calibration, served.scene.labels),
     source:
       source.kind === 'stream'

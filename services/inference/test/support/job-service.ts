@@ -202,6 +202,7 @@ function clientFor(port: number) {
   };
   const read = async (jobId: string) => (await ask('GET', `/v1/jobs/${jobId}`)).body;
   return {
+    ask,
     submit: (job: unknown) => ask('POST', '/v1/jobs', job),
     stop: (jobId: string) => ask('POST', `/v1/jobs/${jobId}/stop`),
     get: (path: string) => ask('GET', path),

@@ -1,3 +1,4 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { JobStatus } from '@vision/contracts/inference';
 import { isPublic } from '../domain/task.ts';
 import type { ImageTask, Status, Task, VisibleTask } from '../domain/task.ts';
@@ -17,6 +18,7 @@ export interface TaskRow {
   default_min_score: number;
   reservation_id: string;
   client_ref: string | null;
+  snapshots: SnapshotMode | null;
   source_label: string | null;
   object_key: string | null;
   reason: string | null;
@@ -61,6 +63,7 @@ export function toTask(row: TaskRow): Task {
     defaultMinScore: row.default_min_score,
     reservationId: row.reservation_id,
     clientRef: row.client_ref,
+    snapshots: row.snapshots ?? 'off',
     sourceLabel: row.source_label,
     objectKey: row.object_key,
     reason: row.reason,

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { TaskStatus } from '@vision/contracts/task-events';
 import { captureTrace } from '@vision/shared/telemetry/trace-context';
 import {
@@ -21,6 +22,7 @@ export interface NewDraft {
   requestId: string;
   requestKey: string;
   clientRef?: string | undefined;
+  snapshots: SnapshotMode;
   sourceLabel?: string | undefined;
   objectKey?: string | undefined;
 }
@@ -46,6 +48,7 @@ export async function insertDraft(
       default_min_score: 0,
       reservation_id: reservationIdOf(draft.taskId, 1),
       client_ref: draft.clientRef ?? null,
+      snapshots: draft.snapshots,
       source_label: draft.sourceLabel ?? null,
       object_key: draft.objectKey ?? null,
       lease_until: inFuture(db, leaseMs),

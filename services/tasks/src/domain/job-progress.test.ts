@@ -30,6 +30,7 @@ const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Ta
   defaultMinScore: 0.8,
   reservationId: 'a/1',
   clientRef: null,
+  snapshots: 'off',
   sourceLabel: null,
   objectKey: null,
   reason: null,

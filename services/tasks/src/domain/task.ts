@@ -1,3 +1,4 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { JobStatus } from '@vision/contracts/inference';
 import type { TaskStatus } from '@vision/contracts/task-events';
 
@@ -53,6 +54,8 @@ export interface Task {
   reservationId: string;
   /** The caller's own name for a camera or an order. */
   clientRef: string | null;
+  /** Whether images of the video are created, frozen at creation. */
+  snapshots: SnapshotMode;
   /** `rtsp://host`, for logs and the operator. */
   sourceLabel: string | null;
   /** Key of the uploaded video in the object store. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { createQuery } from '@vision/contracts/create-query';
-import { refusalOf } from '@vision/contracts/errors';
+import { createVideoQuery } from '@vision/contracts/create-query';
+import { fail, refusalOf } from '@vision/contracts/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
 import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';
@@ -29,7 +29,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
-      query: createQuery,
+      query: createVideoQuery,
       bodyDoc: {
         contentType: 'application/json',
         schema: body,

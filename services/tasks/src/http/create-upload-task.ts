@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createQuery } from '@vision/contracts/create-query';
+import { createVideoQuery } from '@vision/contracts/create-query';
 import { fail } from '@vision/contracts/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
 import { requireMultipart } from '@vision/creation/multipart/read-form';
@@ -32,7 +32,7 @@ export const createUploadTaskRoute = (deps: Deps) =>
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
-      query: createQuery,
+      query: createVideoQuery,
       bodyDoc: {
         contentType: 'multipart/form-data',
         schema: form,

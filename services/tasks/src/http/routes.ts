@@ -16,6 +16,7 @@ import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createStreamProbeRoute } from './create-stream-probe.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
 import { findKnownTasksRoute } from './find-known-tasks.ts';
+import { getLiveSnapshotRoute } from './get-live-snapshot.ts';
 import { getTaskRoute } from './get-task.ts';
 import { getTaskVideoRoute } from './get-task-video.ts';
 import {
@@ -39,6 +40,7 @@ export const routes = (deps: Deps): Route[] => [
   listTasksRoute(deps),
   getTaskRoute(deps),
   getTaskVideoRoute(deps),
+  getLiveSnapshotRoute(deps),
   stopTaskRoute(deps),
   listInternalTasksRoute(deps),
   stopInternalTaskRoute(deps),

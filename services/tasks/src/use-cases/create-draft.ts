@@ -23,7 +23,14 @@ export async function beginDraft(
   source: Pick<NewDraft, 'taskId' | 'kind' | 'sourceLabel' | 'objectKey'>,
 ): Promise<Task> {
   const { key: requestKey, sent: requestId } = idempotencyKey;
-  const draft = { ...source, subject: caller.subject, requestId, requestKey, clientRef: query.client_ref };
+  const draft = {
+    ...source,
+    subject: caller.subject,
+    requestId,
+    requestKey,
+    clientRef: query.client_ref,
+    snapshots: query.snapshots ?? caller.snapshots ?? 'off',
+  };
   return insertDraft(db, { draft, leaseMs: settings.leaseMs, retentionDays: settings.retentionDays });
 }
 

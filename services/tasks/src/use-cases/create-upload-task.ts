@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { meaningPrefix } from '@vision/contracts/create-query';
-import type { CreateQuery } from '@vision/contracts/create-query';
+import type { CreateVideoQuery } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { fail } from '@vision/contracts/errors';
 import { videoKeyOf } from '../domain/video-key.ts';
@@ -49,7 +49,7 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
 }
 
 /** What two uploads have in common that are the same request. */
-function meaningOf(query: CreateQuery, { sceneCode, sha256 }: ReceivedUpload): { sceneCode: string; meaning: string } {
+function meaningOf(query: CreateVideoQuery, { sceneCode, sha256 }: ReceivedUpload): { sceneCode: string; meaning: string } {
   if (sceneCode) return { sceneCode, meaning: `${meaningPrefix(query)}|upload|${sceneCode}|${sha256}` };
   throw fail.requestInvalid('scene_code_missing', 'Send scene_code with the file.', { field: 'scene_code' });
 }

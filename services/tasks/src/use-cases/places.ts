@@ -13,11 +13,12 @@ import type { Capacity, CapacityDeps } from './capacity.ts';
 /** Places at the backend, which creates wait for before units are reserved. */
 export interface Places {
   /**
-   * Resolves when the create has a place, at once for a backend that does not tell of any.
+   * Resolves when the create has a place, at once for a backend that does not tell of any. Gives the optional parts of
+   * the contract that the backend has named.
    * @throws AppError OP-TASK-UPSTREAM-DOWN `inference_no_capacity` when there was none in time, `inference_unreachable`
    * when the backend did not answer in time; OP-TASK-BREAKER-OPEN.
    */
-  take: (claim: PlaceClaim, time: AnswerTime) => Promise<void>;
+  take: (claim: PlaceClaim, time: AnswerTime) => Promise<readonly string[]>;
   /**
    * For a create whose source comes first and takes long: resolves when there is room, and holds none. While there is
    * none it waits in the same line as those that take a place, so that no subject is passed over.
@@ -68,9 +69,11 @@ export function createPlaces(deps: PlacesDeps): Places {
   const held = new Set<string>();
   return {
     take: async (claim, time) => {
-      if ((await time.spend(capacity)).told === undefined) return;
+      const { told } = await time.spend(capacity);
+      if (told === undefined) return [];
       await line.stand(claim);
       held.add(claim.taskId);
+      return told.features ?? [];
     },
     awaitRoom: async (claim, time) => {
       const { told } = await time.spend(capacity);

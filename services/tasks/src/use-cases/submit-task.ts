@@ -1,4 +1,4 @@
-import type { JobSource } from '@vision/contracts/inference';
+import type { JobSource, NewJob } from '@vision/contracts/inference';
 import { defaultLimits } from '@vision/contracts/limits';
 import type { SceneEntry } from '@vision/contracts/scenes';
 import { crashPoint } from '@vision/shared/crash-point';
@@ -34,6 +34,8 @@ export interface Submission {
   outcome: 'submitting';
   task: TaskIn<'submitting' | 'resolving'>;
   source: JobSource;
+  /** Optional parts of its contract that the backend has. */
+  features: readonly string[];
   time: AnswerTime;
 }
 
@@ -58,24 +60,36 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
   const admitted = await fenced(() => admit(deps, checked));
   crashPoint('tasks.submit.admitted');
-  await deps.places.take(placeFor(checked.draft, checked.caller), checked.time);
+  const features = await deps.places.take(placeFor(checked.draft, checked.caller), checked.time);
   await reserve(deps, checked, admitted);
   crashPoint('tasks.submit.reserved');
   const task = await fenced(() => commitSubmitting(deps, checked, admitted));
   crashPoint('tasks.submit.submitting');
-  return { outcome: 'submitting', task, source: checked.source, time: checked.time };
+  return { outcome: 'submitting', task, source: checked.source, features, time: checked.time };
 }
 
 /**
  * Hands a committed task to the backend and writes down what became of it.
  * @throws AppError when it was not created.
  */
-export async function handOver(deps: SubmitDeps, { task, source, time }: Submission): Promise<HandedOver> {
-  const { taskId, sceneCode, lowerBound } = task;
-  const job = { job_id: taskId, scene_code: sceneCode, lower_bound: lowerBound, source };
+export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
+  const { task, time } = submission;
+  const job = jobOf(submission);
   const outcome = await deps.inference.submitJob(job, time.leftMs());
   crashPoint('tasks.submit.sent');
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
+}
+
+/** The contract of a backend is strict, so it is sent only what it has named. */
+function jobOf({ task, source, features }: Submission): NewJob {
+  const hasSnapshots = task.snapshots === 'tracks' && features.includes('snapshots');
+  return {
+    job_id: task.taskId,
+    scene_code: task.sceneCode,
+    lower_bound: task.lowerBound,
+    source,
+    ...(hasSnapshots ? { snapshots: 'tracks' as const } : {}),
+  };
 }
 
 async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft): Promise<TaskIn<'admitted'>> {

@@ -9,6 +9,7 @@ import { behindSince } from './0008-behind-since.ts';
 import { shortages } from './0009-shortages.ts';
 import { suspects } from './0010-suspects.ts';
 import { claims } from './0011-claims.ts';
+import { snapshots } from './0012-snapshots.ts';
 
 export const migrations: Migration[] = [
   jobs,
@@ -22,4 +23,5 @@ export const migrations: Migration[] = [
   shortages,
   suspects,
   claims,
+  snapshots,
 ];

@@ -14,6 +14,7 @@ import { tasksByStatus } from './0006-tasks-by-status.ts';
 import { placeClaims } from './0007-place-claims.ts';
 import { sentPlaces } from './0008-sent-places.ts';
 import { clientRefs, tasksByClientRef } from './0009-client-ref.ts';
+import { snapshots } from './0011-snapshots.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -35,4 +36,5 @@ export const migrations: Migration[] = [
   positionEpochsMigration,
   clientRefs,
   tasksByClientRef,
+  snapshots,
 ];

@@ -1,0 +1,11 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
+import { readSnapshotMode } from '../db/settings.ts';
+import type { Deps } from './deps.ts';
+
+/** The settings in force for a subject. */
+export async function readSettings(
+  { db, settings }: Pick<Deps, 'db' | 'settings'>,
+  subject: string,
+): Promise<{ snapshots: SnapshotMode }> {
+  return { snapshots: (await readSnapshotMode(db, subject)) ?? settings.snapshotsDefault };
+}

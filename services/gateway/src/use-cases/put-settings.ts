@@ -1,0 +1,24 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { appendAudit } from '../db/audit-log.ts';
+import { writeSnapshotMode } from '../db/settings.ts';
+import type { Deps } from './deps.ts';
+
+export interface SettingsChange {
+  subject: string;
+  /** The API key that asked for it. */
+  keyId: string;
+  snapshots: SnapshotMode;
+}
+
+/** Stores the settings of a subject, and notes which key changed them. */
+export async function putSettings(
+  { db, keyCache }: Pick<Deps, 'db' | 'keyCache'>,
+  { subject, keyId, snapshots }: SettingsChange,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    await writeSnapshotMode(tx, subject, snapshots);
+    await appendAudit(tx, { actor: `key ${keyId}`, action: 'settings.put', target: subject, details: { snapshots } });
+  });
+  keyCache.forget({ subjects: [subject] });
+}

@@ -1,0 +1,121 @@
+import type { Knex } from 'knex';
+import { untraced } from '@vision/shared/telemetry/trace-context';
+import { fenceKey } from '../db/held-jobs.ts';
+import type { Fence } from '../db/held-jobs.ts';
+import { removeSnapshot, storeSnapshot } from '../db/live-snapshots.ts';
+import { encodeJpeg } from '../detectors/encode-jpeg.ts';
+import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
+import type { Signals } from '../signals.ts';
+
+/** A frame that is older is no newest frame. */
+export const FRESH_MS = 2_000;
+/** A stored frame is removed so long after the last one of its job. */
+export const REMOVED_AFTER_MS = 60_000;
+
+/** The newest frame of one live stream. */
+export interface LiveSnapshotHolder {
+  put: (snapshot: LiveSnapshot) => void;
+  /** The attempt has ended: what it stored is removed. */
+  close: () => void;
+}
+
+/** Stores the newest frames of live streams of this worker while somebody asks for them. */
+export interface LiveSnapshots {
+  open: (job: Fence) => LiveSnapshotHolder;
+  /** The newest frame of a job is wanted for so long. */
+  want: (job: Fence, forMs: number) => void;
+  /** Resolves when nothing is stored or removed any more. */
+  stop: () => Promise<void>;
+}
+
+export interface LiveSnapshotsOptions {
+  db: Knex;
+  signals: Pick<Signals, 'snapshots'>;
+  removedAfterMs?: number;
+}
+
+/**
+ * Of each stream the newest frame is held; it is encoded and stored only while it is wanted, one at a time. A database
+ * that is slow or unavailable costs snapshots and never holds up frames.
+ */
+export function createLiveSnapshots(options: LiveSnapshotsOptions): LiveSnapshots {
+  const open = new Map<string, ReturnType<typeof createHolder>>();
+  const underWay = new Set<Promise<void>>();
+  const run = (work: () => Promise<void>): Promise<void> => {
+    const done = untraced(work).catch(() => options.signals.snapshots('not_stored'));
+    underWay.add(done);
+    return done.finally(() => underWay.delete(done));
+  };
+  return {
+    open: (job) => {
+      const holder = createHolder(options, job, run);
+      open.set(fenceKey(job), holder);
+      return {
+        put: holder.put,
+        close: () => {
+          open.delete(fenceKey(job));
+          holder.close();
+        },
+      };
+    },
+    want: (job, forMs) => open.get(fenceKey(job))?.want(forMs),
+    stop: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
+function createHolder(
+  { db, signals, removedAfterMs = REMOVED_AFTER_MS }: LiveSnapshotsOptions,
+  job: Fence,
+  run: (work: () => Promise<void>) => Promise<void>,
+) {
+  let newest: LiveSnapshot | undefined;
+  let wantedUntil = 0;
+  let isStoring = false;
+  let isClosed = false;
+  let removal: NodeJS.Timeout | undefined;
+
+  const remove = () => {
+    clearTimeout(removal);
+    removal = undefined;
+    void run(() => removeSnapshot(db, job));
+  };
+  const store = async ({ pixels, timeMs, arrivedAtMs }: LiveSnapshot) => {
+    const jpeg = await encodeJpeg(pixels);
+    const { width, height } = pixels;
+    const ageMs = Math.max(0, Date.now() - arrivedAtMs);
+    clearTimeout(removal);
+    removal = setTimeout(remove, removedAfterMs);
+    const stored = { jpeg, width, height, frameTimeMs: timeMs, ageMs };
+    const isHeld = await storeSnapshot(db, job, stored);
+    signals.snapshots(isHeld ? 'stored' : 'not_stored');
+  };
+  const storeNewest = () => {
+    if (newest === undefined || isStoring || isClosed || performance.now() >= wantedUntil) return;
+    const one = newest;
+    newest = undefined;
+    if (Date.now() - one.arrivedAtMs > FRESH_MS) return;
+    isStoring = true;
+    void run(() => store(one)).finally(() => {
+      isStoring = false;
+      if (isClosed && removal) remove();
+      else storeNewest();
+    });
+  };
+  return {
+    put: (snapshot: LiveSnapshot) => {
+      newest = snapshot;
+      storeNewest();
+    },
+    want: (forMs: number) => {
+      wantedUntil = performance.now() + forMs;
+      storeNewest();
+    },
+    close: () => {
+      isClosed = true;
+      newest = undefined;
+      if (removal && !isStoring) remove();
+    },
+  };
+}

@@ -174,6 +174,12 @@ const sources: Section = {
       { unit: 'cps' },
     ),
     stack(
+      'Live snapshots',
+      'Newest frames that callers asked for; "late" came too long after their frame, "not_stored" failed.',
+      [query('{{outcome}}', sum('outcome', rate('vision_snapshots_total')))],
+      { unit: 'cps' },
+    ),
+    stack(
       'Looks at streams before a create',
       'What was found when callers named a stream; everything but ok is a refusal.',
       [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision_tasks_probes_total')))],

@@ -84,6 +84,29 @@ test('creates a link to a video', async () => {
   expect([shared.status, await shared.text()]).toEqual([206, 'ftyp']);
 });
 
+test('turns snapshots on', async () => {
+  await asShown();
+  const camera = await startLiveSource({ video: join(examples, 'street.mp4') });
+  try {
+    const { body } = await caller.createStream({ scene_code: 'person_vehicle', stream_url: camera.url });
+    const taskId = String(body['task_id']);
+    const path = `/v1/vision/tasks/${taskId}/live-snapshot`;
+    await until(async () => (await caller.get(path)).status === 200);
+    const made = await caller.send('POST', '/v1/vision/links', {
+      body: JSON.stringify({ path, expires_in_s: 60 }),
+      headers: { 'content-type': 'application/json' },
+    });
+    const shared = await fetch(system.baseUrl + String(made.body['url']));
+    const bytes = Buffer.from(await shared.arrayBuffer());
+    expect([shared.status, shared.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+    expect(bytes.subarray(0, 3).toString('hex')).toBe('ffd8ff');
+    expect(Number(shared.headers.get('x-frame-time-ms'))).toBeGreaterThan(Date.now() - 60_000);
+    await caller.stop(taskId);
+  } finally {
+    camera.close();
+  }
+});
+
 test('selects frames and objects', async () => {
   const { body } = await send('creates a video task for a file');
   const variables = { TASK_ID: String(body['task_id']) };

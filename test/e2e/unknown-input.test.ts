@@ -53,6 +53,16 @@ const operations: Record<string, Operation> = {
   listTasks: { method: 'GET', path: '/v1/vision/tasks', status: 200 },
   getTask: { method: 'GET', path: `/v1/vision/tasks/${TASK}`, status: 200 },
   getTaskVideo: { method: 'GET', path: `/v1/vision/tasks/${TASK}/video`, status: 200 },
+  // The task is an upload.
+  getLiveSnapshot: { method: 'GET', path: `/v1/vision/tasks/${TASK}/live-snapshot`, status: 400 },
+  getSettings: { method: 'GET', path: '/v1/vision/settings', status: 200 },
+  putSettings: {
+    method: 'PUT',
+    path: '/v1/vision/settings',
+    valid: () => Promise.resolve({ body: JSON.stringify({ snapshots: 'off' }), headers: json }),
+    withUnknownField: () => Promise.resolve(JSON.stringify({ snapshots: 'off', colour: 'red' })),
+    status: 200,
+  },
   getResults: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results`, status: 200 },
   listTracks: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks`, status: 200 },
   getTimeline: { method: 'GET', path: `/v1/vision/tasks/${TASK}/timeline`, status: 200 },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createQuery, meaningPrefix } from './create-query.ts';
+import { createQuery, createVideoQuery, meaningPrefix } from './create-query.ts';
 
 test('takes the documented form of client_ref and no other', () => {
   for (const client_ref of ['gate-3', 'a', 'A.b_c:D-9', 'x'.repeat(64)]) {
@@ -15,4 +15,15 @@ test('a request without parameters means what it meant before there were any', (
   expect(meaningPrefix({})).toBe('v1');
   expect(meaningPrefix({ client_ref: undefined })).toBe('v1');
   expect(meaningPrefix({ client_ref: 'gate-3' })).toBe('v2|client_ref=gate-3');
+});
+
+test('only video tasks have snapshots, and a repeat with another mode is another request', () => {
+  expect(createQuery.safeParse({ snapshots: 'off' }).success).toBe(false);
+  expect(createVideoQuery.safeParse({ snapshots: 'all' }).success).toBe(false);
+  expect(createVideoQuery.parse({ client_ref: 'a', snapshots: 'tracks' })).toEqual({
+    client_ref: 'a',
+    snapshots: 'tracks',
+  });
+  const modes = [undefined, 'off', 'tracks'] as const;
+  expect(new Set(modes.map((snapshots) => meaningPrefix({ snapshots }))).size).toBe(3);
 });

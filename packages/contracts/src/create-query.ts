@@ -14,7 +14,7 @@ export const createQuery = z.strictObject({
 });
 
 /** Whether images of a video are created and stored for its caller. */
-export const snapshotMode = z.enum(['off', 'tracks']).meta({ id: 'SnapshotMode' });
+export const snapshotMode = z.enum(['off', 'tracks']);
 
 /** The query of the operations that create a video task. */
 export const createVideoQuery = createQuery.extend({
@@ -31,7 +31,7 @@ export const createVideoQuery = createQuery.extend({
  * Begins the text that two requests with one Idempotency-Key are compared by. Without parameters it is the text of
  * releases that know none, so that keys of before an upgrade still match.
  */
-export function meaningPrefix(query: CreateQuery): string {
+export function meaningPrefix(query: CreateVideoQuery): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return 'v1';
   return `v2|${given

@@ -155,12 +155,7 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
       const reply = await unavailableOn(ask(breakers.stop, request));
       return { job: expectBody(job, reply), wasLive: reply.status === 202 };
     },
-    async readSnapshot(id, signal) {
-      const path = `/v1/jobs/${encodeURIComponent(id)}/snapshot`;
-      const request = { operation: 'snapshot', method: 'POST', path, timeoutMs: SNAPSHOT_MS, signal } as const;
-      const reply = await unavailableOn(ask(breakers.read, request), signal);
-      return reply.status === 404 ? whyNoSnapshot(reply) : expectBody(jobSnapshot, reply);
-    },
+    readSnapshot: (id, signal) => readSnapshot((request) => ask(breakers.read, request), id, signal),
     detect: (input) => detect(input, (request) => ask(breakers.detect, { ...request, timeoutMs: detectTimeoutMs })),
     probeStream: (input) => probeStream(input, (request) => ask(breakers.probe, request)),
     async readDifferences() {
@@ -187,6 +182,17 @@ export function createInferenceClient(options: InferenceClientOptions): Inferenc
 /** A backend without the operation knows no address of this kind. */
 const whyNoSnapshot = (reply: CallReply) =>
   bodyAs(refusal, reply)?.reason === 'snapshot_not_yet' ? ('not_yet' as const) : ('none' as const);
+
+async function readSnapshot(
+  ask: (request: BackendRequest) => Promise<CallReply>,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<JobSnapshot | 'not_yet' | 'none'> {
+  const path = `/v1/jobs/${encodeURIComponent(id)}/snapshot`;
+  const request = { operation: 'snapshot', method: 'POST', path, timeoutMs: SNAPSHOT_MS, signal } as const;
+  const reply = await unavailableOn(ask(request), signal);
+  return reply.status === 404 ? whyNoSnapshot(reply) : expectBody(jobSnapshot, reply);
+}
 
 async function readActiveJobs(
   ask: (request: Omit<BackendRequest, 'timeoutMs'>) => Promise<CallReply>,

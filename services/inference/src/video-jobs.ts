@@ -27,6 +27,7 @@ import type { VideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
 import { countUnowned } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
+import { encodeJpeg } from './detectors/encode-jpeg.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { restMsOf } from './domain/shortage.ts';
 import { encodeJpeg } from './detectors/encode-jpeg.ts';
@@ -83,8 +84,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     addresses: createSourceAddresses(createStreamPolicy(config), { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
-    liveSnapshots: createLiveSnapshots({ db, signals }),
-    snapshotWaits: new Map(),
+    ...snapshotsOf(db, signals),
     frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
     sourceReports: createSourceReports({ producer: createProducer(kafka), signals }),
@@ -136,6 +136,10 @@ function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
     restMs: restMsOf(config.SHORTAGE_RETRY_MS),
     keepMs: 30_000,
   });
+}
+
+function snapshotsOf(db: Deps['db'], signals: Deps['signals']): Pick<Deps, 'liveSnapshots' | 'snapshotWaits'> {
+  return { liveSnapshots: createLiveSnapshots({ db, signals, encode: encodeJpeg }), snapshotWaits: new Map() };
 }
 
 function frameMemoryOf(config: VideoConfig, signals: PictureDeps['signals']): FrameMemory {

@@ -23,7 +23,8 @@ afterAll(async () => {
 
 const newDraft = async () => {
   const taskId = randomUUID();
-  const draft = { taskId, subject: randomUUID(), kind: 'stream' as const, requestId: taskId, requestKey: taskId };
+  const known = { kind: 'stream', snapshots: 'off' } as const;
+  const draft = { ...known, taskId, subject: randomUUID(), requestId: taskId, requestKey: taskId };
   return insertDraft(world.database.db, { draft, leaseMs: 1000, retentionDays: 90 });
 };
 const scene = { sceneCode: 'ship', lowerBound: 0.3, defaultMinScore: 0.8 };

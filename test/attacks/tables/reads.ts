@@ -160,6 +160,8 @@ export const cursors: AttackGroup = {
     ),
     asked('a stream of a region that crosses itself', invalid('region_invalid'), () => `region=${CROSSED}`, STREAM),
     asked('a stream with an empty label', BAD_QUERY, () => 'labels=', STREAM),
+    asked('the newest frame of an upload', invalid('not_a_stream'), () => '', '/live-snapshot'),
+    asked('a newest frame of another size', invalid('unknown_field'), () => 'width=99999', '/live-snapshot'),
     asked('an array of limits', invalid('unknown_field'), () => 'limit[]=1'),
     asked('a nested parameter', invalid('unknown_field'), () => 'limit[$gt]=1'),
     asked('a status that is a prototype', BAD_QUERY, () => 'status=__proto__', ''),
@@ -236,6 +238,7 @@ const backtest = (caller: Caller, id: string): Promise<Answer> =>
 const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['read', (caller, id) => caller.get(`/v1/vision/tasks/${id}`)],
   ['video', (caller, id) => caller.get(`/v1/vision/tasks/${id}/video`)],
+  ['live snapshot', (caller, id) => caller.get(`/v1/vision/tasks/${id}/live-snapshot`)],
   ['tracks', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks`)],
   ['timeline', (caller, id) => caller.get(`/v1/vision/tasks/${id}/timeline`)],
   ['track', (caller, id) => caller.get(`/v1/vision/tasks/${id}/tracks/a1-1`)],

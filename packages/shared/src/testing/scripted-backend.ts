@@ -119,8 +119,7 @@ async function answer(backend: ScriptedBackend, req: IncomingMessage, res: Serve
   else if (action === 'snapshot') {
     const told = backend.onSnapshot?.(jobId) ?? { status: 404, body: 'Cannot POST' };
     json(res, told.status, told.body);
-  }
-  else {
+  } else {
     const job = backend.jobs.get(jobId);
     json(res, job ? 200 : 404, job ? shown(backend, job) : {});
   }

@@ -40,7 +40,7 @@ export async function insertKey(db: Knex, key: { keyId: string } & KeyPurpose & 
   return inserted;
 }
 
-/** Those of the keys that exist and are neither revoked nor expired, with limits and settings of their subjects, by id. */
+/** Those of the keys that are neither revoked nor expired, with limits and settings of their subjects, by id. */
 export async function findKeysInForce(db: Knex, keyIds: readonly string[]): Promise<Map<string, KeyRecord>> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
     `select k.key_id, k.subject, k.digest, k.pepper_version, k.scopes, l.overrides, s.snapshots,

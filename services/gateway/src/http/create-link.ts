@@ -7,7 +7,10 @@ import { linkedPathOf } from './linked-path.ts';
 
 const body = z
   .strictObject({
-    path: z.string().max(2048).describe(
+    path: z
+      .string()
+      .max(2048)
+      .describe(
         'Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot`',
       ),
     expires_in_s: z.int().min(LINK_SECONDS.least).max(LINK_SECONDS.most).describe('Seconds that the link is valid for'),

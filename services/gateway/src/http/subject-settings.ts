@@ -38,7 +38,7 @@ export const putSettingsRoute = (deps: SettingsDeps) =>
       summary: 'Changes the settings of the subject',
       description:
         'Applies to tasks that are created afterwards, by any API key of the subject; tasks keep the settings that they ' +
-        'were created with. Takes effect within two seconds. Repeatable.',
+        'were created with. Takes effect within a few seconds. Repeatable.',
       tag: 'Account',
       audience: 'public',
       body: settings,

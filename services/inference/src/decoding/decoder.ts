@@ -49,7 +49,7 @@ export interface DecoderOptions {
   snapshots?: SnapshotUse | undefined;
 }
 
-export interface SnapshotUse {
+interface SnapshotUse {
   maxSide: number;
   onSnapshot: (snapshot: DecodedSnapshot) => void;
 }

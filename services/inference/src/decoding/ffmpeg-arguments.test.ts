@@ -11,18 +11,14 @@ const firstOf = (fps: number) =>
 const recorded = (descriptor: number) =>
   'format=rgb24,settb=1/1000,metadata=mode=add:key=sample:value=1,' +
   `metadata=mode=print:key=sample:direct=1:file=pipe\\\\:${descriptor}`;
-const raw = (descriptor: number) => [
-  ...['-fps_mode', 'passthrough', '-c:v', 'rawvideo', '-f', 'rawvideo', '-flush_packets', '1'],
-  `pipe:${descriptor}`,
-];
+const words = (text: string) => text.split(' ');
+const raw = (descriptor: number) =>
+  words(`-fps_mode passthrough -c:v rawvideo -f rawvideo -flush_packets 1 pipe:${descriptor}`);
 
 test('without snapshots there is one output, as it was before there were any', () => {
   const all = argumentsOf(sampling);
-  const output = [
-    ...['-map', '0:V:0', '-an', '-sn', '-dn'],
-    ...['-vf', `${firstOf(5)},scale=${scaled(640)},${recorded(3)}`],
-    ...['-filter_threads', '1', ...raw(1)],
-  ];
+  const filters = `${firstOf(5)},scale=${scaled(640)},${recorded(3)}`;
+  const output = [words('-map 0:V:0 -an -sn -dn -vf'), filters, words('-filter_threads 1'), raw(1)].flat();
   expect(all.slice(-output.length)).toEqual(output);
   expect(all.slice(0, -output.length)).toEqual(
     [
@@ -45,8 +41,9 @@ test('snapshots are a second output of raw pixels, one a second of the sampled f
     `[kept]${firstOf(1)},scale@snapshot=${scaled(1280)},${recorded(5)}[snapshots]`,
   ];
   const outputs = [
-    ...['-filter_complex', graph.join(';'), '-filter_complex_threads', '1'],
-    ...['-map', '[frames]', ...raw(1), '-map', '[snapshots]', ...raw(4)],
-  ];
+    ['-filter_complex', graph.join(';'), '-filter_complex_threads', '1'],
+    ['-map', '[frames]', raw(1)].flat(),
+    ['-map', '[snapshots]', raw(4)].flat(),
+  ].flat();
   expect(all).toEqual([...before.slice(0, before.indexOf('-map')), ...outputs]);
 });

@@ -35,7 +35,17 @@ export interface JobFrame {
 
 export type FrameDeps = Pick<
   Deps,
-  'addresses' | 'box' | 'certificates' | 'db' | 'drops' | 'files' | 'liveCosts' | 'liveSnapshots' | 'sandbox' | 'settings' | 'signals'
+  | 'addresses'
+  | 'box'
+  | 'certificates'
+  | 'db'
+  | 'drops'
+  | 'files'
+  | 'liveCosts'
+  | 'liveSnapshots'
+  | 'sandbox'
+  | 'settings'
+  | 'signals'
 >;
 
 export interface FramesWanted {

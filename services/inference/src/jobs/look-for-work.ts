@@ -5,7 +5,7 @@ import { removeOldSnapshots } from '../db/live-snapshots.ts';
 import { reportWorker } from '../db/workers.ts';
 import { filePlacesOf, roomFor } from '../domain/room.ts';
 import type { Places, Room } from '../domain/room.ts';
-import { REMOVED_AFTER_MS } from '../use-cases/live-snapshots.ts';
+import { REMOVED_AFTER_MS } from '../domain/snapshot-times.ts';
 import { heldUntil } from './held-jobs.ts';
 import type { HeldJobs } from './held-jobs.ts';
 import type { WorkDeps } from './work-on-job.ts';

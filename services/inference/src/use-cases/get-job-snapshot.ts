@@ -1,18 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobSnapshot } from '@vision/contracts/inference';
 import { findJobs } from '../db/jobs.ts';
 import { findSnapshot, wantSnapshot } from '../db/live-snapshots.ts';
 import { ACTIVE, isJobId } from '../domain/job.ts';
+import { FRESH_MS } from '../domain/snapshot-times.ts';
 import type { Deps } from './deps.ts';
-import { FRESH_MS } from './live-snapshots.ts';
+import type { SnapshotOutcome } from './live-snapshots.ts';
 
 type SnapshotDeps = Pick<Deps, 'db' | 'snapshotWaits' | 'wakeWorker'>;
-
-export type SnapshotOutcome =
-  { snapshot: JobSnapshot } | { refusal: 'job_not_running' | 'not_a_stream' | 'snapshots_off' | 'snapshot_not_yet' };
-
-/** Waits for frames that are asked for, by job: those who ask at the same time share one. */
-export type SnapshotWaits = Map<string, Promise<SnapshotOutcome>>;
 
 /** The worker goes on storing frames for so long after a request. */
 const WANTED_MS = 15_000;

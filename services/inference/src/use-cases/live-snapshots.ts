@@ -1,16 +1,19 @@
 import type { Knex } from 'knex';
+import type { JobSnapshot } from '@vision/contracts/inference';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { fenceKey } from '../db/held-jobs.ts';
 import type { Fence } from '../db/held-jobs.ts';
 import { removeSnapshot, storeSnapshot } from '../db/live-snapshots.ts';
-import { encodeJpeg } from '../detectors/encode-jpeg.ts';
 import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
+import { FRESH_MS, REMOVED_AFTER_MS } from '../domain/snapshot-times.ts';
 import type { Signals } from '../signals.ts';
 
-/** A frame that is older is no newest frame. */
-export const FRESH_MS = 2_000;
-/** A stored frame is removed so long after the last one of its job. */
-export const REMOVED_AFTER_MS = 60_000;
+export type SnapshotOutcome =
+  { snapshot: JobSnapshot } | { refusal: 'job_not_running' | 'not_a_stream' | 'snapshots_off' | 'snapshot_not_yet' };
+
+/** Waits for frames that are asked for, by job: those who ask at the same time share one. */
+export type SnapshotWaits = Map<string, Promise<SnapshotOutcome>>;
 
 /** The newest frame of one live stream. */
 export interface LiveSnapshotHolder {
@@ -31,6 +34,8 @@ export interface LiveSnapshots {
 export interface LiveSnapshotsOptions {
   db: Knex;
   signals: Pick<Signals, 'snapshots'>;
+  /** Makes a JPEG of pixels. */
+  encode: (image: RgbImage) => Promise<Buffer>;
   removedAfterMs?: number;
 }
 
@@ -66,7 +71,7 @@ export function createLiveSnapshots(options: LiveSnapshotsOptions): LiveSnapshot
 }
 
 function createHolder(
-  { db, signals, removedAfterMs = REMOVED_AFTER_MS }: LiveSnapshotsOptions,
+  { db, signals, encode, removedAfterMs = REMOVED_AFTER_MS }: LiveSnapshotsOptions,
   job: Fence,
   run: (work: () => Promise<void>) => Promise<void>,
 ) {
@@ -82,7 +87,7 @@ function createHolder(
     void run(() => removeSnapshot(db, job));
   };
   const store = async ({ pixels, timeMs, arrivedAtMs }: LiveSnapshot) => {
-    const jpeg = await encodeJpeg(pixels);
+    const jpeg = await encode(pixels);
     const { width, height } = pixels;
     const ageMs = Math.max(0, Date.now() - arrivedAtMs);
     clearTimeout(removal);

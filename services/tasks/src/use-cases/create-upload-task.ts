@@ -49,7 +49,10 @@ export async function createUploadTask(deps: CreateDeps, request: CreateUploadRe
 }
 
 /** What two uploads have in common that are the same request. */
-function meaningOf(query: CreateVideoQuery, { sceneCode, sha256 }: ReceivedUpload): { sceneCode: string; meaning: string } {
+function meaningOf(
+  query: CreateVideoQuery,
+  { sceneCode, sha256 }: ReceivedUpload,
+): { sceneCode: string; meaning: string } {
   if (sceneCode) return { sceneCode, meaning: `${meaningPrefix(query)}|upload|${sceneCode}|${sha256}` };
   throw fail.requestInvalid('scene_code_missing', 'Send scene_code with the file.', { field: 'scene_code' });
 }

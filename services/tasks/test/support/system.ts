@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { CallingService } from '@vision/contracts/allowed-calls';
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import { defaultLimits } from '@vision/contracts/limits';
 import type { SubjectLimits } from '@vision/contracts/limits';
 import { topics } from '@vision/contracts/topics';
@@ -133,11 +134,14 @@ export interface CallOptions {
   raw?: RequestInit;
   limits?: Partial<SubjectLimits>;
   maintenance?: { reason: string };
+  /** Setting of the subject. */
+  snapshots?: SnapshotMode | undefined;
 }
 
 export interface Answer {
   status: number;
   headers: Headers;
+  bytes: Buffer;
   body: Record<string, unknown> & { task_id: string; status: string; code?: string; details?: Record<string, unknown> };
 }
 
@@ -148,8 +152,8 @@ export async function callService(
   path: string,
   options: CallOptions = {},
 ): Promise<Answer> {
-  const { subject = 'subject-a', issuer = 'gateway', key, body, limits, maintenance, raw } = options;
-  const caller = { subject, limits: { ...defaultLimits, ...limits }, maintenance };
+  const { subject = 'subject-a', issuer = 'gateway', key, body, limits, maintenance, snapshots, raw } = options;
+  const caller = { subject, limits: { ...defaultLimits, ...limits }, maintenance, snapshots };
   const token = await testToken(issuer, 'tasks', caller);
   const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
@@ -161,11 +165,16 @@ export async function callService(
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
   });
-  return {
-    status: reply.status,
-    headers: reply.headers,
-    body: (await reply.json().catch(() => ({}))) as Answer['body'],
-  };
+  const bytes = Buffer.from(await reply.arrayBuffer());
+  return { status: reply.status, headers: reply.headers, bytes, body: parsed(bytes) };
+}
+
+function parsed(bytes: Buffer): Answer['body'] {
+  try {
+    return JSON.parse(bytes.toString()) as Answer['body'];
+  } catch {
+    return {} as Answer['body'];
+  }
 }
 
 export interface TestTasks {

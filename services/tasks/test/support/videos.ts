@@ -103,9 +103,7 @@ async function answerOf(reply: IncomingMessage): Promise<Answer> {
   const headers = new Headers(
     Object.entries(reply.headers).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  return {
-    status: reply.statusCode ?? 0,
-    headers,
-    body: JSON.parse(Buffer.concat(chunks).toString() || '{}') as Answer['body'],
-  };
+  const bytes = Buffer.concat(chunks);
+  const body = JSON.parse(bytes.toString() || '{}') as Answer['body'];
+  return { status: reply.statusCode ?? 0, headers, bytes, body };
 }

@@ -1,6 +1,6 @@
 import type { Migration } from '@vision/shared/db/migrate';
 
-/** Whether images of the video were wanted when the task was created; null: it was created by a release without them. */
+/** Whether images of the video were wanted when the task was created; null: created by a release without them. */
 export const snapshots: Migration = {
   name: '0011-snapshots',
   up: async (db) => {

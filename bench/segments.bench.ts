@@ -66,7 +66,7 @@ async function compactAll(db: Knex, store: SegmentStore): Promise<void> {
   const settings = { ...testSettings, youngMs: 0 };
   const logger = createLogger('bench', 'silent');
   const signals = createSignals(logger);
-  const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
+  const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   await db('ingests')
     .whereNotNull('compact_at')
     .update({ compact_at: new Date(0) });

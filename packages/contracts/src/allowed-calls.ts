@@ -32,6 +32,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'getLiveSnapshot',
       'listTasks',
       'stopTask',
+      'deleteTask',
       'listInternalTasks',
       'verifyInternalTask',
       'runTaskRetention',
@@ -69,7 +70,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'showImageDeadLetter',
       'replayImageDeadLetters',
     ],
-    tasks: ['getImageCall', 'pingImages'],
+    tasks: ['getImageCall', 'deleteImageCalls', 'pingImages'],
     results: ['getImageCall', 'pingImages'],
   },
   results: {
@@ -93,7 +94,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'showResultDeadLetter',
       'replayResultDeadLetters',
     ],
-    tasks: ['getStoredFrames', 'countFramesOfTasks', 'pingResults'],
+    tasks: ['getStoredFrames', 'countFramesOfTasks', 'deleteResults', 'pingResults'],
   },
   quota: {
     gateway: [

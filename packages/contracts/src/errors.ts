@@ -173,6 +173,12 @@ export const fail = {
     }),
   conflict: (reason: ReasonOf<'none'>, message: string, details: Details = {}) =>
     new AppError('conflict', message, { reason, details }),
+  /** Only what has ended can be deleted. */
+  taskNotEnded: (status: string) =>
+    new AppError('conflict', `The task has not ended (${status}). Stop it first.`, {
+      reason: 'task_not_ended',
+      details: { status },
+    }),
   /** What an operator says now about a task is not what was said before. */
   verificationContradicts: (status: string) =>
     new AppError('conflict', 'The task was verified otherwise.', {

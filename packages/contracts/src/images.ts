@@ -26,3 +26,11 @@ export const getImageCall = defineQuestion({
   reply: imageCallSnapshot.extend({ kind: z.literal('image') }).meta({ id: 'ImageCallRecord' }),
   refusals: ['not_found'],
 });
+
+/** Remove image calls that their owners have deleted. The reply names those of which nothing is left. */
+export const deleteImageCalls = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/deleted-image-calls',
+  body: z.object({ task_ids: z.array(z.uuid()).min(1).max(100) }),
+  reply: z.object({ task_ids: z.array(z.uuid()) }).meta({ id: 'DeletedImageCalls' }),
+});

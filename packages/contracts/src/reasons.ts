@@ -126,7 +126,8 @@ export const publicReasons = {
   none: {
     not_found: 'The address does not exist.',
     scope_missing: 'The API key does not have the scope that the operation requires; `details.scope` names it.',
-    task_not_found: 'The task does not exist or belongs to another subject.',
+    task_not_found: 'The task does not exist, was deleted, or belongs to another subject.',
+    task_not_ended: 'The task has not ended; `details.status` is its state. Stop it first.',
     video_not_found: 'The video of the task is no longer stored.',
     snapshots_off: 'The task was created without snapshots.',
     snapshot_not_yet: 'No frame of the stream arrived in time; retry in some seconds.',

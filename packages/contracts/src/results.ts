@@ -26,3 +26,14 @@ export const countFramesOfTasks = defineQuestion({
   body: z.object({ task_ids: z.array(z.uuid()).min(1).max(100) }),
   reply: z.object({ items: z.array(storedFrames.extend({ task_id: z.uuid() })) }).meta({ id: 'StoredFramesOfTasks' }),
 });
+
+/**
+ * Remove everything of tasks that their owners have deleted, and refuse what still arrives of them. The reply names
+ * those of which nothing is left; the others have to be sent again.
+ */
+export const deleteResults = defineQuestion({
+  method: 'post',
+  path: '/internal/v1/deleted-tasks',
+  body: z.object({ task_ids: z.array(z.uuid()).min(1).max(100) }),
+  reply: z.object({ task_ids: z.array(z.uuid()) }).meta({ id: 'DeletedResults' }),
+});

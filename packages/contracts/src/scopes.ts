@@ -13,6 +13,7 @@ export const operationScopes: Record<string, KeyScope> = {
   createStreamProbe: 'create',
   createImageDetection: 'create',
   stopTask: 'create',
+  deleteTask: 'create',
   listTasks: 'read',
   createLink: 'read',
   getTask: 'read',

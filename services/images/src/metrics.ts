@@ -31,7 +31,7 @@ export const metrics = {
   }),
   removed: counter('vision.images.pictures.removed', {
     meaning: 'Removed pictures',
-    labels: { reason: ['expired', 'orphaned'] },
+    labels: { reason: ['deleted', 'expired', 'orphaned'] },
   }),
   late: counter('vision.images.courtesy.failures', {
     meaning: 'Settlements and refunds that quota hears of by event only',

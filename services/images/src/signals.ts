@@ -50,7 +50,7 @@ export function createSignals(logger: Logger) {
     undoFailed: (taskId: string, cause: unknown) => {
       logger.warn({ task_id: taskId, err: cause }, 'a call could not be undone now; recovery will');
     },
-    picturesRemoved: (count: number, reason: 'expired' | 'orphaned') => {
+    picturesRemoved: (count: number, reason: 'deleted' | 'expired' | 'orphaned') => {
       removed.add(count, { reason });
       if (count > 0) logger.info({ count, reason }, 'pictures removed');
     },

@@ -6,8 +6,8 @@ export const metrics = {
   stored: counter('vision.results.frames_stored', { unit: '{frame}', meaning: 'Stored frames' }),
   ignored: counter('vision.results.frames_ignored', {
     unit: '{frame}',
-    meaning: 'Frames of an older attempt, or of tasks whose results have expired',
-    labels: { reason: ['older_attempt', 'expired'] },
+    meaning: 'Frames of an older attempt, or of tasks whose results have expired or were deleted',
+    labels: { reason: ['older_attempt', 'expired', 'deleted'] },
   }),
   readableAge: histogram('vision.results.readable_age', {
     meaning: 'From the capture of a frame to the commit that makes it readable; of live streams only',

@@ -68,7 +68,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
 
   const signals = createSignals(logger);
-  const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
+  const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const foldBell = createBell();
   const deps: Deps = {

@@ -30,7 +30,7 @@ export function createSignals(logger: Logger) {
     frameReadable: (capturedMs: number) => {
       readableAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind: 'live' });
     },
-    framesIgnored: (reason: 'older_attempt' | 'expired', frames: number) => {
+    framesIgnored: (reason: 'older_attempt' | 'expired' | 'deleted', frames: number) => {
       if (frames > 0) ignored.add(frames, { reason });
     },
     resultsCompleted: (taskId: string, frames: number) => {

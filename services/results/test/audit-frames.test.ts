@@ -25,7 +25,7 @@ const auditWith = (db = database.db) =>
   auditFrames({
     db,
     settings,
-    loops: createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']),
+    loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
   });
 
 async function findAll(audit: ReturnType<typeof auditWith>): Promise<number> {

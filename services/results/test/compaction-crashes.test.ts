@@ -38,7 +38,7 @@ const deps = () => ({
   db: results.database.db,
   logger,
   ownPrefix: ownSegmentPrefix(results.database),
-  loops: createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']),
+  loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
   // Whatever was stored today has expired, and is old enough to be moved.
   settings: { ...testSettings, youngMs: 0, retentionDays: -1 },
   signals: createSignals(logger),

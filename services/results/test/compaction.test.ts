@@ -56,7 +56,7 @@ afterEach(() => database.db('ingests').update({ compact_at: null }));
 
 const settings = { ...testSettings, youngMs: 0 };
 const signals = createSignals(logger);
-const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
+const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
 const deps = (changes: Partial<Parameters<typeof compactFrames>[0]> = {}) => ({
   db: database.db,
   logger,

@@ -23,6 +23,7 @@ const lines: Record<string, unknown>[] = [];
 const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
 const loops = createTaskLoops(createLogger('results', 'warn', { write }), [
   'compaction',
+  'deletions',
   'fold',
   'overdue_ends',
   'stored_frames',

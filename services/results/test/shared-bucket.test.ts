@@ -17,7 +17,7 @@ import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
 import { frame, logger, mark, newTaskId, testResults, testSettings } from './support.ts';
 
 const signals = createSignals(logger);
-const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
+const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
 const today = new Date().toISOString().slice(0, 10);
 
 let s3: TestS3;

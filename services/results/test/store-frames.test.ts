@@ -52,7 +52,7 @@ describe.each([
   const judge = () =>
     judgeOverdueEnds({
       db: database.db,
-      loops: createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']),
+      loops: createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']),
       settings: impatient,
       signals: createSignals(logger),
       wakeRelay: () => undefined,

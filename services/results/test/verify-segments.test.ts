@@ -44,7 +44,7 @@ async function compacted(into: SegmentStore): Promise<string> {
   const frames = Array.from({ length: 50 }, (_, seq) => ({ kind: 'frame' as const, data: frame(task, seq) }));
   const keeping = { partitions: createPartitionKeeper(db, 90), settings, signals, wakeRelay: () => undefined };
   await storeFrames(keeping, [...frames, { kind: 'end', data: mark(task) }], (work) => inTransaction(db, work));
-  const loops = createTaskLoops(logger, ['compaction', 'fold', 'overdue_ends', 'stored_frames']);
+  const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   const deps = { db, ownPrefix: ownSegmentPrefix({ db }), loops, settings, signals, store: into };
   await compactFrames(deps, new AbortController().signal);
   const [segment] = await db('segments')

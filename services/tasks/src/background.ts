@@ -4,6 +4,7 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Poller } from '@vision/shared/async/poller';
 import { createLeaseWatch } from '@vision/creation/lease-watch';
 import type { LeaseWatch } from '@vision/creation/lease-watch';
+import { LOOKED_FOR_MS } from '@vision/shared/db/looks';
 import type { Look } from '@vision/shared/db/looks';
 import { createConsumer } from '@vision/kafka/consumer';
 import type { KafkaClient } from '@vision/kafka/kafka';
@@ -14,6 +15,7 @@ import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { bringBackInstants } from './db/bring-back-instants.ts';
 import { ANYTHING_DEAD } from './db/dead-drafts.ts';
+import { ANY_DELETION_DUE } from './db/deleted-tasks.ts';
 import { ANY_DUE } from './db/jobs.ts';
 import { countByStatus } from './db/tasks.ts';
 import type { Deps } from './use-cases/deps.ts';
@@ -23,6 +25,7 @@ import { createReconciler, longestPauseMs } from './use-cases/reconcile.ts';
 import { recoverCreates } from './use-cases/recover-creates.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 import { sweepVideosInTurn } from './use-cases/sweep-videos.ts';
+import { tellDueDeletions } from './use-cases/tell-deletions.ts';
 
 export interface Background {
   start: () => void;
@@ -71,7 +74,18 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
-  const leaseWatch = leaseWatchOf(deps, config, [relay.look, { isSome: ANY_DUE, wake: reconciler.wake }]);
+  const deletions = createPoller({
+    name: 'deletions',
+    intervalMs: LOOKED_FOR_MS,
+    logger,
+    maxBackoffMs: 30_000,
+    run: () => tellDueDeletions(deps),
+  });
+  const leaseWatch = leaseWatchOf(deps, config, [
+    relay.look,
+    { isSome: ANY_DUE, wake: reconciler.wake },
+    { isSome: ANY_DELETION_DUE, wake: deletions.wake },
+  ]);
   const recovery = createPoller({
     name: 'recovery',
     intervalMs: config.RECOVERY_MS,
@@ -90,7 +104,7 @@ export function createBackground(
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
   const places = placesPoller(deps, placesBell);
-  const pollers = [reconciler, readability, places, leaseWatch, recovery, retention, census, auditor];
+  const pollers = [reconciler, readability, places, leaseWatch, recovery, deletions, retention, census, auditor];
   return {
     start: () => {
       relay.start();

@@ -40,6 +40,15 @@ export const metrics = {
     meaning: 'Tasks that have not ended. Every replica tells the same: use `max`',
     labels: { status: activeStatuses },
   }),
+  deletions: counter('vision.tasks.deletions', {
+    meaning: 'Tasks and image calls that their owners deleted',
+    labels: { kind: [...videoKinds, 'image'] },
+  }),
+  oldestDeletion: gauge('vision.tasks.oldest_unconfirmed_deletion_age', {
+    unit: 's',
+    meaning:
+      'Age of the oldest deletion that results or images has not confirmed, 0 without one. The same on every replica',
+  }),
   oldestResolving: gauge('vision.tasks.oldest_resolving_age', {
     unit: 's',
     meaning: 'Age of the oldest task whose submission is unknown, 0 without one. The same on every replica',

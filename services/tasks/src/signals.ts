@@ -2,7 +2,7 @@ import type { Logger } from '@vision/shared/logger';
 import { createCounter, createHistogram, observe } from '@vision/shared/telemetry/instruments';
 import type { Change } from './domain/moves.ts';
 import { activeStatuses, videoKinds } from './domain/task.ts';
-import type { Status, Task, VideoKind } from './domain/task.ts';
+import type { DeletedTask, Status, Task, VideoKind } from './domain/task.ts';
 import { metrics } from './metrics.ts';
 import type { AlarmName } from './metrics.ts';
 
@@ -15,6 +15,7 @@ export function createSignals(logger: Logger) {
   const probes = createCounter(metrics.probes);
   const alarms = createCounter(metrics.alarms);
   const lag = createHistogram(metrics.reconcileLag);
+  const deletions = createCounter(metrics.deletions);
   const alarm = (name: AlarmName) => alarms.add(1, { name });
   return {
     created: (facts: { kind: VideoKind; outcome: string; task_id?: string }) => {
@@ -56,6 +57,10 @@ export function createSignals(logger: Logger) {
     expiredRemoved: (counts: Record<string, number>) => {
       logger.info(counts, 'expired tasks were removed');
     },
+    deleted: ({ taskId, subject, kind }: DeletedTask) => {
+      deletions.add(1, { kind });
+      logger.info({ task_id: taskId, subject, kind }, 'the owner of a task deleted it');
+    },
     reconcileLag: (seconds: number) => lag.record(seconds),
     ...placeSignals(logger),
     census: createCensus(),
@@ -96,6 +101,7 @@ function whoMoved(change: Change): string | undefined {
 interface Census {
   byStatus: Partial<Record<Status, number>>;
   oldestResolvingS: number;
+  oldestUnconfirmedS: number;
 }
 
 /** Gauges that show the last census. @returns what takes the next one; undefined when there is none now. */
@@ -106,6 +112,9 @@ function createCensus(): (next: Census | undefined) => void {
   });
   observe(metrics.oldestResolving, (tell) => {
     if (last) tell(last.oldestResolvingS);
+  });
+  observe(metrics.oldestDeletion, (tell) => {
+    if (last) tell(last.oldestUnconfirmedS);
   });
   return (next) => {
     last = next;

@@ -69,6 +69,8 @@ const notCreated = (port: number, _scene: Scene, taskId: string) =>
     subject: 'operator',
     body: { outcome: 'not_created' },
   });
+const deleteOf = (port: number, { subject }: Scene, taskId: string) =>
+  callService(port, 'DELETE', `/v1/vision/tasks/${taskId}`, { subject });
 const retention = (port: number) => callService(port, 'POST', '/internal/v1/retention/run');
 
 async function createdBefore(scene: Scene, create = createStream): Promise<string> {
@@ -115,6 +117,19 @@ const cases: Case[] = [
     prepare: (scene: Scene) => createdBefore(scene),
     act: stopOf,
     replay: createStream,
+    ends: ['stopped'],
+    charged: 1,
+  })),
+  ...['tasks.delete.stored', 'tasks.delete.told'].map((name) => ({
+    name,
+    prepare: async (scene: Scene) => {
+      const id = await createdBefore(scene);
+      const ended = { status: 'stopped', check_at: null };
+      await world.database.db('tasks').where({ task_id: id }).update(ended);
+      return id;
+    },
+    act: deleteOf,
+    replay: deleteOf,
     ends: ['stopped'],
     charged: 1,
   })),

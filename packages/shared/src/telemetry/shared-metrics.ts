@@ -67,6 +67,7 @@ export const auditMetrics = {
 /** Background loops that do a step for each of many tasks. */
 const taskLoops = [
   'compaction',
+  'deletions',
   'fold',
   'overdue_ends',
   'readability',

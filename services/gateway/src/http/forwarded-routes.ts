@@ -66,6 +66,7 @@ export const forwarded: Forwarded[] = [
     isLinkable: true,
   },
   { operation: 'stopTask', method: 'post', path: '/v1/vision/tasks/{task_id}/stop', owner: 'tasks' },
+  { operation: 'deleteTask', method: 'delete', path: '/v1/vision/tasks/{task_id}', owner: 'tasks' },
   { operation: 'getResults', method: 'get', path: '/v1/vision/tasks/{task_id}/results', owner: 'results' },
   { operation: 'listTracks', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks', owner: 'results' },
   { operation: 'getTimeline', method: 'get', path: '/v1/vision/tasks/{task_id}/timeline', owner: 'results' },

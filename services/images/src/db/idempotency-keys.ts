@@ -32,7 +32,7 @@ const TABLE = 'idempotency_keys';
 /** The call that holds a key; a key past its time is as if it had never been. */
 export async function findKey(db: Knex, { subject, key }: KeyId): Promise<KeyHolder | undefined> {
   const { rows } = await db.raw<{ rows: KeyHolder[] }>(
-    `select k.task_id as "taskId", k.fingerprint, k.state,
+    `select k.task_id as "taskId", k.fingerprint, k.state, k.deleted_at is not null as "isDeleted",
             k.state <> 'done' and k.lease_until <= now() and (select may_take_over()) as "isDead"
        from idempotency_keys k
       where k.subject = :subject and k.key = :key
@@ -54,7 +54,8 @@ export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promi
        set task_id = excluded.task_id, request_id = excluded.request_id, fingerprint = excluded.fingerprint,
            scene_code = excluded.scene_code, client_ref = excluded.client_ref, images_total = excluded.images_total,
            reservation_id = excluded.reservation_id, state = 'working', attempt = 1,
-           lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = null
+           lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = null,
+           deleted_at = null
        where k.expires_at <= vision_now()
      returning k.*`,
     { ...newKey, leaseS: leaseMs / 1000 },

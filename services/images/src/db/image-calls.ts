@@ -91,9 +91,9 @@ export async function findExpired(db: Knex, limit: number): Promise<string[]> {
     .pluck<string[]>('task_id');
 }
 
-/** Removes calls, their images and their keys. */
+/** Removes calls, their images and their keys; the key of a deleted call stays until it expires. */
 export async function deleteCalls(tx: Knex.Transaction, taskIds: string[]): Promise<void> {
-  await tx('idempotency_keys').where('state', 'done').whereIn('task_id', taskIds).delete();
+  await tx('idempotency_keys').where('state', 'done').whereNull('deleted_at').whereIn('task_id', taskIds).delete();
   await tx('image_calls').whereIn('task_id', taskIds).delete();
 }
 

@@ -38,6 +38,8 @@ export interface KeyHolder {
   taskId: string;
   fingerprint: string;
   state: 'working' | 'undoing' | 'done';
+  /** The owner deleted the call. */
+  isDeleted: boolean;
   /** Nobody works on it any more although it is not done: its process has let the lease run out. */
   isDead: boolean;
 }

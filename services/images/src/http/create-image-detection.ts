@@ -46,6 +46,7 @@ export const createImageDetectionRoute = (deps: RouteDeps) =>
       refusalExamples: () => [
         ...idempotencyKeyRefusals(),
         fail.keyReused(),
+        fail.notFound('The image call was deleted.', 'task_not_found'),
         ...imageFormRefusals(),
         fail.sceneUnavailable('helmet'),
         fail.dailyExhausted({ limit: 100, used: 95, requested: 10, resets_at: '2026-03-16T00:00:00+08:00' }),

@@ -12,6 +12,7 @@ import { auditsOf } from '../use-cases/audits.ts';
 import { scanPictures } from '../use-cases/scan-pictures.ts';
 import { describeImageCall } from '../use-cases/describe-image-call.ts';
 import { createImageDetectionRoute } from './create-image-detection.ts';
+import { deleteImageCallsRoute } from './delete-image-calls.ts';
 import { getImageCallRoute } from './get-image-call.ts';
 import { getImageDetectionRoute } from './get-image-detection.ts';
 import { runRetentionRoute } from './run-retention.ts';
@@ -22,6 +23,7 @@ export function routes(deps: Deps): Route[] {
     createImageDetectionRoute(deps),
     getImageDetectionRoute(deps),
     getImageCallRoute(deps),
+    deleteImageCallsRoute(deps),
     runRetentionRoute(deps),
     runAuditsRoute('runImageAudits', { db: deps.db, audits: auditsOf(deps) }),
     scanObjectsRoute('scanPictures', scanPictures(deps)),

@@ -59,7 +59,7 @@ export async function createImageDetection(deps: CreateDeps, input: CreateImageD
   const work = { ...upload, dailyLimit, deadline: uploadedAt + deps.settings.callMs };
   for (;;) {
     const done = await waitForHolder(deps, holder, { id, fingerprint, deadline: waitUntil, signal });
-    if (done) return replay(deps, id, done.taskId);
+    if (done) return replay(deps, id, done);
     const scene = await unlessReplay(deps, id, () => acceptNewCall(deps, caller, upload));
     const worked = scene && (await runImageCall(deps, newKey(input, upload, fingerprint), { ...work, scene }));
     if (worked) return { ...worked, replayed: false };
@@ -132,7 +132,8 @@ function newKey({ caller, idempotencyKey, query }: CreateImageDetection, upload:
   };
 }
 
-async function replay(deps: CreateDeps, { subject }: KeyId, taskId: string): Promise<FinishedCall> {
+async function replay(deps: CreateDeps, { subject }: KeyId, { taskId, isDeleted }: KeyHolder): Promise<FinishedCall> {
+  if (isDeleted) throw fail.notFound('The image call was deleted.', 'task_not_found');
   const [call, entries] = await Promise.all([findImageCall(deps.db, { subject, taskId }), findImages(deps.db, taskId)]);
   if (!call) throw fail.sysUnavailable('result_expiring');
   deps.signals.callReplayed();

@@ -1,6 +1,7 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { standingOf } from '@vision/objects/bucket-owner';
+import { removeExpiredKeys } from '../db/deleted-calls.ts';
 import { deleteCalls, findExpired, findStored } from '../db/image-calls.ts';
 import { picturesOf } from './sweep-orphan-pictures.ts';
 import type { SweepDeps } from './sweep-orphan-pictures.ts';
@@ -32,6 +33,7 @@ export async function runRetention(deps: SweepDeps, signal?: AbortSignal): Promi
     removed.image_calls += expired.length;
     removed.pictures += pictures.length;
   }
+  await removeExpiredKeys(db);
   signals.picturesRemoved(removed.pictures, 'expired');
   return removed;
 }

@@ -49,7 +49,8 @@ export async function describeEnded(db: Knex, taskIds: string[]): Promise<EndedT
        from task_views as v
        left join ingests as i on i.task_id = v.task_id
        cross join lateral jsonb_to_record(coalesce(i.end_frames, '{}')) as mark (count int, first_seq int, last_seq int)
-      where v.task_id = any(:taskIds::uuid[]) and v.ended_at is not null and v.status <> 'refunded'`,
+      where v.task_id = any(:taskIds::uuid[]) and v.ended_at is not null and v.status <> 'refunded'
+        and i.deleted_at is null`,
     { taskIds },
   );
   return rows;
@@ -126,7 +127,7 @@ export async function claimUnended(db: Knex, limit: number): Promise<string[]> {
     `update ingests as i
         set ask_at = now() + least(interval '1 hour', greatest(interval '1 minute', now() - i.created_at))
       where i.task_id in (
-        select task_id from ingests where end_status is null and ask_at <= now()
+        select task_id from ingests where end_status is null and deleted_at is null and ask_at <= now()
          order by ask_at limit :limit for update skip locked)
       returning i.task_id as id`,
     { limit },
@@ -136,10 +137,18 @@ export async function claimUnended(db: Knex, limit: number): Promise<string[]> {
 
 /** Makes it the turn of all of them. */
 export async function hastenUnended(db: Knex): Promise<void> {
-  await db('ingests').whereNull('end_status').where('ask_at', '>', db.fn.now()).update({ ask_at: db.fn.now() });
+  await db('ingests')
+    .whereNull('end_status')
+    .whereNull('deleted_at')
+    .where('ask_at', '>', db.fn.now())
+    .update({ ask_at: db.fn.now() });
 }
 
 /** Those of these tasks that have frames and no end mark. */
 export async function findUnended(db: Knex, taskIds: string[]): Promise<string[]> {
-  return db('ingests').whereIn('task_id', taskIds).whereNull('end_status').pluck<string[]>('task_id');
+  return db('ingests')
+    .whereIn('task_id', taskIds)
+    .whereNull('end_status')
+    .whereNull('deleted_at')
+    .pluck<string[]>('task_id');
 }

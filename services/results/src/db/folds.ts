@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Progress } from '../domain/cursor.ts';
 import type { FrameState } from '../domain/task-view.ts';
+import { isDeleted } from './deleted-tasks.ts';
 import { deleteHours } from './timeline-hours.ts';
 import { deleteTracks } from './tracks.ts';
 
@@ -43,6 +44,7 @@ export async function requestFold(db: Knex, taskId: string): Promise<void> {
   await db('ingests')
     .where({ task_id: taskId })
     .whereNull('fold_at')
+    .whereNull('deleted_at')
     .update({ fold_at: db.raw('now()') });
 }
 
@@ -99,14 +101,19 @@ export async function revisionOfFold(db: Knex, taskId: string): Promise<number> 
   return found?.revision ?? 0;
 }
 
-/** Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. */
+/**
+ * Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. False for a task
+ * that was deleted meanwhile.
+ */
 export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
   await tx.raw(
     `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
     [taskId],
   );
   const locked = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
-  return locked.length === 1;
+  if (!(await isDeleted(tx, taskId))) return locked.length === 1;
+  await tx('folds').where({ task_id: taskId }).delete();
+  return false;
 }
 
 /** Writes a locked fold. */

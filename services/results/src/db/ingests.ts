@@ -17,14 +17,24 @@ const COLUMNS: (keyof Ingest)[] = [
   'end_frames',
 ];
 
+/** The row of a task under its lock. */
+export interface LockedIngest extends Ingest {
+  /** The owner deleted the task then: nothing of it is stored any more. */
+  deleted_at: Date | null;
+}
+
 /**
  * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,
  * so nobody deadlocks.
  */
-export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, Ingest>> {
+export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, LockedIngest>> {
   const ordered = taskIds.toSorted();
   await tx.raw('insert into ingests (task_id) select unnest(?::uuid[]) on conflict do nothing', [ordered]);
-  const rows = await tx('ingests').whereIn('task_id', ordered).orderBy('task_id').forUpdate().select<Ingest[]>(COLUMNS);
+  const rows = await tx('ingests')
+    .whereIn('task_id', ordered)
+    .orderBy('task_id')
+    .forUpdate()
+    .select<LockedIngest[]>(...COLUMNS, 'deleted_at');
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 

@@ -13,6 +13,7 @@ export interface Standing {
   end_status: string | null;
   end_in_force_at: Date | null;
   pending_until: Date | null;
+  deleted_at: Date | null;
 }
 
 /** Undefined for a task that neither its events nor its frames told of. */
@@ -20,7 +21,7 @@ export async function findStanding(db: Knex, taskId: string): Promise<Standing |
   const { rows } = await db.raw<{ rows: Standing[] }>(
     `select v.status as known_status, v.version as known_version, v.frames_published,
             i.stored as frames_stored, i.attempt, i.attempt_stored as attempt_frames_stored, i.max_seq as largest_seq,
-            i.end_status, i.ended_at as end_in_force_at, i.pending_until
+            i.end_status, i.ended_at as end_in_force_at, i.pending_until, i.deleted_at
        from (select :taskId::uuid as task_id) as asked
        left join task_views as v using (task_id)
        left join ingests as i using (task_id)

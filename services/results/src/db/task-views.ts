@@ -1,14 +1,18 @@
 import type { Knex } from 'knex';
 import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
 
-/** Keeps the newest version, whatever order they arrive in. Views of earlier releases get the kind that they lack. */
+/**
+ * Keeps the newest version, whatever order they arrive in. Views of earlier releases get the kind that they lack.
+ * A deleted task gets none.
+ */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
   await db.raw(
     `insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
              result_expires_at, kind, reason)
-     values (:task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
-             :result_expires_at, :kind, :reason)
+     select :task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
+            :result_expires_at, :kind, :reason
+      where not exists (select from ingests where task_id = :task_id and deleted_at is not null)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
@@ -27,7 +31,7 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
 }
 
 const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,
-            v.result_expires_at <= vision_now() as is_expired,
+            (v.result_expires_at <= vision_now() or i.deleted_at is not null) as is_expired,
             coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
             coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
             coalesce(i.late_listed = i.late_position, true) as is_late_listed,

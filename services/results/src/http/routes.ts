@@ -13,6 +13,7 @@ import { scanSegments } from '../use-cases/scan-segments.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
 import { decideAboutSegments } from '../use-cases/owned-segments.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
+import { deleteTasksRoute } from './delete-tasks.ts';
 import { getResultStreamRoute } from './get-result-stream.ts';
 import { getResultsRoute } from './get-results.ts';
 import { createAlarmBacktestRoute } from './create-alarm-backtest.ts';
@@ -34,6 +35,7 @@ export function routes(deps: Deps): Route[] {
     createAlarmBacktestRoute(deps),
     getStoredFramesRoute(deps),
     countFramesOfTasksRoute(deps),
+    deleteTasksRoute(deps),
     runRetentionRoute(deps),
     runAuditsRoute('runResultAudits', { db: deps.db, audits: auditsOf(deps), hasten: hastenAudits(deps) }),
     scanObjectsRoute('scanSegments', scanSegments(deps)),

@@ -23,7 +23,7 @@ export interface Deps {
   taskOwners: TaskOwners;
   partitions: PartitionKeeper;
   /** Background loops whose steps fail task by task. */
-  loops: TaskLoops<'compaction' | 'fold' | 'overdue_ends' | 'stored_frames'>;
+  loops: TaskLoops<'compaction' | 'deletions' | 'fold' | 'overdue_ends' | 'stored_frames'>;
   /** The objects of older segments. */
   store: SegmentStore;
   /** What the keys of new objects begin with. */

@@ -20,6 +20,8 @@ type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>
  * order; that is what a reader's cursor relies on. Frames beyond the largest stored number cannot be there yet; the
  * others (repeats, or frames that come late) take the slower way that looks first.
  *
+ * Messages of a task that its owner has deleted are left out and counted.
+ *
  * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
  * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
  */
@@ -31,7 +33,8 @@ export async function storeFrames(
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
   if (byTask.size === 0) return;
-  const stored = await transaction((tx) => store(tx, byTask, deps.settings));
+  const { stored, deleted } = await transaction((tx) => store(tx, byTask, deps.settings));
+  deps.signals.framesIgnored('deleted', deleted);
   if (stored.some(({ end }) => end)) deps.wakeRelay();
   for (const { plan, readable, ingest, end, conflicts } of stored) {
     for (const { isLive, frameTimeMs } of readable) if (isLive) deps.signals.frameReadable(frameTimeMs);
@@ -82,12 +85,15 @@ async function store(
   tx: Knex.Transaction,
   byTask: Map<string, TaskMessages>,
   { framePatienceMs: patienceMs, writeSegments, youngMs }: Deps['settings'],
-): Promise<Stored[]> {
+): Promise<{ stored: Stored[]; deleted: number }> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
-  const plans = [...byTask].map(([taskId, { day, messages }]) => {
+  let deleted = 0;
+  const plans = [...byTask].flatMap(([taskId, { day, messages }]) => {
     const before = ingests.get(taskId);
     if (!before) throw new Error('the row of a locked task is missing');
-    return planStoring(before, day, messages);
+    if (before.deleted_at === null) return [planStoring(before, day, messages)];
+    deleted += messages.length;
+    return [];
   });
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   const outcomes = await settleDoubtful(tx, doubtfulFrames);
@@ -112,7 +118,7 @@ async function store(
   });
   await saveIngests(tx, changed, { patienceMs, young, youngMs });
   for (const { ingest, end } of stored) if (end) await announceEnd(tx, ingest, end);
-  return stored;
+  return { stored, deleted };
 }
 
 const none: ReadonlySet<string> = new Set<string>();

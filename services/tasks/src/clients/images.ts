@@ -1,4 +1,4 @@
-import { getImageCall } from '@vision/contracts/images';
+import { deleteImageCalls, getImageCall } from '@vision/contracts/images';
 import { asAppError } from '@vision/contracts/errors';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import type { TokenSigner } from '@vision/shared/http/service-token';
@@ -9,7 +9,12 @@ import type { ImageTask } from '../domain/task.ts';
 export interface ImagesClient {
   /** An image call of this subject as a task; undefined when there is none. @throws AppError OP-SYS-UNAVAILABLE. */
   find: (subject: string, taskId: string) => Promise<ImageTask | undefined>;
+  /** Removes up to 100 image calls; gives those of which nothing is left. @throws AppError OP-SYS-UNAVAILABLE. */
+  delete: (taskIds: string[]) => Promise<string[]>;
 }
+
+/** Subject of questions about calls of any subject. */
+const SUBJECT = 'tasks';
 
 export interface ImagesClientOptions {
   baseUrl: string;
@@ -30,5 +35,7 @@ export function createImagesClient(options: ImagesClientOptions): ImagesClient {
         throw error;
       }
     },
+    delete: async (taskIds) =>
+      (await ask(deleteImageCalls, { subject: SUBJECT, body: { task_ids: taskIds } })).task_ids,
   };
 }

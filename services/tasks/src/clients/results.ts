@@ -1,4 +1,4 @@
-import { countFramesOfTasks } from '@vision/contracts/results';
+import { countFramesOfTasks, deleteResults } from '@vision/contracts/results';
 import { createBreaker } from '@vision/shared/http/breaker';
 import type { BreakerState } from '@vision/shared/http/breaker';
 import { createServiceClient } from '@vision/shared/http/service-client';
@@ -12,6 +12,8 @@ export interface ResultsClient {
    * @throws AppError of kind `unavailable`, at once while results has not answered for a while.
    */
   countFrames: (taskIds: string[]) => Promise<ReadonlyMap<string, ReadableFrames>>;
+  /** Removes everything of up to 100 tasks; gives those of which nothing is left. @throws AppError `unavailable`. */
+  delete: (taskIds: string[]) => Promise<string[]>;
   /** For operators. */
   breakers: () => { name: string; state: BreakerState }[];
   /** Ends the timers of the breaker. */
@@ -43,6 +45,7 @@ export function createResultsClient({ breakerResetMs, ...options }: ResultsClien
         items.map((item) => [item.task_id, { frames: item.frames_stored, completedAttempt: item.completed_attempt }]),
       );
     },
+    delete: async (taskIds) => (await ask(deleteResults, { subject: SUBJECT, body: { task_ids: taskIds } })).task_ids,
     breakers: () => [{ name: `${BREAKER.upstream}.${BREAKER.operation}`, state: breaker.state() }],
     close: () => breaker.shutdown(),
   };

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { ObjectPage } from '@vision/shared/audit/audit-objects';
+import { deletedAmong } from './deleted-tasks.ts';
 import { activeStatuses, hiddenStatuses } from '../domain/task.ts';
 import type { Status } from '../domain/task.ts';
 import { TASKS } from './task-row.ts';
@@ -15,9 +16,10 @@ export async function findHeld(db: Knex, reservationIds: string[]): Promise<stri
     .pluck<string[]>('reservation_id');
 }
 
-/** Those of these ids that are tasks, in whatever state. */
+/** Those of these ids that are tasks, in whatever state, or were until their owners deleted them. */
 export async function withTask(db: Knex, taskIds: string[]): Promise<string[]> {
-  return db(TASKS).whereIn('task_id', taskIds).pluck<string[]>('task_id');
+  const stored = await db(TASKS).whereIn('task_id', taskIds).pluck<string[]>('task_id');
+  return [...new Set([...stored, ...(await deletedAmong(db, taskIds))])];
 }
 
 export interface StoredVideo {

@@ -4,15 +4,16 @@ import { TASKS } from './task-row.ts';
 
 /**
  * Stores the task record of an image call; an older snapshot than the stored one changes nothing. A
- * record without the caller's name may be that of a release that does not know it.
+ * record without the caller's name may be that of a release that does not know it. A deleted call gets no record.
  */
 export async function saveImageTask(db: Knex, task: ImageTask): Promise<void> {
   await db.raw(
     `insert into tasks (task_id, subject, kind, request_id, request_key, scene_code, status, version, attempt,
                         lower_bound, default_min_score, reservation_id, client_ref, created_at, updated_at, ended_at,
                         result_expires_at)
-     values (:taskId, :subject, 'image', :requestId, :requestKey, :sceneCode, :status, :version, 1,
-             0, 0, :reservationId, :clientRef, :createdAt, :updatedAt, :updatedAt, :resultExpiresAt)
+     select :taskId, :subject, 'image', :requestId, :requestKey, :sceneCode, :status, :version, 1,
+            0, 0, :reservationId, :clientRef, :createdAt, :updatedAt, :updatedAt, :resultExpiresAt
+      where not exists (select from deleted_tasks where task_id = :taskId)
      on conflict (task_id) do update
        set status = excluded.status, version = excluded.version, updated_at = excluded.updated_at,
            client_ref = excluded.client_ref

@@ -11,6 +11,7 @@ import {
   videoKinds,
 } from '../domain/task.ts';
 import type { Status, Task, VisibleTask } from '../domain/task.ts';
+import { oldestUnconfirmedS } from './deleted-tasks.ts';
 import { inFuture } from './instants.ts';
 import { TASKS, toTask, toVisibleTask } from './task-row.ts';
 import type { ImageTaskRow, TaskRow } from './task-row.ts';
@@ -167,6 +168,8 @@ interface Census {
   byStatus: Partial<Record<Status, number>>;
   /** Age of the oldest task whose submission is unknown. */
   oldestResolvingS: number;
+  /** Time that the oldest deletion has not been confirmed. */
+  oldestUnconfirmedS: number;
 }
 
 export async function countByStatus(db: Knex): Promise<Census> {
@@ -178,5 +181,6 @@ export async function countByStatus(db: Knex): Promise<Census> {
     { activeStatuses: [...activeStatuses] },
   );
   const byStatus: Census['byStatus'] = Object.fromEntries(rows.map((row) => [row.status, row.count]));
-  return { byStatus, oldestResolvingS: rows.find((row) => row.status === 'resolving')?.oldest_s ?? 0 };
+  const oldestResolvingS = rows.find((row) => row.status === 'resolving')?.oldest_s ?? 0;
+  return { byStatus, oldestResolvingS, oldestUnconfirmedS: await oldestUnconfirmedS(db) };
 }

@@ -102,6 +102,16 @@ export interface ImageTask {
   resultExpiresAt: Date;
 }
 
+/** A task or image call that its owner deleted. */
+export interface DeletedTask {
+  taskId: string;
+  subject: string;
+  kind: VideoKind | 'image';
+  deletedAt: Date;
+  /** Nothing was left of it then in the service that had its results. */
+  confirmedAt: Date | null;
+}
+
 /** What the history and a query show. */
 export type VisibleTask = PublicTask | ImageTask;
 

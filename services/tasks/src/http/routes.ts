@@ -15,6 +15,7 @@ import { listBackendDifferences } from '../use-cases/list-backend-differences.ts
 import { createStreamTaskRoute } from './create-stream-task.ts';
 import { createStreamProbeRoute } from './create-stream-probe.ts';
 import { createUploadTaskRoute } from './create-upload-task.ts';
+import { deleteTaskRoute } from './delete-task.ts';
 import { findKnownTasksRoute } from './find-known-tasks.ts';
 import { getLiveSnapshotRoute } from './get-live-snapshot.ts';
 import { getTaskRoute } from './get-task.ts';
@@ -42,6 +43,7 @@ export const routes = (deps: Deps): Route[] => [
   getTaskVideoRoute(deps),
   getLiveSnapshotRoute(deps),
   stopTaskRoute(deps),
+  deleteTaskRoute(deps),
   listInternalTasksRoute(deps),
   stopInternalTaskRoute(deps),
   listBackendJobsRoute(deps),

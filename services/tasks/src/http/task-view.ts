@@ -97,6 +97,7 @@ export const taskParams = taskPath;
 export const createRefusals = (): AppError[] => [
   ...idempotencyKeyRefusals(),
   fail.keyReused(),
+  fail.notFound('The task of this Idempotency-Key was deleted.', 'task_not_found'),
   fail.sceneUnavailable('helmet'),
   fail.dailyExhausted({ limit: 5, used: 5, requested: 1, resets_at: '2026-03-16T00:00:00+08:00' }),
   fail.rateLimited('active_tasks', 10, { limit: 10, active: 10 }),

@@ -6,6 +6,7 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
 import type { Caller } from '@vision/shared/http/caller';
 import type { IdempotencyKey } from '@vision/creation/idempotency-key';
+import { findDeleted, isDeletedKey } from '../db/deleted-tasks.ts';
 import { findKey, freeExpiredKey, insertKey, passKeyOn } from '../db/idempotency-keys.ts';
 import type { Claim, ClaimTerms, KeyRow } from '../db/idempotency-keys.ts';
 import { moveTask } from '../db/move-task.ts';
@@ -44,7 +45,8 @@ const LABEL = 'fingerprint';
 
 /**
  * Looks the key up before the body is read. A request with a new key is refused here when new work is not accepted.
- * @throws AppError OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED, OP-SYS-UNAVAILABLE.
+ * @throws AppError not_found when its task was deleted; OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED,
+ * OP-SYS-UNAVAILABLE.
  */
 export async function openCreate(
   deps: CreateDeps,
@@ -56,6 +58,7 @@ export async function openCreate(
   // While it is being submitted it may still turn out that there is no task, and then another request does the work.
   if (task?.status === 'submitting') return { key: 'in_use' };
   if (known && task) return { key: 'done', taskId: task.taskId, fingerprint: known.fingerprint };
+  await assertNotDeleted(deps, { subject: caller.subject, key: idempotencyKey.key });
   await assertAcceptsNew(deps, caller);
   return { key: 'new' };
 }
@@ -78,6 +81,7 @@ export async function claimKey(
     const holder = await takeKey(deps, claim, terms);
     if (holder === 'taken') {
       crashPoint('tasks.create.key-claimed');
+      await assertNotDeleted(deps, claim);
       // A known key was not asked for this before the body, and during a wait it may have changed.
       if (!isAccepted) await assertAcceptsNew(deps, caller);
       return { outcome: 'claimed', claim };
@@ -97,9 +101,17 @@ export async function claimKey(
 export async function replayTask(deps: CreateDeps, opened: DoneKey, meaning: string): Promise<VisibleTask> {
   assertSameMeaning(deps, opened, meaning);
   const task = await findVisibleTask(deps.db, { taskId: opened.taskId });
-  if (!task) throw fail.sysUnavailable('first_request_undone');
-  return task;
+  if (task) return task;
+  if (await findDeleted(deps.db, opened)) throw deletedTask();
+  throw fail.sysUnavailable('first_request_undone');
 }
+
+/** The task that a key named was deleted by its owner: a repeat of its request begins nothing new. */
+async function assertNotDeleted({ db }: CreateDeps, id: { subject: string; key: string }): Promise<void> {
+  if (await isDeletedKey(db, id)) throw deletedTask();
+}
+
+const deletedTask = () => fail.notFound('The task of this Idempotency-Key was deleted.', 'task_not_found');
 
 function assertSameMeaning({ box }: CreateDeps, { fingerprint }: { fingerprint: string }, meaning: string): void {
   if (!box.matches(fingerprint, meaning, LABEL)) throw fail.keyReused();

@@ -1,9 +1,10 @@
 import type { Happening, TaskHistory } from '@vision/contracts/history';
 import { asAppError } from '@vision/contracts/errors';
 import { eventsOf } from '@vision/kafka/outbox-history';
+import { findDeleted } from '../db/deleted-tasks.ts';
 import { findMoves } from '../db/task-moves.ts';
 import { findAnyTask, findVideoTask } from '../db/tasks.ts';
-import type { ImageTask, Task } from '../domain/task.ts';
+import type { DeletedTask, ImageTask, Task } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
 
 /**
@@ -15,8 +16,10 @@ export async function describeTask(
   taskId: string,
 ): Promise<TaskHistory | undefined> {
   const task = (await findVideoTask(db, taskId)) ?? (await findAnyTask(db, taskId));
-  if (!task) return undefined;
-  if (task.kind === 'image') return { facts: sharedFacts(task), happenings: [] };
+  const deleted = await findDeleted(db, { taskId });
+  if (!task)
+    return deleted && { facts: { subject: deleted.subject, kind: deleted.kind }, happenings: deletion(deleted) };
+  if (task.kind === 'image') return { facts: sharedFacts(task), happenings: deletion(deleted) };
   const [moves, events, job] = await Promise.all([
     findMoves(db, taskId),
     eventsOf(db, taskId),
@@ -24,7 +27,9 @@ export async function describeTask(
   ]);
   return {
     facts: { ...sharedFacts(task), ...videoFacts(task), job_at_backend: job },
-    happenings: [...marksOf(task), ...moves, ...events].toSorted((a, b) => a.at.localeCompare(b.at)),
+    happenings: [...marksOf(task), ...moves, ...events, ...deletion(deleted)].toSorted((a, b) =>
+      a.at.localeCompare(b.at),
+    ),
   };
 }
 
@@ -58,6 +63,14 @@ const videoFacts = ({ attempt, reason, sourceLabel, objectKey, stopsSent, job }:
   job_frames_published: job.framesPublished ?? undefined,
   job_attempt: job.attempt ?? undefined,
 });
+
+function deletion(deleted: DeletedTask | undefined): Happening[] {
+  if (!deleted) return [];
+  const { deletedAt, confirmedAt } = deleted;
+  const stored = { at: deletedAt.toISOString(), what: 'the owner deleted the task', details: {} };
+  if (!confirmedAt) return [stored];
+  return [stored, { at: confirmedAt.toISOString(), what: 'nothing was left of its results', details: {} }];
+}
 
 /** The instants that stand in the row itself. */
 function marksOf({ createdAt, stopRequestedAt, stopSentAt, job }: Task): Happening[] {

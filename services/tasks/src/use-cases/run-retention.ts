@@ -1,5 +1,6 @@
 import { crashPoint } from '@vision/shared/crash-point';
 import { standingOf } from '@vision/objects/bucket-owner';
+import { removeExpiredDeletions } from '../db/deleted-tasks.ts';
 import { findExpired, removeTasks } from '../db/retention.ts';
 import { videosOf } from './sweep-videos.ts';
 import type { SweepDeps, SweptVideos } from './sweep-videos.ts';
@@ -34,6 +35,7 @@ export async function runRetention(deps: SweepDeps, sweep: () => Promise<SweptVi
     );
     crashPoint('tasks.retention.tasks-removed');
   }
+  await removeExpiredDeletions(deps.db);
   const swept = await sweep();
   const all = {
     ...removed,

@@ -8,6 +8,7 @@ import { outboxMigration } from '@vision/kafka/outbox';
 import { outboxKeyMigration } from '@vision/kafka/outbox-history';
 import { imageCalls } from './0001-image-calls.ts';
 import { clientRefs } from './0002-client-ref.ts';
+import { deletedCalls } from './0003-deleted-calls.ts';
 
 export const migrations: Migration[] = [
   imageCalls,
@@ -19,4 +20,5 @@ export const migrations: Migration[] = [
   bucketOwnerMigration,
   sweepMarksMigration,
   clientRefs,
+  deletedCalls,
 ];

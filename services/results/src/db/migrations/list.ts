@@ -19,6 +19,7 @@ import { unmatchedFrames } from './0013-unmatched-frames.ts';
 import { sources } from './0014-sources.ts';
 import { segmentTimes } from './0015-segment-times.ts';
 import { folds, foldsIndex } from './0016-folds.ts';
+import { deletedTasks } from './0017-deleted-tasks.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -46,4 +47,5 @@ export const migrations: Migration[] = [
   segmentTimes,
   folds,
   foldsIndex,
+  deletedTasks,
 ];

@@ -15,6 +15,7 @@ import { placeClaims } from './0007-place-claims.ts';
 import { sentPlaces } from './0008-sent-places.ts';
 import { clientRefs, tasksByClientRef } from './0009-client-ref.ts';
 import { snapshots } from './0011-snapshots.ts';
+import { deletedTasks } from './0012-deleted-tasks.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -37,4 +38,5 @@ export const migrations: Migration[] = [
   clientRefs,
   tasksByClientRef,
   snapshots,
+  deletedTasks,
 ];

@@ -1,0 +1,90 @@
+import type { Knex } from 'knex';
+import { lockIngests } from './ingests.ts';
+
+/** A task and the day of its id, which its rows are partitioned by. */
+export interface TaskOfDay {
+  day: string;
+  taskId: string;
+}
+
+/** Those of these tasks that are not deleted yet, or of which anything is stored although they are. */
+export async function findUndeleted(db: Knex, tasks: TaskOfDay[]): Promise<TaskOfDay[]> {
+  const { rows } = await db.raw<{ rows: TaskOfDay[] }>(
+    `select asked.day::text as day, asked.task_id as "taskId"
+       from unnest(:days::date[], :taskIds::uuid[]) as asked (day, task_id)
+       left join ingests as i on i.task_id = asked.task_id
+      where i.deleted_at is null or i.position > 0
+         or exists (select from task_views as v where v.task_id = asked.task_id)
+         or exists (select from folds as o where o.task_id = asked.task_id)
+         or exists (select from sources as s where s.task_id = asked.task_id)
+         or exists (select from source_states as s where s.task_id = asked.task_id)
+         or exists (select from late_frames as l where l.task_id = asked.task_id)
+         or exists (select from segments as s where s.day = asked.day and s.task_id = asked.task_id)
+         or exists (select from frames as f where f.day = asked.day and f.task_id = asked.task_id)
+         or exists (select from tracks as t where t.day = asked.day and t.task_id = asked.task_id)
+         or exists (select from timeline_hours as h where h.day = asked.day and h.task_id = asked.task_id)`,
+    { days: tasks.map(({ day }) => day), taskIds: tasks.map(({ taskId }) => taskId) },
+  );
+  return rows;
+}
+
+/** Whether the owner of a task has deleted it. */
+export async function isDeleted(db: Knex, taskId: string): Promise<boolean> {
+  const found = await db('ingests').where({ task_id: taskId }).whereNotNull('deleted_at').first('task_id');
+  return found !== undefined;
+}
+
+/**
+ * Makes a task unreadable for good. Its row in `ingests` stays: everything that writes frames locks it first, and finds
+ * there that the task is deleted. A fold under way is waited for; it locks its own row before that one.
+ */
+export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise<void> {
+  await tx.raw(
+    `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
+    [taskId],
+  );
+  await tx('folds').where({ task_id: taskId }).forUpdate().select('revision');
+  await lockIngests(tx, [taskId]);
+  await tx.raw(
+    `update ingests
+        set deleted_at = coalesce(deleted_at, vision_now()), stored = 0, position = 0, max_seq = -1, late_position = 0,
+            late_listed = 0, attempt_stored = 0, attempt_first = null, attempt_last = null, unmatched_frames = 0,
+            pending_end = null, pending_until = null, end_frames = null, compact_at = null, fold_at = null
+      where task_id = ?`,
+    [taskId],
+  );
+  for (const table of ['folds', 'task_views', 'sources', 'source_states', 'late_frames', 'segment_copies'])
+    await tx(table).where({ task_id: taskId }).delete();
+}
+
+/**
+ * Removes segments of a deleted task, `limit` at most; returns how many. Their objects become objects without a
+ * segment, which the sweep removes from the store.
+ */
+export async function removeSegments(db: Knex, { day, taskId }: TaskOfDay, limit: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ removed: number }] }>(
+    `with removed as (
+       delete from segments where day = :day and task_id = :taskId and (first_seq, id) in (
+         select first_seq, id from segments where day = :day and task_id = :taskId order by first_seq, id limit :limit)
+       returning object_key),
+     listed as (
+       insert into unindexed_objects (object_key, day)
+       select object_key, :day from removed where object_key is not null on conflict do nothing)
+     select count(*)::int as removed from removed`,
+    { day, taskId, limit },
+  );
+  return rows[0].removed;
+}
+
+const partOf = { frames: 'seq', tracks: 'track_id', timeline_hours: 'hour_ms' } as const;
+
+/** Removes rows of a deleted task, `limit` at most; returns how many. */
+export async function removeRows(
+  db: Knex,
+  { table, day, taskId }: TaskOfDay & { table: keyof typeof partOf },
+  limit: number,
+): Promise<number> {
+  const part = partOf[table];
+  const first = db(table).where({ day, task_id: taskId }).orderBy(part).limit(limit).select(part);
+  return db(table).where({ day, task_id: taskId }).whereIn(part, first).delete();
+}

@@ -1,0 +1,16 @@
+import { deleteResults as question } from '@vision/contracts/results';
+import { route } from '@vision/shared/http/route';
+import { deleteTasks } from '../use-cases/delete-tasks.ts';
+import type { Deps } from '../use-cases/deps.ts';
+
+export const deleteTasksRoute = (deps: Pick<Deps, 'db' | 'loops'>) =>
+  route(
+    {
+      ...question,
+      operation: 'deleteResults',
+      summary: 'Remove the results of tasks that their owners have deleted, and refuse what still arrives of them',
+      audience: 'internal',
+      responses: { 200: { description: 'Tasks of which nothing is left', schema: question.reply } },
+    },
+    async ({ body }) => ({ status: 200, body: { task_ids: await deleteTasks(deps, body.task_ids) } }),
+  );

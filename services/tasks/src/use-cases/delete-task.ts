@@ -1,0 +1,53 @@
+import { atMost } from '@vision/shared/async/at-most';
+import { crashPoint } from '@vision/shared/crash-point';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { fail } from '@vision/contracts/errors';
+import { findDeleted, storeDeletion } from '../db/deleted-tasks.ts';
+import { saveImageTask } from '../db/image-tasks.ts';
+import { isEnded } from '../domain/task.ts';
+import type { DeletedTask } from '../domain/task.ts';
+import type { Deps } from './deps.ts';
+import { getTask } from './get-task.ts';
+import { tellDeletions } from './tell-deletions.ts';
+import type { TellDeps } from './tell-deletions.ts';
+
+/** The caller does not wait longer than this for the service that has the results. */
+const TELL_WAIT_MS = 2_000;
+
+/**
+ * Deletes an ended task or an image call of this subject with everything of it. Callers find nothing of it from now on;
+ * the service that has its results is told at once, and again until it has confirmed. A repeat is answered alike.
+ * @throws AppError not_found; conflict `task_not_ended`.
+ */
+export async function deleteTask(
+  deps: TellDeps & Pick<Deps, 'logger'>,
+  id: { subject: string; taskId: string },
+): Promise<DeletedTask> {
+  const deleted = (await findDeleted(deps.db, id)) ?? (await deleteFound(deps, id));
+  if (deleted.confirmedAt === null) {
+    const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
+      deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is told again');
+    });
+    await atMost(TELL_WAIT_MS, telling);
+  }
+  return deleted;
+}
+
+async function deleteFound(
+  deps: Pick<Deps, 'db' | 'images' | 'signals'>,
+  id: { subject: string; taskId: string },
+): Promise<DeletedTask> {
+  const task = await getTask(deps, id);
+  if (!isEnded(task.status)) throw fail.taskNotEnded(task.status);
+  const stored = await inTransaction(deps.db, async (tx) => {
+    // Its event may not have arrived yet: the record that it would make is the one that is hidden.
+    if (task.kind === 'image') await saveImageTask(tx, task);
+    return storeDeletion(tx, task.taskId);
+  });
+  crashPoint('tasks.delete.stored');
+  // Another request has deleted it meanwhile, or its time has run out.
+  const deleted = stored ?? (await findDeleted(deps.db, id));
+  if (!deleted) throw fail.notFound('There is no such task.', 'task_not_found');
+  if (stored) deps.signals.deleted(stored);
+  return deleted;
+}

@@ -20,6 +20,7 @@ const creating: Record<string, 'undone' | 'kept'> = {
   'images.units_settled': 'kept',
 };
 const undoing = ['images.undo_begun', 'images.effects_undone', 'images.key_released'];
+const deleting = ['images.call_hidden', 'images.deleted_pictures_removed'];
 const expiring = ['images.expired_pictures_removed', 'images.expired_calls_removed'];
 
 let world: World;
@@ -55,7 +56,7 @@ test('every step of the sources has a case here', async () => {
     const text = await readFile(join(folder, name), 'utf8');
     found.push(...[...text.matchAll(/crashPoint\('([^']+)'\)/g)].map((match) => match[1] ?? ''));
   }
-  expect(found.sort()).toEqual([...Object.keys(creating), ...undoing, ...expiring].sort());
+  expect(found.sort()).toEqual([...Object.keys(creating), ...undoing, ...deleting, ...expiring].sort());
 });
 
 test.each(Object.entries(creating))(
@@ -107,6 +108,25 @@ test.each(expiring)('a process killed at %s: the next run removes what is left',
   expect((await world.s3.objects()).filter((name) => name.includes(body.task_id))).toEqual([]);
   expect(await world.database.db('idempotency_keys')).toEqual([]);
 });
+
+test.each(deleting)(
+  'a process killed at %s while it deletes a call: the next one removes what is left',
+  async (CRASH_AT) => {
+    const writer = await startNext();
+    const key = randomUUID();
+    const { body } = await writer.detect(parts(), { key });
+    const doomed = await startChild({ ...world.env, ...doomedEnv, CRASH_AT });
+    const path = '/internal/v1/deleted-image-calls';
+    await expect(writer.askAt(doomed.url, path, { task_ids: [body.task_id] })).rejects.toThrow();
+    expect(await doomed.ended).toBe('SIGKILL');
+    expect((await writer.get(`/internal/v1/image-calls/${body.task_id}`)).status).toBe(404);
+    expect((await writer.detect(parts(), { key })).status).toBe(404);
+    expect((await writer.askAt(writer.url, path, { task_ids: [body.task_id] })).status).toBe(200);
+    expect((await world.s3.objects()).filter((name) => name.includes(body.task_id))).toEqual([]);
+    expect(await world.database.db('image_calls').where({ task_id: body.task_id })).toEqual([]);
+    await world.database.db('idempotency_keys').where({ key }).delete();
+  },
+);
 
 test('a call that a dead process held by a clock that was ahead is undone when it is right again', async () => {
   const key = randomUUID();

@@ -167,9 +167,16 @@ export function clientOf(url: string) {
   /** What tasks does to learn of a call. */
   const get = async (path: string, { subject = 'subject-a' }: { subject?: string } = {}) =>
     fetch(url + path, { headers: { authorization: `Bearer ${await testToken('tasks', 'images', { subject })}` } });
+  /** What tasks asks with a body, of a replica at this address. */
+  const askAt = async (base: string, path: string, body: object) => {
+    const authorization = `Bearer ${await testToken('tasks', 'images', { subject: 'tasks' })}`;
+    const headers = { authorization, 'content-type': 'application/json' };
+    return fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
   return {
     url,
     tokenOf,
+    askAt,
     post,
     get,
     detect: async (parts: Part[] | Buffer, options?: CallOptions) => {

@@ -4,10 +4,10 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
 import { findDeleted, storeDeletion } from '../db/deleted-tasks.ts';
 import { saveImageTask } from '../db/image-tasks.ts';
+import { findVisibleTask } from '../db/tasks.ts';
 import { isEnded } from '../domain/task.ts';
-import type { DeletedTask } from '../domain/task.ts';
+import type { DeletedTask, VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
-import { getTask } from './get-task.ts';
 import { tellDeletions } from './tell-deletions.ts';
 import type { TellDeps } from './tell-deletions.ts';
 
@@ -23,7 +23,8 @@ export async function deleteTask(
   deps: TellDeps & Pick<Deps, 'logger'>,
   id: { subject: string; taskId: string },
 ): Promise<DeletedTask> {
-  const deleted = (await findDeleted(deps.db, id)) ?? (await deleteFound(deps, id));
+  const task = await findVisibleTask(deps.db, id);
+  const deleted = task ? await deleteFound(deps, task) : await findDeletedOrCall(deps, id);
   if (deleted.confirmedAt === null) {
     const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
       deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is told again');
@@ -33,11 +34,19 @@ export async function deleteTask(
   return deleted;
 }
 
-async function deleteFound(
+/** What is not visible may be deleted already, or an image call whose event has not arrived. */
+async function findDeletedOrCall(
   deps: Pick<Deps, 'db' | 'images' | 'signals'>,
-  id: { subject: string; taskId: string },
+  { subject, taskId }: { subject: string; taskId: string },
 ): Promise<DeletedTask> {
-  const task = await getTask(deps, id);
+  const deleted = await findDeleted(deps.db, { subject, taskId });
+  if (deleted) return deleted;
+  const call = await deps.images?.find(subject, taskId);
+  if (!call) throw noTask();
+  return deleteFound(deps, call);
+}
+
+async function deleteFound(deps: Pick<Deps, 'db' | 'signals'>, task: VisibleTask): Promise<DeletedTask> {
   if (!isEnded(task.status)) throw fail.taskNotEnded(task.status);
   const stored = await inTransaction(deps.db, async (tx) => {
     // Its event may not have arrived yet: the record that it would make is the one that is hidden.
@@ -46,8 +55,10 @@ async function deleteFound(
   });
   crashPoint('tasks.delete.stored');
   // Another request has deleted it meanwhile, or its time has run out.
-  const deleted = stored ?? (await findDeleted(deps.db, id));
-  if (!deleted) throw fail.notFound('There is no such task.', 'task_not_found');
+  const deleted = stored ?? (await findDeleted(deps.db, task));
+  if (!deleted) throw noTask();
   if (stored) deps.signals.deleted(stored);
   return deleted;
 }
+
+const noTask = () => fail.notFound('There is no such task.', 'task_not_found');

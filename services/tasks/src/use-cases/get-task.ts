@@ -1,4 +1,5 @@
 import { fail } from '@vision/contracts/errors';
+import { findDeleted } from '../db/deleted-tasks.ts';
 import { findVisibleTask } from '../db/tasks.ts';
 import type { VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
@@ -12,7 +13,10 @@ export async function getTask(
   { db, images }: Pick<Deps, 'db' | 'images'>,
   { subject, taskId }: { subject: string; taskId: string },
 ): Promise<VisibleTask> {
-  const task = (await findVisibleTask(db, { taskId, subject })) ?? (await images?.find(subject, taskId));
-  if (!task) throw fail.notFound('There is no such task.', 'task_not_found');
-  return task;
+  const task = await findVisibleTask(db, { taskId, subject });
+  if (task) return task;
+  // Images may not have heard yet that the call is deleted.
+  const call = (await findDeleted(db, { taskId, subject })) ? undefined : await images?.find(subject, taskId);
+  if (!call) throw fail.notFound('There is no such task.', 'task_not_found');
+  return call;
 }

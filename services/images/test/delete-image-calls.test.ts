@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { v7 as uuidv7 } from 'uuid';
+import { detected } from './support/fake-inference.ts';
+import { files, picture } from './support/form.ts';
+import { startImages, startReplica } from './support/start-images.ts';
+import type { RunningImages, TestImages } from './support/start-images.ts';
+
+let images: TestImages;
+beforeAll(async () => {
+  images = await startImages();
+  images.inference.answer = () => detected();
+});
+afterAll(() => images.stop());
+
+const remove = async (...taskIds: string[]) => {
+  const answer = await images.askAt(images.url, '/internal/v1/deleted-image-calls', { task_ids: taskIds });
+  return [answer.status, ((await answer.json()) as { task_ids: string[] }).task_ids];
+};
+const keys = (key: string) => images.database.db('idempotency_keys').where({ key });
+const retention = (replica: RunningImages) => replica.call('POST', '/internal/v1/retention/run');
+
+test('a deleted call goes with its pictures, and a repeat of its request is refused and charges nothing', async () => {
+  const [key, parts] = [randomUUID(), files(picture('one'), picture('two'))];
+  const { body } = await images.detect(parts, { key, query: '?client_ref=order-7' });
+  const other = (await images.detect(files(picture('other')))).body;
+  const charged = images.quota.reservations.size;
+  expect(await remove(body.task_id)).toEqual([200, [body.task_id]]);
+  for (const path of ['/internal/v1/image-calls/', '/v1/vision/image-detections/']) {
+    const read = path.startsWith('/v1') ? images.call('GET', path + body.task_id) : images.get(path + body.task_id);
+    expect((await read).status).toBe(404);
+  }
+  expect((await images.s3.objects()).filter((name) => name.includes(body.task_id))).toEqual([]);
+  expect(await images.database.db('images').where({ task_id: body.task_id })).toEqual([]);
+  expect(await keys(key)).toMatchObject([{ client_ref: null }]);
+  await retention(images);
+  const again = await images.detect(parts, { key, query: '?client_ref=order-7' });
+  expect([again.status, again.body.details]).toMatchObject([404, { reason: 'task_not_found' }]);
+  expect(images.quota.reservations.size).toBe(charged);
+  // Repeats and ids of no call are confirmed alike; other calls stay.
+  const unknown = uuidv7();
+  expect(await remove(body.task_id, unknown)).toEqual([200, [body.task_id, unknown]]);
+  expect((await images.call('GET', `/v1/vision/image-detections/${other.task_id}`)).status).toBe(200);
+});
+
+test('the key of a deleted call is free when the call would have expired', async () => {
+  const [key, parts] = [randomUUID(), files(picture('old'))];
+  const { body } = await images.detect(parts, { key });
+  await remove(body.task_id);
+  const later = await startReplica(images, { CLOCK_OFFSET: '91 days', RETENTION_INTERVAL_MS: '3600000' });
+  await retention(later);
+  expect(await keys(key)).toEqual([]);
+  expect((await later.detect(parts, { key })).status).toBe(201);
+  await later.stop();
+});

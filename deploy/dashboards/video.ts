@@ -209,6 +209,18 @@ const tasks: Section = {
       [query('age', max('', gauge('vision_tasks_oldest_resolving_age_seconds')))],
       { unit: 's' },
     ),
+    lines(
+      'Oldest unconfirmed deletion',
+      'How long results or images has not confirmed that nothing is left of a deleted task; an alert fires at an hour.',
+      [query('age', max('', gauge('vision_tasks_oldest_unconfirmed_deletion_age_seconds')))],
+      { unit: 's' },
+    ),
+    stack(
+      'Deleted tasks',
+      'Tasks and image calls that their owners deleted.',
+      [query('{{kind}}', sum('kind', rate('vision_tasks_deletions_total')))],
+      { unit: 'cps' },
+    ),
     stack(
       'Changes of state',
       'Moves of tasks; lose_track and vanish are the ones to look at.',

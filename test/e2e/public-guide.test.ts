@@ -173,6 +173,14 @@ test('stops a task', async () => {
   await asShown({ TASK_ID: String(body['task_id']) });
 });
 
+test('deletes a task', async () => {
+  const { body } = await send('creates a video task for a stream');
+  const taskId = String(body['task_id']);
+  await caller.stop(taskId);
+  await until(async () => (await caller.get(`/v1/vision/tasks/${taskId}`)).body['status'] === 'stopped');
+  await asShown({ TASK_ID: taskId });
+});
+
 test('detects objects in images', () => asShown());
 
 test('reads the detections of an image call again', async () => {

@@ -71,6 +71,8 @@ const operations: Record<string, Operation> = {
   getSource: { method: 'GET', path: `/v1/vision/tasks/${TASK}/source`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },
+  // No task has this id.
+  deleteTask: { method: 'DELETE', path: '/v1/vision/tasks/00000000-0000-7000-8000-000000000000', status: 404 },
   getOpenapiDocument: { method: 'GET', path: '/openapi.json', status: 200 },
   createStreamTask: {
     method: 'POST',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { frameProduced, jobEnded } from '@vision/contracts/frame-events';
+import type { FrameData } from '@vision/contracts/frame-events';
 import { sourceChanged } from '@vision/contracts/job-events';
 import { topics } from '@vision/contracts/topics';
 import { createBatchConsumer } from '@vision/kafka/batch-consumer';
@@ -25,6 +26,7 @@ import {
   logger,
   mark,
   newTaskId,
+  object,
   settingsOfStore,
   snapshot,
   startResults,
@@ -108,7 +110,9 @@ async function fullTask(): Promise<string> {
     .update({ compact_at: new Date(0) });
   await compactFrames(deps(), new AbortController().signal);
   // Hours later: the tracks and minutes of before are complete, so they are stored.
-  await results.deliver(framesOf(task, 705, 10).map((data) => ({ ...data, frame_time_ms: 8 * HOUR_MS + data.seq })));
+  const objects = [{ ...object(0.9), track_id: '8' }];
+  const later = (data: FrameData) => ({ ...data, frame_time_ms: 8 * HOUR_MS + data.seq, objects });
+  await results.deliver(framesOf(task, 705, 10).map(later));
   await results.deliver([frame(task, 701), mark(task)]);
   await deliverSource(task, 1);
   await foldTask(deps(), task);

@@ -51,10 +51,14 @@ export const configSchema = z.object({
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
   RESULTS_URL: httpUrl()
     .optional()
-    .describe('Address of the results service, queried for frames if an end-of-stream marker is late'),
+    .describe(
+      'Address of the results service, queried for frames if an end-of-stream marker is late, and told to delete results',
+    ),
   IMAGES_URL: httpUrl()
     .optional()
-    .describe('Address of the images service, queried for image calls whose event has not arrived'),
+    .describe(
+      'Address of the images service, queried for image calls whose event has not arrived, and told to delete image calls',
+    ),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to another service'),
   SCENES_FILE: z.string().min(1).describe('Scene registry file'),
   ...streamRulesConfig,

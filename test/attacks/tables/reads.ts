@@ -247,6 +247,7 @@ const routes: [string, (caller: Caller, id: string) => Promise<Answer>][] = [
   ['source', (caller, id) => caller.get(`/v1/vision/tasks/${id}/source`)],
   ['backtest', backtest],
   ['stop', (caller, id) => caller.stop(id)],
+  ['delete', (caller, id) => caller.send('DELETE', `/v1/vision/tasks/${id}`)],
 ];
 
 const oddIds: [string, string][] = [

@@ -79,16 +79,6 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a task that was found': values('vision_tasks_oldest_resolving_age_seconds', '60+60x4 0x6') },
   },
-  VisionDeletionUnconfirmed: {
-    atMinute: 10,
-    fires: {
-      when: values('vision_tasks_oldest_unconfirmed_deletion_age_seconds', '3600+60x10'),
-      summary: 'A deletion is not confirmed for 1h 10m 0s',
-    },
-    stays: {
-      'a deletion that was confirmed': values('vision_tasks_oldest_unconfirmed_deletion_age_seconds', '3540+60x3 0x7'),
-    },
-  },
   VisionResultsLate: {
     atMinute: 9,
     fires: {

@@ -21,6 +21,16 @@ const blocked = (counts: string) => values('vision_consumer_blocked_total{group=
 
 /** Background loops and consumers. */
 export const loopCases: Record<string, AlertCase> = {
+  VisionDeletionUnconfirmed: {
+    atMinute: 10,
+    fires: {
+      when: values('vision_tasks_oldest_unconfirmed_deletion_age_seconds', '3600+60x10'),
+      summary: 'A deletion is not confirmed for 1h 10m 0s',
+    },
+    stays: {
+      'a deletion that was confirmed': values('vision_tasks_oldest_unconfirmed_deletion_age_seconds', '3540+60x3 0x7'),
+    },
+  },
   VisionConsumerBlocked: {
     atMinute: 12,
     fires: {

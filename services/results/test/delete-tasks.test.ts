@@ -194,12 +194,16 @@ test('what a process of an earlier release stores of a deleted task is hidden, a
   const task = newTaskId();
   await deleteThem(task);
   const { db } = results.database;
-  const { ended_at = null, frames_published = null } = ended(task);
   const { version, subject, status, lower_bound, default_min_score, result_expires_at, kind } = ended(task);
   await db('task_views').insert({
-    ...{ task_id: task, version, subject, status, lower_bound, default_min_score, result_expires_at, kind },
-    ended_at,
-    frames_published,
+    task_id: task,
+    version,
+    subject,
+    status,
+    lower_bound,
+    default_min_score,
+    result_expires_at,
+    kind,
   });
   await db('sources').insert({ task_id: task, attempt: 1, n: 1, snapshot: '{}', earlier: '{}', states: 1 });
   for (const view of views) expect([view, await statusOf(task, view)]).toEqual([view, 404]);

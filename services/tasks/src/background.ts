@@ -74,13 +74,7 @@ export function createBackground(
     maxBackoffMs: 2_000,
     run: () => endWhenReadable(deps),
   });
-  const deletions = createPoller({
-    name: 'deletions',
-    intervalMs: LOOKED_FOR_MS,
-    logger,
-    maxBackoffMs: 30_000,
-    run: () => tellDueDeletions(deps),
-  });
+  const deletions = deletionsPoller(deps);
   const leaseWatch = leaseWatchOf(deps, config, [
     relay.look,
     { isSome: ANY_DUE, wake: reconciler.wake },
@@ -92,15 +86,7 @@ export function createBackground(
     logger,
     run: async () => (leaseWatch.sawDead() ? recoverCreates(deps) : 0),
   });
-  const retention = createPoller({
-    name: 'retention',
-    intervalMs: config.RETENTION_INTERVAL_MS,
-    logger,
-    maxBackoffMs: 60_000,
-    run: once((signal) =>
-      runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: config.RETENTION_INTERVAL_MS, signal })),
-    ),
-  });
+  const retention = retentionPoller(deps, config.RETENTION_INTERVAL_MS);
   const census = createCensus({ name: 'census', ask: () => countByStatus(db), show: deps.signals.census, logger });
   const auditor = createAuditor({ db, logger, audits: auditsOf(deps), config });
   const places = placesPoller(deps, placesBell);
@@ -127,6 +113,24 @@ function leaseWatchOf({ db, logger, settings }: Deps, { LEASE_MS: leaseMs }: Con
 
 const placesPoller = ({ places, logger }: Deps, bell: Bell): Poller =>
   createPoller({ name: 'places', intervalMs: PLACES_MS, logger, maxBackoffMs: 1_000, bell, run: places.round });
+
+const deletionsPoller = (deps: Deps): Poller =>
+  createPoller({
+    name: 'deletions',
+    intervalMs: LOOKED_FOR_MS,
+    logger: deps.logger,
+    maxBackoffMs: 30_000,
+    run: () => tellDueDeletions(deps),
+  });
+
+const retentionPoller = (deps: Deps, intervalMs: number): Poller =>
+  createPoller({
+    name: 'retention',
+    intervalMs,
+    logger: deps.logger,
+    maxBackoffMs: 60_000,
+    run: once((signal) => runRetention(deps, () => sweepVideosInTurn(deps, { everyMs: intervalMs, signal }))),
+  });
 
 /** A round that leaves nothing for the next one. */
 const once = (work: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {

@@ -32,10 +32,15 @@ const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     const answer = (status: number, body: object) => {
       res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (neighbours.isAway) return void answer(500, {});
+    if (neighbours.isAway) {
+      answer(500, {});
+      return;
+    }
     if (req.method === 'GET') {
       const call = neighbours.calls.get(req.url?.split('/').at(-1) ?? '');
-      return void (call ? answer(200, call) : answer(404, notFound));
+      if (call) answer(200, call);
+      else answer(404, notFound);
+      return;
     }
     const { task_ids: ids } = JSON.parse(Buffer.concat(chunks).toString()) as { task_ids: string[] };
     const isDeletion = req.url?.includes('deleted-') === true;

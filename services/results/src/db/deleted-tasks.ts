@@ -30,7 +30,10 @@ export async function findUndeleted(db: Knex, tasks: TaskOfDay[]): Promise<TaskO
 
 /** Whether the owner of a task has deleted it. */
 export async function isDeleted(db: Knex, taskId: string): Promise<boolean> {
-  const found = await db('ingests').where({ task_id: taskId }).whereNotNull('deleted_at').first('task_id');
+  const found = await db('ingests')
+    .where({ task_id: taskId })
+    .whereNotNull('deleted_at')
+    .first<{ task_id: string } | undefined>('task_id');
   return found !== undefined;
 }
 

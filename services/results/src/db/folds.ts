@@ -102,8 +102,8 @@ export async function revisionOfFold(db: Knex, taskId: string): Promise<number> 
 }
 
 /**
- * Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. False for a task
- * that was deleted meanwhile.
+ * Locks a fold until the end of the transaction, when it still has this revision; 0: there is none yet. False for a
+ * task that was deleted meanwhile.
  */
 export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
   await tx.raw(

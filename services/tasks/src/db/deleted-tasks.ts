@@ -39,7 +39,7 @@ export async function isDeletedKey(db: Knex, { subject, key }: { subject: string
     .where({ subject, request_key: key })
     .whereNot({ kind: 'image' })
     .where('expires_at', '>', db.raw('vision_now()'))
-    .first('task_id');
+    .first<{ task_id: string } | undefined>('task_id');
   return found !== undefined;
 }
 

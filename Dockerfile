@@ -1,4 +1,4 @@
-# The images of all six services: docker build --target gateway -t vision/gateway . ("make images" builds all of them).
+# The images of all seven services: docker build --target gateway -t vision/gateway . ("make images" builds all of them).
 # Any Debian 13 with Node.js 24 and npm: its setpriv puts decoders behind a wall where namespaces are forbidden
 # (docs/adr/0036).
 ARG BASE=node:24-trixie-slim
@@ -17,6 +17,7 @@ COPY packages/visionctl/package.json packages/visionctl/
 COPY services/gateway/package.json services/gateway/
 COPY services/images/package.json services/images/
 COPY services/inference/package.json services/inference/
+COPY services/notify/package.json services/notify/
 COPY services/quota/package.json services/quota/
 COPY services/results/package.json services/results/
 COPY services/tasks/package.json services/tasks/
@@ -82,6 +83,11 @@ FROM runtime AS quota
 COPY --from=build /out/common /
 COPY --from=build /out/quota /
 WORKDIR /app/services/quota
+
+FROM runtime AS notify
+COPY --from=build /out/common /
+COPY --from=build /out/notify /
+WORKDIR /app/services/notify
 
 FROM decoders AS inference
 COPY --from=build /out/common /

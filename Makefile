@@ -68,7 +68,7 @@ walls: packages ## the tests of decoding and of readers in a restricted containe
 chart: packages ## look at the Helm chart: lint, renders, its tests, Kubernetes schemas, alerts; UPDATE=1 keeps new renders
 	@$(NODE) deploy/chart/main.ts
 
-images: packages ## build the six images (docker, or buildah as root), check their sizes, list what is in them: REPORT=1
+images: packages ## build the seven images (docker, or buildah as root), check their sizes, list what is in them: REPORT=1
 	@$(NODE) deploy/images/main.ts build
 
 env: packages ## write .env for docker compose, with random secrets where there are none

@@ -7,6 +7,7 @@ import { loadConfig } from '@vision/shared/config';
 import { configSchema as gateway } from '../services/gateway/src/config.ts';
 import { configSchema as images } from '../services/images/src/config.ts';
 import { configSchema as inference } from '../services/inference/src/config.ts';
+import { configSchema as notify } from '../services/notify/src/config.ts';
 import { configSchema as quota } from '../services/quota/src/config.ts';
 import { configSchema as results } from '../services/results/src/config.ts';
 import { configSchema as tasks } from '../services/tasks/src/config.ts';
@@ -14,7 +15,7 @@ import { loadSecrets } from './local/secrets.ts';
 import { environmentOf, serviceNames } from './local/service-environment.ts';
 import { readSettings } from './local/settings.ts';
 
-const schemas = { gateway, tasks, images, results, quota, inference };
+const schemas = { gateway, tasks, images, results, quota, notify, inference };
 
 /** Who gets which secret. */
 const services = {
@@ -23,6 +24,7 @@ const services = {
   IMAGES_DATABASE_PASSWORD: ['images'],
   RESULTS_DATABASE_PASSWORD: ['results'],
   QUOTA_DATABASE_PASSWORD: ['quota'],
+  NOTIFY_DATABASE_PASSWORD: ['notify'],
   INFERENCE_DATABASE_PASSWORD: ['inference'],
   GATEWAY_SERVICE_KEY: ['gateway'],
   TASKS_SERVICE_KEY: ['tasks'],
@@ -30,6 +32,7 @@ const services = {
   RESULTS_SERVICE_KEY: ['results'],
   TASKS_CURSOR_KEYS: ['tasks'],
   RESULTS_CURSOR_KEYS: ['results'],
+  NOTIFY_CURSOR_KEYS: ['notify'],
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
   LINK_KEYS: ['gateway'],

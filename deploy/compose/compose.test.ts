@@ -11,6 +11,7 @@ import { configSchema as gateway } from '../../services/gateway/src/config.ts';
 import { clientNetwork, parseTrusted } from '../../services/gateway/src/domain/client-network.ts';
 import { configSchema as images } from '../../services/images/src/config.ts';
 import { configSchema as inference } from '../../services/inference/src/config.ts';
+import { configSchema as notify } from '../../services/notify/src/config.ts';
 import { configSchema as quota } from '../../services/quota/src/config.ts';
 import { configSchema as results } from '../../services/results/src/config.ts';
 import { configSchema as tasks } from '../../services/tasks/src/config.ts';
@@ -20,7 +21,7 @@ import { readComposeFile } from './compose-file.ts';
 import { composeSecrets } from './env.ts';
 import { variablesIn } from './interpolate.ts';
 
-const schemas = { gateway, tasks, images, results, quota, inference };
+const schemas = { gateway, tasks, images, results, quota, notify, inference };
 const file = join(root, 'docker-compose.yml');
 const secrets = composeSecrets({ INFERENCE_TOKEN: 'a-static-token-of-a-backend' });
 const compose = readComposeFile(file, { ...secrets, INFERENCE_TOKEN: 'a-static-token-of-a-backend' });
@@ -86,6 +87,7 @@ test('a container gets its own secrets and no others', () => {
     SERVICE_PUBLIC_KEYS: [...serviceNames].sort(),
     TASKS_CURSOR_KEYS: ['tasks'],
     RESULTS_CURSOR_KEYS: ['results'],
+    NOTIFY_CURSOR_KEYS: ['notify'],
     ADMIN_TOKEN: ['gateway', 'visionctl'],
     API_KEY_PEPPERS: ['gateway'],
     LINK_KEYS: ['gateway'],

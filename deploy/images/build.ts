@@ -7,7 +7,7 @@ import { registrySecrets, runLogged } from './engine.ts';
 import type { Engine } from './engine.ts';
 
 /** In the order of the Dockerfile: what is built for one is there for the next. */
-export const services = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'] as const;
+export const services = ['gateway', 'tasks', 'images', 'results', 'quota', 'notify', 'inference'] as const;
 
 /** What images are built from, and how they are named. */
 export interface Source {

@@ -7,7 +7,7 @@ import type { Secrets } from './secrets.ts';
 import { portOf, root, urlOf } from './settings.ts';
 import type { PortName, Settings } from './settings.ts';
 
-export const serviceNames = ['quota', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
+export const serviceNames = ['quota', 'notify', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
 
 export type ServiceName = (typeof serviceNames)[number];
 
@@ -50,12 +50,12 @@ export const holders: Record<string, readonly ServiceName[]> = {
   LINK_KEYS: ['gateway'],
   REDIS_URL: ['gateway'],
   STREAM_URL_KEY: ['tasks', 'inference'],
-  CURSOR_KEYS: ['tasks', 'results'],
+  CURSOR_KEYS: ['tasks', 'results', 'notify'],
   S3_ACCESS_KEY: ['tasks', 'images', 'results', 'inference'],
   S3_SECRET_KEY: ['tasks', 'images', 'results', 'inference'],
-  KAFKA_PASSWORD: ['tasks', 'images', 'results', 'quota', 'inference'],
+  KAFKA_PASSWORD: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
   // Their files are named by settings of their own.
-  KAFKA_KEY: ['tasks', 'images', 'results', 'quota', 'inference'],
+  KAFKA_KEY: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
   AWS_WEB_IDENTITY_TOKEN: ['tasks', 'images', 'results', 'inference'],
   DATABASE_PASSWORD: serviceNames,
   REDIS_PASSWORD: ['gateway'],
@@ -99,7 +99,7 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     HOST: '127.0.0.1',
     PORT: String(portOf(ports, name)),
     HEALTH_PORT: String(portOf(ports, `${name}Health`)),
-    ...(replica?.neighbours ?? urlsOf(settings, ['tasks', 'images', 'results', 'quota'])),
+    ...(replica?.neighbours ?? urlsOf(settings, ['tasks', 'images', 'results', 'quota', 'notify'])),
     ...(name === 'gateway' ? { ADMIN_PORT: String(portOf(ports, 'admin')) } : {}),
     ...secretsOf(infrastructure, name),
     ...replica?.secrets,

@@ -55,6 +55,8 @@ export const offsets = {
   resultsHealth: 31,
   quota: 40,
   quotaHealth: 41,
+  notify: 42,
+  notifyHealth: 43,
   inference: 50,
   inferenceHealth: 51,
   postgres: 60,

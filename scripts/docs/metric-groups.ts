@@ -24,9 +24,9 @@ export interface MetricGroup {
   metrics: readonly Metric[];
 }
 
-const all = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'] as const;
-/** Of results, Kafka still has what a database that fails over loses. */
-const withPromises = all.filter((service) => service !== 'results');
+const all = ['gateway', 'tasks', 'images', 'results', 'quota', 'notify', 'inference'] as const;
+/** Of results and notify, Kafka still has what a database that fails over loses. */
+const withPromises = all.filter((service) => service !== 'results' && service !== 'notify');
 const behindGateway = all.filter((service) => service !== 'gateway');
 
 const group = (title: string, services: readonly string[], ...metrics: Record<string, Metric>[]): MetricGroup => ({
@@ -43,9 +43,9 @@ export const sharedGroups: MetricGroup[] = [
   group('Databases', all, poolMetrics),
   group('Databases whose commits must not be lost', withPromises, standbyMetrics),
   group('Outboxes', ['tasks', 'images', 'results'], outboxMetrics),
-  group('Consumers', ['tasks', 'results', 'quota'], consumerMetrics),
+  group('Consumers', ['tasks', 'results', 'quota', 'notify'], consumerMetrics),
   group('Kafka', behindGateway, kafkaMetrics),
-  group('Audits', behindGateway, auditMetrics),
+  group('Audits', ['tasks', 'images', 'results', 'quota', 'inference'], auditMetrics),
   group('Background loops', all, loopMetrics),
   group('Background loops with a step for each task', ['tasks', 'images', 'results'], taskLoopMetrics),
   group('Sweeps of the object store', ['tasks', 'images'], sweepMetrics),

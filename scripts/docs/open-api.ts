@@ -34,6 +34,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Tracks', description: 'Read the objects of a video task, each from its first to its last frame.' },
       { name: 'Results', description: 'Read result frames of a video task.' },
       { name: 'Alarms', description: 'Try alarm rules on the stored frames of a video task.' },
+      { name: 'Events', description: 'Read what happened to your tasks, as pages or as a stream.' },
       { name: 'Links', description: 'Share one path with clients that cannot send an API key.' },
       { name: 'Images', description: 'Detect objects in 1 to 10 images per call.' },
       { name: 'Account', description: 'Quota usage.' },
@@ -67,6 +68,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'images', description: 'Image calls.' },
       { name: 'results', description: 'Stored frames.' },
       { name: 'quota', description: 'The ledger of the daily quotas.' },
+      { name: 'notify', description: 'Logs of events.' },
     ],
   },
   backend: {

@@ -116,7 +116,7 @@ async function live(world: World, story: Story, stage: Stage): Promise<void> {
 }
 
 function told({ runs }: Stage): string {
-  const list = (names: string[]) => (names.length === Object.keys(runs).length ? 'all six' : names.join(', '));
+  const list = (names: string[]) => (names.length === Object.keys(runs).length ? 'all seven' : names.join(', '));
   const parts = versions.flatMap((version) => {
     const those = Object.entries(runs).flatMap(([service, own]) => (own.includes(version) ? [service] : []));
     return those.length > 0 ? [`${version}: ${list(those)}`] : [];

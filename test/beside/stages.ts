@@ -15,7 +15,7 @@ export interface Stage {
 }
 
 /** Neighbours that say most to each other are in different halves: gateway and images, tasks and inference. */
-const half: readonly ServiceName[] = ['gateway', 'tasks', 'quota'];
+const half: readonly ServiceName[] = ['gateway', 'tasks', 'quota', 'notify'];
 
 /** Today's code everywhere, results in these versions. */
 const settling = (...results: Version[]) => each((name) => (name === 'results' ? results : ['today']));

@@ -71,6 +71,8 @@ export class Story {
     const paths = ['/v1/vision/usage', `/v1/vision/tasks/${taskId}`, `/v1/vision/tasks/${taskId}/results`];
     const rounds = Array.from({ length: 6 }, () => [
       ...paths.map((path) => ask(`${stage}: one of many at once`, [200], () => this.#caller.get(path))),
+      // The last release has no log of events.
+      ask(`${stage}: events`, [200, 404], () => this.#caller.get('/v1/vision/events')),
       this.#creates.makeOnce(stage, 'images'),
     ]);
     await Promise.all(rounds.flat());

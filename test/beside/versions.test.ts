@@ -58,5 +58,5 @@ test('the chart has the version of the images that it runs', () => {
   };
   const images = [...(chart.annotations['artifacthub.io/images'] ?? '').matchAll(/image: \S+:(\S+)/g)];
   expect([chart.version, chart.appVersion]).toEqual([version, version]);
-  expect(images.map(([, tag]) => tag)).toEqual(Array.from({ length: 6 }, () => version));
+  expect(images.map(([, tag]) => tag)).toEqual(Array.from({ length: 7 }, () => version));
 });

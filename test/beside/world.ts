@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { clean } from '../../deploy/local/clean.ts';
 import { stopAll } from '../../deploy/local/down.ts';
@@ -74,7 +75,7 @@ export async function startWorld(base: Settings, tree: string): Promise<World> {
   const launches = launchesOf({ settings, infrastructure, addresses, tree });
   const members = new Map<string, Member>();
   for (const service of serviceNames) {
-    for (const version of versions) {
+    for (const version of versions.filter((one) => isPartOf(one, service, tree))) {
       const name = `${service}-${version}`;
       members.set(name, createMember({ service, version, launch: launches(version, name) }));
     }
@@ -89,7 +90,8 @@ export async function startWorld(base: Settings, tree: string): Promise<World> {
     infrastructure,
     migrate: async (version) => {
       // One after the other: each takes the machine for a second.
-      for (const service of serviceNames) await migrate(launches(version, `${service}-${version}`), service);
+      for (const service of serviceNames.filter((name) => isPartOf(version, name, tree)))
+        await migrate(launches(version, `${service}-${version}`), service);
     },
     membersOf,
     enter: async (stage) => {
@@ -105,6 +107,10 @@ export async function startWorld(base: Settings, tree: string): Promise<World> {
     },
   };
 }
+
+/** Whether a version has the service; the last release may be older than it. */
+const isPartOf = (version: Version, service: ServiceName, tree: string) =>
+  version !== 'last' || existsSync(join(tree, 'services', service, 'src/main.ts'));
 
 interface Addresses {
   urlOf: (name: ServiceName | 'admin') => string;
@@ -142,7 +148,7 @@ interface Parts {
 
 function launchesOf({ settings, infrastructure, addresses, tree }: Parts) {
   const neighbours = Object.fromEntries(
-    (['tasks', 'images', 'results', 'quota'] as const).map((name) => [
+    (['tasks', 'images', 'results', 'quota', 'notify'] as const).map((name) => [
       `${name.toUpperCase()}_URL`,
       addresses.urlOf(name),
     ]),

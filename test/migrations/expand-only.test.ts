@@ -5,6 +5,7 @@ import type { Migration } from '@vision/shared/db/migrate';
 import { migrations as gateway } from '../../services/gateway/src/db/migrations/list.ts';
 import { migrations as images } from '../../services/images/src/db/migrations/list.ts';
 import { migrations as inference } from '../../services/inference/src/db/migrations/list.ts';
+import { migrations as notify } from '../../services/notify/src/db/migrations/list.ts';
 import { migrations as quota } from '../../services/quota/src/db/migrations/list.ts';
 import { migrations as results } from '../../services/results/src/db/migrations/list.ts';
 import { migrations as tasks } from '../../services/tasks/src/db/migrations/list.ts';
@@ -12,7 +13,7 @@ import { destructionsOf } from './destructive.ts';
 
 const changelog = readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8');
 const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)\b/gm)].map(([, version]) => version);
-const all = Object.entries({ gateway, images, inference, quota, results, tasks }).flatMap(([service, list]) =>
+const all = Object.entries({ gateway, images, inference, notify, quota, results, tasks }).flatMap(([service, list]) =>
   list.map((migration) => [`${service} ${migration.name}`, migration] as const),
 );
 

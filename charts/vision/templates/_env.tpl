@@ -19,7 +19,7 @@ the defaults of the code. (root, name, c)
   "DRAIN_DELAY_MS" (dict "value" (mul $v.stop.drainDelaySeconds 1000))
   "SHUTDOWN_GRACE_MS" (dict "value" (mul $v.stop.requestGraceSeconds 1000)) -}}
 {{- with .c.ports.admin -}}{{- $_ := set $w "ADMIN_PORT" (dict "value" .) -}}{{- end -}}
-{{- range list "tasks" "images" "results" "quota" -}}
+{{- range list "tasks" "images" "results" "quota" "notify" -}}
 {{- $_ := set $w (printf "%s_URL" (upper .)) (dict "value" (include "vision.url" (dict "root" $.root "name" .))) -}}
 {{- $_ := set $w (printf "%s_REPLICAS_URL" (upper .)) (dict "value" (include "vision.replicasUrl" (dict "root" $.root "name" .))) -}}
 {{- end -}}

@@ -19,7 +19,7 @@
 
 {{/* The entries that every installation needs. */}}
 {{- define "vision.neededSecrets" -}}
-adminToken apiKeyPeppers streamUrlKey tasksCursorKeys resultsCursorKeys gatewayServiceKey tasksServiceKey imagesServiceKey resultsServiceKey servicePublicKeys
+adminToken apiKeyPeppers streamUrlKey tasksCursorKeys resultsCursorKeys notifyCursorKeys gatewayServiceKey tasksServiceKey imagesServiceKey resultsServiceKey servicePublicKeys
 {{- end -}}
 
 {{/* Whether any entry is left to the generated Secret. Without link keys no links are created, so they are not needed. */}}
@@ -68,6 +68,7 @@ render, so that the Secret and the annotations that follow it agree.
   "streamUrlKey" (printf "1:%s" (randBytes 32))
   "tasksCursorKeys" (printf "1:%s" (randBytes 32))
   "resultsCursorKeys" (randAlphaNum 48)
+  "notifyCursorKeys" (randAlphaNum 48)
   "linkKeys" (printf "1:%s" (randBytes 32)) -}}
 {{- $public := list -}}
 {{- range $service := list "gateway" "tasks" "images" "results" -}}

@@ -1,5 +1,5 @@
 /** Services that are called with a service token. */
-export const callees = ['tasks', 'images', 'results', 'quota', 'inference'] as const;
+export const callees = ['tasks', 'images', 'results', 'quota', 'notify', 'inference'] as const;
 /** Services that call others, so each has a signing key. */
 export const callers = ['gateway', 'tasks', 'images', 'results'] as const;
 
@@ -112,6 +112,9 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
     ],
     tasks: callsOfChargers,
     images: callsOfChargers,
+  },
+  notify: {
+    gateway: ['listEvents', 'getEventStream', 'runEventRetention', 'getNotifyStatus'],
   },
   inference: {
     tasks: [

@@ -110,6 +110,7 @@ export const publicReasons = {
     images_unavailable: 'The images service is unreachable.',
     results_unavailable: 'The results service is unreachable.',
     quota_unavailable: 'The quota service is unreachable.',
+    notify_unavailable: 'The notify service is unreachable.',
     key_store_unavailable: 'API keys cannot be checked.',
     database_unavailable: 'The database is unreachable.',
     database_busy: 'The database did not finish a statement in time.',

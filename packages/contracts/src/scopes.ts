@@ -29,6 +29,8 @@ export const operationScopes: Record<string, KeyScope> = {
   getSource: 'read',
   createAlarmBacktest: 'read',
   getImageDetection: 'read',
+  listEvents: 'read',
+  getEventStream: 'read',
   getUsage: 'read',
   getUsageDays: 'read',
 };

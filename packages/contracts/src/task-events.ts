@@ -53,8 +53,8 @@ export const taskChanged = defineEvent({
   schema: taskSnapshot,
   doc: {
     sentBy: 'tasks',
-    receivedBy: ['quota', 'results'],
-    summary: 'A task has a new state: quota refunds by it, results learns owner and thresholds',
+    receivedBy: ['notify', 'quota', 'results'],
+    summary: 'A task has a new state: quota refunds by it, results learns owner and thresholds, notify logs it',
     example: {
       task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
       version: 3,

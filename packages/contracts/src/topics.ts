@@ -20,6 +20,7 @@ export const topics = {
 export const consumerGroups = {
   tasks: [{ group: 'tasks', topics: [topics.results, topics.images] }],
   quota: [{ group: 'quota', topics: [topics.tasks, topics.images] }],
+  notify: [{ group: 'notify', topics: [topics.tasks] }],
   results: [
     { group: 'results-frames', topics: [topics.frames] },
     { group: 'results-tasks', topics: [topics.tasks] },

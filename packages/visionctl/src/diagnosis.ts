@@ -107,6 +107,7 @@ const byKind: Record<string, string> = {
   images: stuck('images'),
   results: stuck('results'),
   quota: stuck('quota'),
+  notify: stuck('notify'),
 };
 
 function adviceFor(kind: string, fault: string): string {

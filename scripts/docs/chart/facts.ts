@@ -31,6 +31,7 @@ const consumers: Record<string, Consumed[]> = {
     ...consumed('results-jobs', 'jobs'),
   ],
   quota: consumed('quota', 'tasks', 'images'),
+  notify: consumed('notify', 'tasks'),
 };
 
 /** Connections beside the pool: the session of the outbox relay (docs/operations.md, "Database connections"). */

@@ -45,10 +45,12 @@ export const configSchema = z.object({
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   RESULTS_URL: httpUrl().describe('Address of the results service'),
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
+  NOTIFY_URL: httpUrl().describe('Address of the notify service'),
   TASKS_REPLICAS_URL: replicasUrl('tasks'),
   IMAGES_REPLICAS_URL: replicasUrl('images'),
   RESULTS_REPLICAS_URL: replicasUrl('results'),
   QUOTA_REPLICAS_URL: replicasUrl('quota'),
+  NOTIFY_REPLICAS_URL: replicasUrl('notify'),
   SCENES_FILE: z.string().min(1).describe('Scene registry file'),
   OPENAPI_FILE: z
     .string()
@@ -114,6 +116,7 @@ export function ownerUrls(config: Config) {
     images: config.IMAGES_URL,
     results: config.RESULTS_URL,
     quota: config.QUOTA_URL,
+    notify: config.NOTIFY_URL,
   };
 }
 
@@ -124,6 +127,7 @@ export function replicaUrls(config: Config) {
     images: config.IMAGES_REPLICAS_URL ?? config.IMAGES_URL,
     results: config.RESULTS_REPLICAS_URL ?? config.RESULTS_URL,
     quota: config.QUOTA_REPLICAS_URL ?? config.QUOTA_URL,
+    notify: config.NOTIFY_REPLICAS_URL ?? config.NOTIFY_URL,
   };
 }
 

@@ -76,6 +76,6 @@ export const metrics = {
   }),
   upstreamErrors: counter('vision.gateway.upstream.errors', {
     meaning: 'Requests that a service gave no answer to. An alarm',
-    labels: { upstream: ['tasks', 'images', 'results', 'quota'] },
+    labels: { upstream: ['tasks', 'images', 'results', 'quota', 'notify'] },
   }),
 };

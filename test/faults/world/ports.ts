@@ -2,10 +2,10 @@
 export const portBlocks = {
   replicas: [70, 130],
   /** For each broker, one Kafka listener for each replica that talks to it. */
-  kafkaListeners: [182, 198, 208],
-  secondPostgres: 192,
-  rtmp: 193,
-  hls: 194,
-  rtsp: 195,
-  moreBrokers: [196, 197],
+  kafkaListeners: [182, 200, 212],
+  secondPostgres: 194,
+  rtmp: 195,
+  hls: 196,
+  rtsp: 197,
+  moreBrokers: [198, 199],
 } as const;

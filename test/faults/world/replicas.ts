@@ -12,7 +12,7 @@ import { portBlocks } from './ports.ts';
 import { createStepTrap } from './steps.ts';
 import type { StepTrap } from './steps.ts';
 
-export const services = ['quota', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
+export const services = ['quota', 'notify', 'inference', 'tasks', 'images', 'results', 'gateway'] as const;
 export type Service = (typeof services)[number];
 export const stores = ['postgres', 'kafka', 's3', 'redis'] as const;
 export type Store = (typeof stores)[number];
@@ -24,6 +24,7 @@ export const storesOf: Record<Service, readonly Store[]> = {
   images: ['postgres', 'kafka', 's3'],
   results: ['postgres', 'kafka', 's3'],
   quota: ['postgres', 'kafka'],
+  notify: ['postgres', 'kafka'],
   inference: ['postgres', 'kafka', 's3'],
 };
 

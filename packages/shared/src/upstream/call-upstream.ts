@@ -15,6 +15,7 @@ export type UpstreamName =
   | 'images'
   | 'results'
   | 'quota'
+  | 'notify'
   | 'inference'
   | 'triton'
   | 's3'

@@ -2,7 +2,7 @@ import { createServiceClient } from '@vision/shared/http/service-client';
 import type { ServiceClient, ServiceClientOptions } from '@vision/shared/http/service-client';
 
 /** The services behind the gateway. */
-export type Owner = 'tasks' | 'images' | 'results' | 'quota';
+export type Owner = 'tasks' | 'images' | 'results' | 'quota' | 'notify';
 /** Asks them what operators want to know. */
 export type Owners = Record<Owner, ServiceClient>;
 
@@ -11,5 +11,11 @@ export function createOwners(
   options: Pick<ServiceClientOptions, 'signer' | 'timeoutMs' | 'logger'>,
 ): Owners {
   const client = (audience: Owner) => createServiceClient({ ...options, baseUrl: urls[audience], audience });
-  return { tasks: client('tasks'), images: client('images'), results: client('results'), quota: client('quota') };
+  return {
+    tasks: client('tasks'),
+    images: client('images'),
+    results: client('results'),
+    quota: client('quota'),
+    notify: client('notify'),
+  };
 }

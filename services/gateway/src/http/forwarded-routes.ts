@@ -100,6 +100,15 @@ export const forwarded: Forwarded[] = [
     path: '/v1/vision/image-detections/{task_id}',
     owner: 'images',
   },
+  { operation: 'listEvents', method: 'get', path: '/v1/vision/events', owner: 'notify' },
+  {
+    operation: 'getEventStream',
+    method: 'get',
+    path: '/v1/vision/events/stream',
+    owner: 'notify',
+    slot: 'event_streams',
+    isStream: true,
+  },
   { operation: 'getUsage', method: 'get', path: '/v1/vision/usage', owner: 'quota' },
   { operation: 'getUsageDays', method: 'get', path: '/v1/vision/usage/days', owner: 'quota' },
 ];

@@ -4,7 +4,7 @@ import { faultOf } from '@vision/shared/http/fault';
 import { OPERATOR } from '../domain/audit.ts';
 import type { Deps } from './deps.ts';
 
-const SERVICES = ['tasks', 'images', 'results', 'quota'] as const;
+const SERVICES = ['tasks', 'images', 'results', 'quota', 'notify'] as const;
 
 export interface SystemStatus {
   /** The gateway that was asked. */

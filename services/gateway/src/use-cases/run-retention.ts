@@ -3,7 +3,7 @@ import { OPERATOR } from '../domain/audit.ts';
 import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
-const KEEPERS = ['tasks', 'images', 'results', 'quota'] as const;
+const KEEPERS = ['tasks', 'images', 'results', 'quota', 'notify'] as const;
 
 /** Lets every service remove what has expired; returns what each of them removed. */
 export async function runRetention(

@@ -1,7 +1,7 @@
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import type { TaskStatus } from '@vision/contracts/task-events';
-import { adviceFor, endedReason } from './ended-reason.ts';
-import type { EndedReason } from './ended-reason.ts';
+import { adviceFor, endedReason } from '@vision/contracts/ended-reason';
+import type { EndedReason } from '@vision/contracts/ended-reason';
 import { countsOf } from './source.ts';
 import type { DroppedFrames, Source } from './source.ts';
 

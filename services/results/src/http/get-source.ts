@@ -6,7 +6,7 @@ import { taskStatus } from '@vision/contracts/task-events';
 import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
-import { endedReasons } from '../domain/ended-reason.ts';
+import { endedReasons } from '@vision/contracts/ended-reason';
 import { DEFAULT_LIMIT, MAX_LIMIT, parsePageQuery } from '../domain/result-query.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getSource } from '../use-cases/get-source.ts';

@@ -1,7 +1,8 @@
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { getTask } from '../use-cases/get-task.ts';
-import { exampleTask, taskParams, taskRefusals, taskView, toView } from './task-view.ts';
+import { exampleTask, taskView } from '@vision/contracts/task-view';
+import { taskParams, taskRefusals, toView } from './task-view.ts';
 
 export const getTaskRoute = (deps: Pick<Deps, 'db' | 'images'>) =>
   route(

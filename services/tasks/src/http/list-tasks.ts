@@ -6,7 +6,8 @@ import { route } from '@vision/shared/http/route';
 import { readHistoryCursor } from '../domain/history-cursor.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { listTasks } from '../use-cases/list-tasks.ts';
-import { exampleTask, historyEntry, toHistoryEntry } from './task-view.ts';
+import { exampleTask } from '@vision/contracts/task-view';
+import { historyEntry, toHistoryEntry } from './task-view.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;

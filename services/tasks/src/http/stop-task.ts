@@ -2,7 +2,8 @@ import { fail } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { stopTask } from '../use-cases/stop-task.ts';
-import { exampleTask, taskParams, taskRefusals, taskView, toView } from './task-view.ts';
+import { exampleTask, taskView } from '@vision/contracts/task-view';
+import { taskParams, taskRefusals, toView } from './task-view.ts';
 
 export const stopTaskRoute = (deps: Deps) =>
   route(

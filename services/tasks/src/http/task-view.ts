@@ -2,8 +2,8 @@ import { processorTimeHeader } from '@vision/contracts/inference';
 import { z } from 'zod';
 import { taskPath } from '@vision/contracts/ids';
 import { clientRef } from '@vision/contracts/create-query';
-import { taskStatus } from '@vision/contracts/task-events';
-import type { TaskStatus } from '@vision/contracts/task-events';
+import { exampleTask, taskView } from '@vision/contracts/task-view';
+import type { TaskView } from '@vision/contracts/task-view';
 import { fail } from '@vision/contracts/errors';
 import type { AppError } from '@vision/contracts/errors';
 import { idempotencyKeyRefusals } from '@vision/creation/idempotency-key';
@@ -11,38 +11,12 @@ import type { Reply, RouteDefinition } from '@vision/shared/http/route';
 import type { VisibleTask } from '../domain/task.ts';
 import type { Created } from '../use-cases/create-draft.ts';
 
-/** A task as callers see it (spec 2.1). */
-export const taskView = z
-  .object({
-    task_id: z.uuid(),
-    request_id: z.string().describe('Idempotency-Key of the create request, as it was sent'),
-    scene_code: z.string(),
-    status: taskStatus,
-    result_expires_at: z.iso.datetime().describe('Time at which the results are deleted'),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'Task', description: 'Video task' });
-
 export const historyEntry = taskView
   .extend({
     kind: z.enum(['video', 'image']),
     client_ref: clientRef.optional().describe('`client_ref` of the create request; absent without one'),
   })
   .meta({ id: 'TaskHistoryEntry', description: 'Video task or image call' });
-
-export type TaskView = z.infer<typeof taskView>;
-
-/** A task for the documents, in one of its states. */
-export const exampleTask = (status: TaskStatus): TaskView => ({
-  task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
-  request_id: '8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31',
-  scene_code: 'person_vehicle',
-  status,
-  result_expires_at: '2026-06-13T08:30:00.000Z',
-  created_at: '2026-03-15T08:30:00.000Z',
-  updated_at: '2026-03-15T08:30:01.250Z',
-});
 
 export function toView(task: VisibleTask): TaskView {
   return {

@@ -1,0 +1,10 @@
+import { taskChanged } from '@vision/contracts/task-events';
+import { on } from '@vision/kafka/subscription';
+import type { Subscription } from '@vision/kafka/subscription';
+import type { Deps } from '../use-cases/deps.ts';
+import { logTask } from '../use-cases/log-task.ts';
+
+/** Handlers of what other services publish. */
+export function subscriptions(deps: Pick<Deps, 'settings' | 'signals'>): Subscription[] {
+  return [on(taskChanged, ({ data }, { transaction }) => logTask(deps, data, transaction))];
+}

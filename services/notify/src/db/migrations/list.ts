@@ -1,0 +1,6 @@
+import { clockMigration } from '@vision/shared/db/clock';
+import type { Migration } from '@vision/shared/db/migrate';
+import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
+import { eventLog } from './0001-event-log.ts';
+
+export const migrations: Migration[] = [clockMigration, positionsMigration, positionEpochsMigration, eventLog];

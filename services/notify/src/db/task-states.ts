@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import type { TaskSnapshot } from '@vision/contracts/task-events';
+
+export interface SeenTask {
+  version: number;
+  status: string;
+}
+
+/** The newest version of a task that the log has seen, locked; undefined for a task that it has not. */
+export async function findSeenTask(tx: Knex.Transaction, taskId: string): Promise<SeenTask | undefined> {
+  return tx('task_states').where({ task_id: taskId }).forUpdate().first<SeenTask | undefined>('version', 'status');
+}
+
+/** Notes a newer version. */
+export async function saveSeenTask(tx: Knex.Transaction, task: TaskSnapshot): Promise<void> {
+  const { task_id, version, status, updated_at } = task;
+  await tx('task_states').insert({ task_id, version, status, updated_at }).onConflict('task_id').merge();
+}
+
+/** Whether an instant lies more than `days` back. */
+export async function isOlderThan(db: Knex, instant: string, days: number): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: [{ old: boolean }] }>(
+    'select ?::timestamptz < vision_now() - make_interval(days => ?) as old',
+    [instant, days],
+  );
+  return rows[0].old;
+}
+
+/** Forgets tasks that ended more than `days` ago. @returns how many */
+export async function removeOldTasks(db: Knex, days: number, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from task_states where task_id in (
+       select task_id from task_states where updated_at < vision_now() - make_interval(days => :days)
+          and status in ('succeeded', 'stopped', 'failed', 'refunded')
+        order by updated_at limit :limit for update skip locked)`,
+    { days, limit },
+  );
+  return result.rowCount;
+}

@@ -1,0 +1,67 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { fail } from '@vision/contracts/errors';
+import { eventOrders } from './event-query.ts';
+import type { EventOrder } from './event-query.ts';
+
+/** How far a reader of a log is. */
+export interface EventPlace {
+  order: EventOrder;
+  /** The last event that it has. */
+  position: number;
+  /** The newest event when it began to read backwards: what follows it is read forwards. */
+  head: number;
+}
+
+export interface EventCursorCodec {
+  encode: (subject: string, place: EventPlace) => string;
+  /** @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`) for anything that was not issued for this subject. */
+  decode: (subject: string, cursor: string) => EventPlace;
+}
+
+const VERSION = 1;
+const BODY_BYTES = 18;
+const MAC_BYTES = 16;
+const TEXT = /^[\w-]{46}$/;
+
+/**
+ * Cursors carry a MAC over subject and place, so that they cannot be made up or moved to another subject. The first
+ * secret seals, all of them open.
+ */
+export function eventCursorCodec(secrets: string[]): EventCursorCodec {
+  const macs = secrets.map(macWith);
+  const [seal] = macs;
+  if (!seal) throw new Error('no secret');
+  return {
+    encode: (subject, { order, position, head }) => {
+      const body = Buffer.alloc(BODY_BYTES);
+      body.writeUInt8(VERSION, 0);
+      body.writeUInt8(eventOrders.indexOf(order), 1);
+      body.writeBigInt64BE(BigInt(position), 2);
+      body.writeBigInt64BE(BigInt(head), 10);
+      return Buffer.concat([body, seal(subject, body)]).toString('base64url');
+    },
+    decode: (subject, cursor) => {
+      // Exactly one text stands for each cursor: the decoder would also take other alphabets, padding and blanks.
+      const bytes = TEXT.test(cursor) ? Buffer.from(cursor, 'base64url') : undefined;
+      if (bytes?.length !== BODY_BYTES + MAC_BYTES || bytes.toString('base64url') !== cursor) throw cursorInvalid();
+      const body = bytes.subarray(0, BODY_BYTES);
+      const given = bytes.subarray(BODY_BYTES);
+      const isOurs = macs.some((mac) => timingSafeEqual(given, mac(subject, body)));
+      const order = eventOrders[body.readUInt8(1)];
+      if (!isOurs || body[0] !== VERSION || order === undefined) throw cursorInvalid();
+      return { order, position: Number(body.readBigInt64BE(2)), head: Number(body.readBigInt64BE(10)) };
+    },
+  };
+}
+
+function macWith(secret: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision events cursor v1', 32));
+  return (subject: string, body: Buffer): Buffer =>
+    createHmac('sha256', key).update(body).update(subject).digest().subarray(0, MAC_BYTES);
+}
+
+/** A cursor that was changed, or that belongs to another subject or order. */
+export const cursorInvalid = () =>
+  fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor, resume_cursor or the id of an event of yours.', {
+    field: 'cursor',
+  });

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { fail, refusalOf } from '@vision/contracts/errors';
+import { route } from '@vision/shared/http/route';
+import type { RouteContext } from '@vision/shared/http/route';
+import { readHead } from '../db/event-log.ts';
+import { cursorInvalid } from '../domain/cursor.ts';
+import { parseStreamQuery } from '../domain/event-query.ts';
+import type { Deps } from '../use-cases/deps.ts';
+import { followEvents } from '../use-cases/follow-events.ts';
+import type { StreamedEvent } from '../use-cases/follow-events.ts';
+import { eventBody } from './event.ts';
+import { typesDoc } from './list-events.ts';
+
+const documented = z.object({
+  cursor: z
+    .string()
+    .optional()
+    .describe('`resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence'),
+  types: typesDoc,
+});
+
+const headers = z.object({
+  'Last-Event-ID': z.string().optional().describe('`id` of the last event that you have handled'),
+});
+
+export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams' | 'watch'>) =>
+  route(
+    {
+      operation: 'getEventStream',
+      method: 'get',
+      path: '/v1/vision/events/stream',
+      summary: 'Streams events of your tasks',
+      description:
+        'Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the ' +
+        'cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ' +
+        'ten minutes, and during updates: reconnect with `Last-Event-ID`, and you miss no event and receive none ' +
+        'twice. A comment is sent at the beginning and every 10 s.',
+      tag: 'Events',
+      audience: 'public',
+      endsWithDeadline: false,
+      queryDoc: documented,
+      headers,
+      responses: {
+        200: { description: 'Server-sent events', mediaTypes: ['text/event-stream'], headers: ['X-Accel-Buffering'] },
+      },
+      refusalExamples: () => [
+        refusalOf(() => parseStreamQuery({ types: 'task.paused' })),
+        refusalOf(() => parseStreamQuery({ limit: '1' })),
+        cursorInvalid(),
+        fail.rateLimited('too_many_in_flight', 1, { limit: 'event_streams', allowed: 20 }),
+      ],
+    },
+    async ({ caller: { subject }, req, res, signal: left }) => {
+      const { cursor, types } = parseStreamQuery(req.query);
+      const lastId = req.headers['last-event-id'];
+      const at = (typeof lastId === 'string' && lastId) || cursor;
+      const from = at === undefined ? await readHead(deps.db, subject) : placeOf(deps, subject, at);
+      if (req.method === 'HEAD') return { status: 200, headers: STREAM_HEADERS };
+      const signal = AbortSignal.any([left, deps.streams.begin(res)]);
+      await send(res, followEvents(deps, { subject, from, types, signal }), signal);
+      return undefined;
+    },
+  );
+
+function placeOf({ cursors }: Pick<Deps, 'cursors'>, subject: string, cursor: string): number {
+  const { order, position } = cursors.decode(subject, cursor);
+  if (order !== 'oldest') throw cursorInvalid();
+  return position;
+}
+
+const STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};
+
+type Response = RouteContext<unknown, unknown, unknown>['res'];
+
+/** Sends events as fast as the client takes them; asks it to reconnect soon, at a time of its own. */
+async function send(res: Response, events: AsyncIterable<StreamedEvent>, signal: AbortSignal): Promise<void> {
+  res.status(200).set(STREAM_HEADERS);
+  res.write(`retry: ${Math.round(500 + 4500 * Math.random())}\n\n`);
+  for await (const streamed of events) {
+    if (signal.aborted) break;
+    if (!res.write(textOf(streamed))) await once(res, 'drain', { signal }).catch(() => undefined);
+  }
+  res.end();
+}
+
+function textOf(streamed: StreamedEvent): string {
+  // An id without data moves the place of a client on, and is no event.
+  if (streamed.kind === 'heartbeat') return `:\nid: ${streamed.id}\n\n`;
+  const { id, event } = streamed;
+  return `event: ${event.type}\nid: ${id}\ndata: ${JSON.stringify(eventBody(event))}\n\n`;
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { runRetention as question } from '@vision/contracts/retention';
+import { route } from '@vision/shared/http/route';
+import type { Deps } from '../use-cases/deps.ts';
+import { runRetention } from '../use-cases/run-retention.ts';
+
+export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'>) =>
+  route(
+    {
+      ...question,
+      operation: 'runEventRetention',
+      summary: 'Remove expired events now',
+      audience: 'internal',
+      responses: {
+        200: { description: 'What was removed', schema: z.object({ events: z.int(), tasks: z.int() }) },
+      },
+    },
+    async () => ({ status: 200, body: await runRetention(deps) }),
+  );

@@ -1,0 +1,107 @@
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
+import type { Logger } from '@vision/shared/logger';
+import { topics } from '@vision/contracts/topics';
+import { createDb } from '@vision/shared/db/knex';
+import { databaseConnection } from '@vision/shared/db/database-config';
+import { databaseCheck } from '@vision/shared/db/migrate';
+import { createApp } from '@vision/shared/http/app';
+import { createHealth } from '@vision/shared/http/health';
+import { createOpenStreams } from '@vision/shared/http/open-streams';
+import { createHttpServer } from '@vision/shared/http/server';
+import { createServiceAccess } from '@vision/shared/http/service-access';
+import { createConsumer } from '@vision/kafka/consumer';
+import type { EventConsumer } from '@vision/kafka/consumer';
+import { createKafka } from '@vision/kafka/kafka';
+import { kafkaCheck } from '@vision/kafka/kafka-check';
+import { kafkaConnection } from '@vision/kafka/kafka-config';
+import type { RunningService, ServiceContext } from '@vision/shared/run';
+import { stopPhases } from '@vision/shared/stop-times';
+import { stopTimesOf } from './config.ts';
+import type { Config } from './config.ts';
+import { subscriptions } from './consumers/subscriptions.ts';
+import { migrations } from './db/migrations/list.ts';
+import { eventCursorCodec } from './domain/cursor.ts';
+import { routes } from './http/routes.ts';
+import { createSignals } from './signals.ts';
+import { createStatus } from './status.ts';
+import type { Deps } from './use-cases/deps.ts';
+import { runRetention } from './use-cases/run-retention.ts';
+import { createLogWatch } from './use-cases/watch-logs.ts';
+
+export interface NotifyService extends RunningService {
+  /** Known after `start`, as the other port. */
+  readonly port: number;
+  readonly healthPort: number;
+  consumer: EventConsumer;
+}
+
+/** Builds the service from its configuration; nothing is connected or listening before `start`. */
+export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<NotifyService> {
+  const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
+  const database = databaseConnection(config);
+  const db = createDb({ ...database, applicationName: 'notify', clockOffset });
+  const kafka = createKafka({ ...kafkaConnection(config), clientId: 'notify', logger });
+
+  const deps: Deps = {
+    db,
+    signals: createSignals(logger),
+    cursors: eventCursorCodec(config.CURSOR_KEYS),
+    watch: createLogWatch({ db, logger }),
+    streams: createOpenStreams(),
+    status: createStatus({ db, kafka }),
+    settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
+  };
+  const consumer = createConsumer({ db, kafka, groupId: 'notify', subscriptions: subscriptions(deps), onFatal });
+  const retention = createRetention(deps, config, logger);
+
+  const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
+  const app = createApp({ routes: routes(deps), ...access, logger });
+  const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
+  const checks = [
+    databaseCheck(db, database, migrations),
+    kafkaCheck(config, { consumes: [topics.tasks], publishes: [] }),
+  ];
+  const live = consumer.isAlive;
+  const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
+
+  return {
+    get port() {
+      return server.port;
+    },
+    get healthPort() {
+      return health.port;
+    },
+    consumer,
+    start: async () => {
+      await health.start();
+      await server.start();
+      consumer.start();
+      retention.start();
+      deps.watch.start();
+    },
+    stopPhases: stopPhases(stopTimesOf(config), {
+      drain: health.drain,
+      http: (waitMs) => {
+        deps.streams.end();
+        return server.stop(waitMs);
+      },
+      background: async () => {
+        await Promise.all([consumer.stop(10_000), retention.stop(), deps.watch.stop()]);
+      },
+      health: health.stop,
+      database: () => db.destroy(),
+    }),
+  };
+}
+
+const createRetention = (deps: Deps, config: Config, logger: Logger): Poller =>
+  createPoller({
+    name: 'event-retention',
+    intervalMs: config.RETENTION_INTERVAL_MS,
+    logger,
+    run: async () => {
+      await runRetention(deps);
+      return 0;
+    },
+  });

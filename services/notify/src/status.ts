@@ -1,0 +1,18 @@
+import type { Knex } from 'knex';
+import { consumerGroups, topics } from '@vision/contracts/topics';
+import type { KafkaClient } from '@vision/kafka/kafka';
+import { readLag } from '@vision/kafka/lag';
+import { askKafka } from '@vision/kafka/status';
+import { askDatabase } from '@vision/shared/status/checks';
+import { createStatus as createReader } from '@vision/shared/status/status';
+import type { StatusReader } from '@vision/shared/status/status';
+import { migrations } from './db/migrations/list.ts';
+
+/** Builds what tells operators how this process stands. */
+export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
+  return createReader({
+    service: 'notify',
+    checks: { database: askDatabase(db, migrations), kafka: askKafka(kafka, [topics.tasks]) },
+    lag: () => readLag({ db, kafka, groups: consumerGroups.notify }),
+  });
+}

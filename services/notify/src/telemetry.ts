@@ -1,0 +1,3 @@
+import { startTelemetry } from '@vision/shared/telemetry';
+
+startTelemetry({ name: 'notify' });

@@ -1,0 +1,55 @@
+import { readHead, readLog } from '../db/event-log.ts';
+import type { EventType, LoggedEvent } from '../domain/event.ts';
+import type { Deps } from './deps.ts';
+
+/** What a reader that follows a log is sent. `id` is the cursor behind it. */
+export type StreamedEvent = { kind: 'event'; id: string; event: LoggedEvent } | { kind: 'heartbeat'; id: string };
+
+export interface FollowRequest {
+  subject: string;
+  /** The last event that the reader has. */
+  from: number;
+  types: readonly EventType[] | undefined;
+  /** Aborted when the reader has left, or has to. */
+  signal: AbortSignal;
+}
+
+const PAGE = 100;
+const HEARTBEAT_MS = 10_000;
+
+/** The events of a subject from a place on, those still to come included. Begins with the place, as a heartbeat. */
+export async function* followEvents(
+  { db, cursors, watch }: Pick<Deps, 'db' | 'cursors' | 'watch'>,
+  { subject, from, types, signal }: FollowRequest,
+): AsyncGenerator<StreamedEvent, void> {
+  const idOf = (position: number) => cursors.encode(subject, { order: 'oldest', position, head: position });
+  const following = watch.follow(subject);
+  signal.addEventListener('abort', following.wake);
+  let position = from;
+  let sentAt = -HEARTBEAT_MS;
+  const quietMs = () => performance.now() - sentAt;
+  try {
+    yield { kind: 'heartbeat', id: idOf(position) };
+    sentAt = performance.now();
+    while (!signal.aborted) {
+      const head = await readHead(db, subject);
+      position = Math.min(position, head);
+      const range = { subject, types, after: position, upTo: head, order: 'asc' as const, limit: PAGE };
+      const page = await readLog(db, range);
+      for (const event of page) {
+        yield { kind: 'event', id: idOf(event.position), event };
+        sentAt = performance.now();
+      }
+      const hasMore = page.length === PAGE;
+      position = hasMore ? (page.at(-1)?.position ?? head) : head;
+      if (!hasMore) await following.wait(Math.max(0, HEARTBEAT_MS - quietMs()));
+      if (quietMs() >= HEARTBEAT_MS) {
+        yield { kind: 'heartbeat', id: idOf(position) };
+        sentAt = performance.now();
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', following.wake);
+    following.end();
+  }
+}

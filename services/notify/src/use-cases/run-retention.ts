@@ -1,0 +1,27 @@
+import { removeOldEvents } from '../db/event-log.ts';
+import { removeOldTasks } from '../db/task-states.ts';
+import type { Deps } from './deps.ts';
+
+/** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
+export async function runRetention({
+  db,
+  signals,
+  settings,
+}: Pick<Deps, 'db' | 'signals' | 'settings'>): Promise<{ events: number; tasks: number }> {
+  const { eventDays, retentionBatch } = settings;
+  const removed = {
+    events: await repeat(retentionBatch, () => removeOldEvents(db, eventDays, retentionBatch)),
+    tasks: await repeat(retentionBatch, () => removeOldTasks(db, eventDays, retentionBatch)),
+  };
+  signals.retentionRan(removed);
+  return removed;
+}
+
+async function repeat(batch: number, remove: () => Promise<number>): Promise<number> {
+  let sum = 0;
+  for (;;) {
+    const removed = await remove();
+    sum += removed;
+    if (removed < batch) return sum;
+  }
+}

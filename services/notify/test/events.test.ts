@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { until } from '@vision/shared/testing/until';
+import { appendToLog } from '../src/db/event-log.ts';
+import { eventIdOf } from '../src/domain/event.ts';
+import { startNotify, task } from './support.ts';
+import type { TestNotify } from './support.ts';
+
+let notify: TestNotify;
+beforeAll(async () => {
+  notify = await startNotify();
+});
+afterAll(() => notify.stop());
+
+const newSubject = () => `subject-${randomUUID()}`;
+/** Versions of one task, one for each status. */
+const lifeOf = (subject: string, ...statuses: ReturnType<typeof task>['status'][]) => {
+  const task_id = randomUUID();
+  return statuses.map((status, index) => task({ task_id, subject, status, version: index + 1 }));
+};
+const typesOf = ({ items }: { items: { type: string }[] }) => items.map(({ type }) => type);
+
+test('logs each new state of a task once, whatever comes again or late', async () => {
+  const subject = newSubject();
+  const versions = lifeOf(subject, 'submitting', 'running', 'running', 'stopping', 'stopped');
+  await notify.tell(...versions);
+  const before = await notify.page('', subject);
+  expect(typesOf(before)).toEqual(['task.running', 'task.stopped']);
+  expect(before.items.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  await notify.tell(...versions, ...versions.toReversed());
+  expect(await notify.page('', subject)).toEqual(before);
+});
+
+test('an event holds the task as callers see it, its client_ref and a reason that names no host', async () => {
+  const subject = newSubject();
+  const [running = task(), failed = task()] = lifeOf(subject, 'running', 'failed');
+  await notify.tell({ ...running, client_ref: 'gate-3' }, { ...failed, client_ref: 'gate-3', reason: 'timeout' });
+  const { items } = await notify.page('', subject);
+  const { task_id, request_id, scene_code, result_expires_at, created_at, updated_at } = failed;
+  expect(items[1]).toEqual({
+    event_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/),
+    type: 'task.failed',
+    timestamp: updated_at,
+    sequence: 2,
+    data: {
+      task: { task_id, request_id, scene_code, status: 'failed', result_expires_at, created_at, updated_at },
+      client_ref: 'gate-3',
+      reason: 'unreachable',
+    },
+  });
+});
+
+test('a create that was rolled back is no event, a task that was refunded in view of its caller is one', async () => {
+  const subject = newSubject();
+  const [undone, refunded] = [task({ subject, status: 'refunded' }), task({ subject, status: 'refunded' })];
+  await notify.tell({ ...undone, keeps_key: false }, { ...refunded, reason: 'job_failed' });
+  const { items } = await notify.page('', subject);
+  expect(items.map(({ type, data }) => [type, data.task.task_id, data.reason])).toEqual([
+    ['task.refunded', refunded.task_id, 'service_fault'],
+  ]);
+});
+
+test('pages go on where the last one ended, and resume_cursor has everything later and nothing twice', async () => {
+  const subject = newSubject();
+  await notify.tell(...Array.from({ length: 5 }, () => task({ subject })));
+  const first = await notify.page('?limit=2', subject);
+  const second = await notify.page(`?limit=2&cursor=${first.next_cursor}`, subject);
+  const third = await notify.page(`?limit=2&cursor=${second.next_cursor}`, subject);
+  const all = [first, second, third].flatMap(({ items }) => items.map(({ sequence }) => sequence));
+  expect([all, third.next_cursor]).toEqual([[1, 2, 3, 4, 5], '']);
+  expect(await notify.page(`?cursor=${third.resume_cursor}`, subject)).toMatchObject({ items: [], next_cursor: '' });
+  await notify.tell(...lifeOf(subject, 'running', 'succeeded'));
+  const resumed = await notify.page(`?cursor=${third.resume_cursor}`, subject);
+  expect(typesOf(resumed)).toEqual(['task.running', 'task.succeeded']);
+  expect((await notify.page(`?limit=2&cursor=${first.resume_cursor}`, subject)).items).toEqual(second.items);
+});
+
+test('backwards, pages end at the oldest event and resume with what was logged since the first', async () => {
+  const subject = newSubject();
+  await notify.tell(...Array.from({ length: 3 }, () => task({ subject })));
+  const first = await notify.page('?order=newest&limit=2', subject);
+  await notify.tell(task({ subject, status: 'resolving' }));
+  const second = await notify.page(`?order=newest&limit=2&cursor=${first.next_cursor}`, subject);
+  expect([first, second].map(({ items }) => items.map(({ sequence }) => sequence))).toEqual([[3, 2], [1]]);
+  for (const { resume_cursor: cursor } of [first, second])
+    expect(typesOf(await notify.page(`?cursor=${cursor}`, subject))).toEqual(['task.resolving']);
+});
+
+test('types filter any page, and a resume_cursor passes over what they leave out', async () => {
+  const subject = newSubject();
+  await notify.tell(...lifeOf(subject, 'running', 'resolving', 'running', 'failed'));
+  const page = await notify.page('?types=task.failed,task.resolving&limit=1', subject);
+  expect(typesOf(page)).toEqual(['task.resolving']);
+  expect(typesOf(await notify.page(`?types=task.failed&cursor=${page.next_cursor}`, subject))).toEqual(['task.failed']);
+  const none = await notify.page('?types=task.refunded', subject);
+  expect(none.items).toEqual([]);
+  expect((await notify.page(`?cursor=${none.resume_cursor}`, subject)).items).toEqual([]);
+  expect(typesOf(await notify.page('?types=task.running&order=newest', subject))).toHaveLength(2);
+});
+
+test('subjects see their own events only, and no cursor of another', async () => {
+  const [mine, other] = [newSubject(), newSubject()];
+  await notify.tell(task({ subject: mine }));
+  const { resume_cursor: cursor } = await notify.page('', mine);
+  expect((await notify.page('', other)).items).toEqual([]);
+  const answer = await notify.call('GET', `/v1/vision/events?cursor=${cursor}`, other);
+  expect([answer.status, await answer.json()]).toMatchObject([400, { details: { reason: 'cursor_invalid' } }]);
+});
+
+test.each([
+  ['limit=0', 'query_invalid', 'limit'],
+  ['limit=501', 'query_invalid', 'limit'],
+  ['limit=1e2', 'query_invalid', 'limit'],
+  ['limit=1&limit=2', 'query_invalid', 'limit'],
+  ['types=', 'query_invalid', 'types'],
+  ['types=task.running,', 'query_invalid', 'types'],
+  ['types=task.paused', 'query_invalid', 'types'],
+  ['types[]=task.running', 'unknown_field', 'types[]'],
+  ['order=changed', 'query_invalid', 'order'],
+  ['colour=red', 'unknown_field', 'colour'],
+  ['cursor=garbage', 'cursor_invalid', 'cursor'],
+  [`cursor=${'A'.repeat(46)}`, 'cursor_invalid', 'cursor'],
+])('%s is refused', async (query, reason, field) => {
+  const answer = await notify.call('GET', `/v1/vision/events?${query}`);
+  expect([answer.status, await answer.json()]).toMatchObject([400, { details: { reason, field } }]);
+});
+
+test('a cursor fits no other order', async () => {
+  const subject = newSubject();
+  await notify.tell(task({ subject }), task({ subject }));
+  const { next_cursor: cursor } = await notify.page('?limit=1', subject);
+  const answer = await notify.call('GET', `/v1/vision/events?order=newest&cursor=${cursor}`, subject);
+  expect([answer.status, await answer.json()]).toMatchObject([400, { details: { reason: 'cursor_invalid' } }]);
+});
+
+test('readers see events in the order of their numbers while others are written', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  const append = (tx: Parameters<typeof appendToLog>[0]) => {
+    const occurredAt = new Date();
+    const eventId = eventIdOf(occurredAt, randomUUID());
+    return appendToLog(tx, { eventId, subject, type: 'task.running', taskId: randomUUID(), occurredAt, data: '{}' });
+  };
+  const heads = async () => {
+    const rows = await db('events').where({ subject }).orderBy('position').select<{ position: number }[]>('position');
+    return rows.map(({ position }) => position);
+  };
+  const seen: number[][] = [];
+  const writing = new AbortController();
+  const reader = (async () => {
+    while (!writing.signal.aborted) seen.push(await heads());
+  })();
+  await Promise.all(Array.from({ length: 40 }, () => inTransaction(db, append)));
+  writing.abort();
+  await reader;
+  seen.push(await heads());
+  for (const positions of seen) expect(positions).toEqual(positions.map((_, index) => index + 1));
+  expect(seen.at(-1)).toHaveLength(40);
+});
+
+test('a log that was set back goes on at its end, with the same event_id for the same event', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  const [running = task(), ended = task()] = lifeOf(subject, 'running', 'succeeded');
+  await notify.tell(running, ended);
+  const before = await notify.page('', subject);
+  // As an older copy: the last event is gone, and what is known of the task.
+  await db('events').where({ subject, position: 2 }).delete();
+  await db('subject_logs').where({ subject }).update({ position: 1 });
+  await db('task_states').where({ task_id: ended.task_id }).update({ version: 1, status: 'running' });
+  const reset = await notify.page(`?cursor=${before.resume_cursor}`, subject);
+  expect(reset.items).toEqual([]);
+  await notify.tell(ended);
+  expect((await notify.page(`?cursor=${reset.resume_cursor}`, subject)).items).toEqual(before.items.slice(1));
+});
+
+test('retention removes expired events and leaves the place of cursors', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  await notify.tell(...lifeOf(subject, 'running', 'failed'));
+  const { resume_cursor: cursor } = await notify.page('', subject);
+  await db('events')
+    .where({ subject, position: 1 })
+    .update({ logged_at: db.raw(`now() - interval '31 days'`) });
+  const answer = await notify.call('POST', '/internal/v1/retention/run');
+  expect([answer.status, await answer.json()]).toEqual([200, { events: 1, tasks: 0 }]);
+  expect(typesOf(await notify.page('', subject))).toEqual(['task.failed']);
+  await notify.tell(task({ subject }));
+  expect((await notify.page(`?cursor=${cursor}`, subject)).items.map(({ sequence }) => sequence)).toEqual([3]);
+});
+
+test('what is older than events are retained is passed over, and ended tasks are forgotten', async () => {
+  const subject = newSubject();
+  const { db } = notify.database;
+  const old = new Date(Date.now() - 31 * 86_400_000).toISOString();
+  await notify.tell(task({ subject, updated_at: old }));
+  expect((await notify.page('', subject)).items).toEqual([]);
+  const [ended, running] = [task({ subject, status: 'failed' }), task({ subject })];
+  await notify.tell(ended, running);
+  const ids = [ended.task_id, running.task_id];
+  await db('task_states').whereIn('task_id', ids).update({ updated_at: old });
+  const answer = await notify.call('POST', '/internal/v1/retention/run');
+  expect(await answer.json()).toMatchObject({ tasks: 1 });
+  expect(await db('task_states').whereIn('task_id', ids).pluck('task_id')).toEqual([running.task_id]);
+});
+
+test('a stream sends what is logged from now on, and after a reconnect what was missed', async () => {
+  const subject = newSubject();
+  await notify.tell(task({ subject }));
+  const stream = await notify.open('', {}, subject);
+  expect(stream.answer.headers).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  });
+  await until(() => Promise.resolve(stream.ids.length === 1));
+  await notify.tell(...lifeOf(subject, 'running', 'succeeded'));
+  await until(() => Promise.resolve(stream.events.length === 2));
+  const { items } = await notify.page('', subject);
+  expect(stream.events.map(({ data }) => data)).toEqual(items.slice(1));
+  expect(stream.events.map(({ type }) => type)).toEqual(['task.running', 'task.succeeded']);
+  stream.close();
+  await notify.tell(task({ subject, status: 'failed' }));
+  const again = await notify.open('', { 'last-event-id': stream.events[0]?.id ?? '' }, subject);
+  await until(() => Promise.resolve(again.events.length === 2));
+  expect(again.events.map(({ type }) => type)).toEqual(['task.succeeded', 'task.failed']);
+  again.close();
+  const filtered = await notify.open(`?types=task.failed&cursor=${stream.ids[0]}`, {}, subject);
+  await until(() => Promise.resolve(filtered.events.length === 1));
+  expect(filtered.events[0]?.type).toBe('task.failed');
+  filtered.close();
+});
+
+test('a stream refuses what it does not know and cursors of pages that read backwards, and answers HEAD at once', async () => {
+  const subject = newSubject();
+  await notify.tell(task({ subject }), task({ subject }));
+  const { next_cursor: backwards } = await notify.page('?order=newest&limit=1', subject);
+  for (const query of ['limit=5', 'types=x', 'cursor=garbage', `cursor=${backwards}`]) {
+    const answer = await notify.call('GET', `/v1/vision/events/stream?${query}`, subject);
+    expect([query, answer.status]).toEqual([query, 400]);
+  }
+  const head = await notify.call('HEAD', '/v1/vision/events/stream', subject);
+  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+});

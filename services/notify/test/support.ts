@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { taskChanged } from '@vision/contracts/task-events';
+import type { TaskSnapshot } from '@vision/contracts/task-events';
+import { topics } from '@vision/contracts/topics';
+import { createLogger } from '@vision/shared/logger';
+import { createProducer } from '@vision/kafka/producer';
+import { testKafka } from '@vision/kafka/testing/kafka';
+import { createTestDatabase } from '@vision/shared/testing/postgres';
+import type { TestDatabase } from '@vision/shared/testing/postgres';
+import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
+import { readConfig } from '../src/config.ts';
+import { migrations } from '../src/db/migrations/list.ts';
+import { createService } from '../src/service.ts';
+import type { NotifyService } from '../src/service.ts';
+
+export const logger = createLogger('notify-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+
+export interface EventBody {
+  event_id: string;
+  type: string;
+  timestamp: string;
+  sequence: number;
+  data: { task: { task_id: string; status: string }; client_ref?: string; reason?: string };
+}
+
+export interface Page {
+  items: EventBody[];
+  next_cursor: string;
+  resume_cursor: string;
+}
+
+export interface TestNotify {
+  database: TestDatabase;
+  service: NotifyService;
+  /** Publishes versions of tasks and waits until the service has dealt with all of them. */
+  tell: (...tasks: TaskSnapshot[]) => Promise<void>;
+  call: (method: string, path: string, subject?: string) => Promise<Response>;
+  page: (query?: string, subject?: string) => Promise<Page>;
+  open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
+  stop: () => Promise<void>;
+}
+
+/** A task in a state, at a version. */
+export const task = (facts: Partial<TaskSnapshot> = {}): TaskSnapshot => {
+  const id = facts.task_id ?? randomUUID();
+  const now = new Date().toISOString();
+  return {
+    task_id: id,
+    version: 1,
+    subject: 'subject-a',
+    kind: 'stream',
+    request_id: randomUUID(),
+    scene_code: 'person_vehicle',
+    status: 'running',
+    lower_bound: 0.3,
+    default_min_score: 0.8,
+    attempt: 1,
+    reservation_id: `${id}/1`,
+    keeps_key: true,
+    created_at: now,
+    updated_at: now,
+    result_expires_at: now,
+    ...facts,
+  };
+};
+
+/** The service as it is deployed, on a database, topics and ports of its own; `settings` go over the usual ones. */
+export async function startNotify(settings: Record<string, string> = {}): Promise<TestNotify> {
+  const database = await createTestDatabase(migrations, { poolMax: 10 });
+  const kafka = await testKafka({ topics: [topics.tasks] });
+  const config = readConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HEALTH_PORT: '0',
+    DATABASE_URL: database.url,
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    TOPIC_PREFIX: kafka.topicPrefix,
+    SERVICE_PUBLIC_KEYS: testPublicKeys,
+    CURSOR_KEYS: 'a-secret-of-thirty-two-characters',
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+  const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
+  await service.start();
+  await service.consumer.joined;
+  const producer = createProducer(kafka.client);
+  const url = (path: string) => `http://127.0.0.1:${service.port}${path}`;
+  const headersOf = async (subject: string) => ({
+    authorization: `Bearer ${await testToken('gateway', 'notify', { subject })}`,
+  });
+  const call: TestNotify['call'] = async (method, path, subject = 'subject-a') =>
+    fetch(url(path), { method, headers: await headersOf(subject) });
+  return {
+    database,
+    service,
+    call,
+    tell: async (...tasks) => {
+      const outgoing = tasks.map((data) => ({
+        ...taskChanged,
+        key: data.task_id,
+        source: 'test',
+        data,
+        id: randomUUID(),
+      }));
+      await producer.publish(outgoing);
+      await Promise.all(outgoing.map(({ id }) => service.consumer.settled(id)));
+    },
+    page: async (query = '', subject) => {
+      const answer = await call('GET', `/v1/vision/events${query}`, subject);
+      if (answer.status !== 200) throw new Error(await answer.text());
+      return (await answer.json()) as Page;
+    },
+    open: async (query = '', more = {}, subject = 'subject-a') => {
+      const headers = { ...more, ...(await headersOf(subject)) };
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        request(url(`/v1/vision/events/stream${query}`), { agent: false, headers }, resolve)
+          .on('error', reject)
+          .end();
+      });
+      return new Stream(answer);
+    },
+    stop: async () => {
+      await producer.stop();
+      for (const phase of service.stopPhases) await phase.stop();
+      await kafka.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What a client of the stream sees. */
+export class Stream {
+  readonly events: { type: string; id: string; data: EventBody }[] = [];
+  readonly ids: string[] = [];
+  readonly answer: IncomingMessage;
+  isEnded = false;
+  #text = '';
+
+  constructor(answer: IncomingMessage) {
+    this.answer = answer;
+    answer.setEncoding('utf8');
+    answer.on('data', (text: string) => this.#read(text));
+    answer.on('end', () => (this.isEnded = true));
+    answer.on('error', () => (this.isEnded = true));
+  }
+
+  close(): void {
+    this.answer.destroy();
+  }
+
+  #read(text: string): void {
+    this.#text += text;
+    const blocks = this.#text.split('\n\n');
+    this.#text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = new Map(block.split('\n').map((line): [string, string] => [line.split(': ', 1)[0] ?? '', line]));
+      const valueOf = (name: string) => fields.get(name)?.slice(name.length + 2) ?? '';
+      if (fields.has('id')) this.ids.push(valueOf('id'));
+      if (!fields.has('data')) continue;
+      this.events.push({
+        type: valueOf('event'),
+        id: valueOf('id'),
+        data: JSON.parse(valueOf('data')) as EventBody,
+      });
+    }
+  }
+}

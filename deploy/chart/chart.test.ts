@@ -50,7 +50,7 @@ test('three replicas of each service and one more in a rollout take no more than
   const each = Object.entries(components).map(([name, { database = componentDefaults.database }]) => {
     return database.pool + (facts.components[name]?.sessions ?? 0);
   });
-  expect(each).toHaveLength(6);
+  expect(each).toHaveLength(7);
   const ofMigration = 2;
   expect((3 + 1) * each.reduce((sum, connections) => sum + connections, 0) + ofMigration).toBeLessThanOrEqual(170);
 });
@@ -124,7 +124,7 @@ describe.each(goldens)('what $name renders', ({ manifests }) => {
   test('has jobs that use nothing of the chart, since they run before it', () => {
     const made = new Set(manifests.filter((one) => !isHook(one)).map(({ metadata }) => metadata.name));
     const jobs = manifests.filter(({ kind }) => kind === 'Job');
-    expect(jobs.length).toBe(8);
+    expect(jobs.length).toBe(9);
     for (const job of jobs) {
       const pod = podOf(job);
       const named = JSON.stringify([pod?.serviceAccountName, pod?.volumes, pod?.containers.map(({ env }) => env)]);

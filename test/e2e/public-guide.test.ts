@@ -168,6 +168,17 @@ test('lists who was there between two and three', () => watchesCamera());
 
 test('says whether the camera was up between two and three', () => watchesCamera());
 
+test('lists events of tasks', async () => {
+  const { body } = await send('creates a video task for a stream');
+  await until(async () => {
+    const page = await send('lists events of tasks');
+    const items = page.body['items'] as { type: string; data: { task: { task_id: string } } }[];
+    return items.some(({ type, data }) => type === 'task.running' && data.task.task_id === body['task_id']);
+  });
+  await asShown();
+  await caller.stop(String(body['task_id']));
+});
+
 test('stops a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

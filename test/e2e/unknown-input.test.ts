@@ -22,6 +22,8 @@ interface Operation {
   withUnknownField?: () => Promise<Body>;
   /** The status of the answer to a valid request. */
   status: number;
+  /** The answer has no end: a valid request asks for its head only. */
+  isEndless?: true;
 }
 
 const TASK = '{task_id}';
@@ -68,6 +70,8 @@ const operations: Record<string, Operation> = {
   getTimeline: { method: 'GET', path: `/v1/vision/tasks/${TASK}/timeline`, status: 200 },
   getTrack: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1`, status: 404 },
   getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
+  listEvents: { method: 'GET', path: '/v1/vision/events', status: 200 },
+  getEventStream: { method: 'GET', path: '/v1/vision/events/stream', status: 200, isEndless: true },
   getSource: { method: 'GET', path: `/v1/vision/tasks/${TASK}/source`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },
@@ -168,7 +172,8 @@ test.each(posts)('%s takes no body, and refuses one that holds a field', async (
 });
 
 test.each(all)('%s ignores an unknown header and an empty query', async (_name, operation) => {
-  const answer = await ask(operation, { query: '?', headers: { 'x-colour': 'red' } });
+  const method = operation.isEndless ? 'HEAD' : operation.method;
+  const answer = await ask({ ...operation, method }, { query: '?', headers: { 'x-colour': 'red' } });
   expect(answer.status).toBe(operation.status);
   expect(['unknown_field', 'query_invalid']).not.toContain(refusal(answer)[2]);
 });

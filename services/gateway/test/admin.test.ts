@@ -105,7 +105,14 @@ test('the status has this gateway, every address of each service, and the backen
     ['redis', undefined],
   ]);
   const replicas = body['replicas'] as { service: string; address: string; status?: object; fault?: string }[];
-  expect(replicas.map(({ service }) => service)).toEqual(['images', 'inference', 'quota', 'results', 'tasks']);
+  expect(replicas.map(({ service }) => service)).toEqual([
+    'images',
+    'inference',
+    'notify',
+    'quota',
+    'results',
+    'tasks',
+  ]);
   expect(replicas).toContainEqual({ service: 'quota', address: '127.0.0.1', status: told });
   expect(replicas).toContainEqual(backend);
   gateway.upstream.answer = (_req, res) => res.destroy();
@@ -219,9 +226,9 @@ test('retention runs in every service that keeps something', async () => {
   gateway.upstream.answer = answerWith(200, { removed: 3 });
   const answer = await gateway.admin('POST', '/admin/v1/retention/run');
   const removed = { removed: 3 };
-  expect(answer.body).toEqual({ tasks: removed, images: removed, results: removed, quota: removed });
+  expect(answer.body).toEqual({ tasks: removed, images: removed, results: removed, quota: removed, notify: removed });
   expect(gateway.upstream.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
-    Array.from({ length: 4 }, () => 'POST /internal/v1/retention/run'),
+    Array.from({ length: 5 }, () => 'POST /internal/v1/retention/run'),
   );
 });
 

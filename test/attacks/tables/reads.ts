@@ -50,6 +50,42 @@ const STREAM = '/results/stream';
 const CROSSED = '0,0,1,1,1,0,0,1';
 const NO_TASK = '404 task_not_found';
 
+/** Reads the victim's log of events. */
+const events = (name: string, expected: string, queryOf: (owned: Owned) => string, path = ''): Attack => ({
+  name,
+  expected,
+  attempt: async (target) => {
+    const found = await victim(target);
+    return said(await found.owner.get(`/v1/vision/events${path}?${queryOf(found)}`));
+  },
+});
+
+const log: Attack[] = [
+  ...[
+    'limit=0',
+    'limit=501',
+    'limit=1&limit=2',
+    'order=changed',
+    'types=',
+    'types=task.running,,',
+    'types=__proto__',
+  ].map((query) => events(`events by ${query}`, BAD_QUERY, () => query)),
+  events('events by 10,000 types', BAD_QUERY, () => `types=${Array(10_000).fill('a').join()}`),
+  events('a cursor of results for events', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`),
+  events('a cursor of events with a NUL', BAD_CURSOR, () => 'cursor=%00'),
+  events('a stream of events with a limit', invalid('unknown_field'), () => 'limit=1', '/stream'),
+  events('a stream of events from a made-up cursor', BAD_CURSOR, () => `cursor=${'A'.repeat(46)}`, '/stream'),
+  {
+    name: 'a cursor of the events of another',
+    expected: BAD_CURSOR,
+    attempt: async (target) => {
+      const { owner } = await victim(target);
+      const { body } = await owner.get('/v1/vision/events?limit=1');
+      return said(await (await target.caller()).get(`/v1/vision/events?cursor=${String(body['resume_cursor'])}`));
+    },
+  },
+];
+
 const tracks: Attack[] = [
   asked('a cursor of results for tracks', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, '/tracks'),
   ...[
@@ -122,6 +158,7 @@ export const cursors: AttackGroup = {
     ),
     ...tracks,
     ...timeline,
+    ...log,
     asked('SQL for a cursor', BAD_CURSOR, () => "cursor=' or 1=1 --"),
     asked('a cursor of results for the list', BAD_CURSOR, ({ cursor }) => `cursor=${cursor}`, ''),
     asked('no frames', BAD_QUERY, () => 'limit=0'),

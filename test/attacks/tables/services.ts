@@ -26,6 +26,7 @@ const between: Target[] = [
     stranger: 'tasks',
   },
   { service: 'quota', request: 'GET /v1/vision/usage', caller: 'gateway', stranger: 'images' },
+  { service: 'notify', request: 'GET /v1/vision/events', caller: 'gateway', stranger: 'tasks' },
   { service: 'inference', request: 'POST /v1/detect', caller: 'images', stranger: 'tasks' },
 ];
 

@@ -48,7 +48,10 @@ export async function startServices(options: SystemOptions): Promise<System> {
   const inference = await startFaultProxy({ host: '127.0.0.1', port: backends.port }, options.random);
   const env = { ...process.env, ...options.env, INFERENCE_URL: `http://127.0.0.1:${inference.port}` };
   const neighbours = Object.fromEntries(
-    (['tasks', 'images', 'results', 'quota', 'notify'] as const).map((name) => [`${name.toUpperCase()}_URL`, addressOf(name)]),
+    (['tasks', 'images', 'results', 'quota', 'notify'] as const).map((name) => [
+      `${name.toUpperCase()}_URL`,
+      addressOf(name),
+    ]),
   );
   await Promise.all(services.map((service) => migrate({ settings, infrastructure, env }, service)));
   const replicas = services.flatMap((service) =>

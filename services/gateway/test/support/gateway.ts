@@ -74,7 +74,9 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
     REDIS_TIMEOUT_MS: '60000',
     CONNECT_TIMEOUT_MS: '60000',
     UPSTREAM_READ_MS: '120000',
-    ...Object.fromEntries(['TASKS', 'IMAGES', 'RESULTS', 'QUOTA'].map((name) => [`${name}_URL`, upstream.url])),
+    ...Object.fromEntries(
+      ['TASKS', 'IMAGES', 'RESULTS', 'QUOTA', 'NOTIFY'].map((name) => [`${name}_URL`, upstream.url]),
+    ),
     ...env,
   };
   const first = await startReplica(variables, logger);

@@ -28,7 +28,7 @@ export const exampleEvent: z.infer<typeof event> = {
   type: 'task.running',
   timestamp: '2026-03-15T08:30:01.250Z',
   sequence: 41,
-  data: { task: exampleTask('running'), client_ref: 'gate-3' },
+  data: { task: exampleTask('running') },
 };
 
 /** An event as callers see it. */

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { fail, refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
-import { readHead } from '../db/event-log.ts';
 import { cursorInvalid } from '../domain/cursor.ts';
 import { parseStreamQuery } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { followEvents } from '../use-cases/follow-events.ts';
+import { followEvents, placeToBegin } from '../use-cases/follow-events.ts';
 import type { StreamedEvent } from '../use-cases/follow-events.ts';
 import { eventBody } from './event.ts';
 import { typesDoc } from './list-events.ts';
@@ -55,19 +54,13 @@ export const getEventStreamRoute = (deps: Pick<Deps, 'cursors' | 'db' | 'streams
       const { cursor, types } = parseStreamQuery(req.query);
       const lastId = req.headers['last-event-id'];
       const at = (typeof lastId === 'string' && lastId) || cursor;
-      const from = at === undefined ? await readHead(deps.db, subject) : placeOf(deps, subject, at);
+      const from = await placeToBegin(deps, subject, at);
       if (req.method === 'HEAD') return { status: 200, headers: STREAM_HEADERS };
       const signal = AbortSignal.any([left, deps.streams.begin(res)]);
       await send(res, followEvents(deps, { subject, from, types, signal }), signal);
       return undefined;
     },
   );
-
-function placeOf({ cursors }: Pick<Deps, 'cursors'>, subject: string, cursor: string): number {
-  const { order, position } = cursors.decode(subject, cursor);
-  if (order !== 'oldest') throw cursorInvalid();
-  return position;
-}
 
 const STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',

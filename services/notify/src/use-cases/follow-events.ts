@@ -1,4 +1,5 @@
 import { readHead, readLog } from '../db/event-log.ts';
+import { cursorInvalid } from '../domain/cursor.ts';
 import type { EventType, LoggedEvent } from '../domain/event.ts';
 import type { Deps } from './deps.ts';
 
@@ -16,6 +17,18 @@ export interface FollowRequest {
 
 const PAGE = 100;
 const HEARTBEAT_MS = 10_000;
+
+/** The last event that a reader with this cursor has; without one it begins with the next event. */
+export async function placeToBegin(
+  { db, cursors }: Pick<Deps, 'db' | 'cursors'>,
+  subject: string,
+  cursor: string | undefined,
+): Promise<number> {
+  if (cursor === undefined) return readHead(db, subject);
+  const { order, position } = cursors.decode(subject, cursor);
+  if (order !== 'oldest') throw cursorInvalid();
+  return position;
+}
 
 /** The events of a subject from a place on, those still to come included. Begins with the place, as a heartbeat. */
 export async function* followEvents(

@@ -6,7 +6,7 @@ import type { Logger } from '@vision/shared/logger';
 import { readHeads } from '../db/event-log.ts';
 
 /** A reader that waits for events of one subject. */
-export interface Following {
+interface Following {
   /** Resolves when the log has grown since it was read last, after `ms` at the latest. For one waiter at a time. */
   wait: (ms: number) => Promise<void>;
   /** Ends a wait under way. */

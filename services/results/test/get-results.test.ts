@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/contracts/detection';
-import { until } from '@vision/shared/testing/until';
 import {
   formsOf,
   frame,
@@ -15,27 +13,7 @@ import {
   taskIdAt,
 } from './support.ts';
 import type { TestResults } from './support.ts';
-
-interface Page {
-  items: {
-    frame_id: string;
-    frame_time_ms: number;
-    image: { width: number; height: number };
-    objects: TrackedObject[];
-    objects_total?: number;
-  }[];
-  next_cursor: string;
-  resume_cursor: string;
-}
-
-const forms = [
-  { form: 'rows', settings: { WRITE_SEGMENTS: 'false' } },
-  { form: 'young segments', settings: {} },
-  {
-    form: 'segments in the object store',
-    settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' },
-  },
-];
+import { forms, framePages } from './frame-pages.ts';
 
 describe.each(forms)('frames in $form:', ({ form, settings }) => {
   let results: TestResults;
@@ -45,14 +23,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   });
   afterAll(() => results.stop());
 
-  /** Publishes, and waits until what was published is stored in the form that is looked at. */
-  const deliver: TestResults['deliver'] = async (events) => {
-    const outcomes = await results.deliver(events);
-    if (form !== 'segments in the object store') return outcomes;
-    const { db } = results.database;
-    await until(async () => (await db('segments').whereNotNull('body')).length === 0);
-    return outcomes;
-  };
+  const { deliver, pathOf, page, seqs, newTask } = framePages(form, () => results);
 
   test('a service that does not forward for callers gets no results in their name', async () => {
     const taskId = newTaskId();
@@ -61,23 +32,6 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   });
 
   const ended = (version: number) => ({ version, status: 'succeeded' as const, ended_at: new Date().toISOString() });
-  const pathOf = (taskId: string, query: Record<string, string | number> = {}) =>
-    `/v1/vision/tasks/${taskId}/results?${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
-  const page = async (taskId: string, query: Record<string, string | number> = {}): Promise<Page> => {
-    const answer = await results.get(pathOf(taskId, query));
-    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
-      status: 200,
-      type: 'application/json; charset=utf-8',
-    });
-    return (await answer.json()) as Page;
-  };
-  const seqs = ({ items }: Page) => items.map(({ frame_id: id }) => Number(id.slice(37)));
-  async function newTask(frames: number, facts: Parameters<typeof snapshot>[2] = {}): Promise<string> {
-    const taskId = newTaskId();
-    await results.tell(snapshot(taskId, 'subject-a', facts));
-    if (frames > 0) await deliver(Array.from({ length: frames }, (_, seq) => frame(taskId, seq)));
-    return taskId;
-  }
   const refusal = async (answer: Response) => {
     const body = (await answer.json()) as { code?: string; details: { reason: string; field?: string } };
     return { status: answer.status, code: body.code, reason: body.details.reason, field: body.details.field };

@@ -1,23 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { TrackedObject } from '@vision/contracts/detection';
-import { until } from '@vision/shared/testing/until';
-import { frame, newTaskId, object, snapshot, startResults } from './support.ts';
+import { frame, object, startResults } from './support.ts';
 import type { TestResults } from './support.ts';
-
-interface Page {
-  items: { frame_id: string; objects: TrackedObject[]; objects_total?: number }[];
-  next_cursor: string;
-  resume_cursor: string;
-}
-
-const forms = [
-  { form: 'rows', settings: { WRITE_SEGMENTS: 'false' } },
-  { form: 'young segments', settings: {} },
-  {
-    form: 'segments in the object store',
-    settings: { SEGMENT_YOUNG_MS: '0', SEGMENT_INTERVAL_MS: '20' },
-  },
-];
+import { forms, framePages } from './frame-pages.ts';
+import type { FramePage } from './frame-pages.ts';
 
 describe.each(forms)('frames in $form:', ({ form, settings }) => {
   let results: TestResults;
@@ -27,32 +12,8 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
   });
   afterAll(() => results.stop());
 
-  /** Publishes, and waits until what was published is stored in the form that is looked at. */
-  const deliver: TestResults['deliver'] = async (events) => {
-    const outcomes = await results.deliver(events);
-    if (form !== 'segments in the object store') return outcomes;
-    const { db } = results.database;
-    await until(async () => (await db('segments').whereNotNull('body')).length === 0);
-    return outcomes;
-  };
+  const { deliver, page, seqs, newTask } = framePages(form, () => results);
 
-  const pathOf = (taskId: string, query: Record<string, string | number> = {}) =>
-    `/v1/vision/tasks/${taskId}/results?${new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])).toString()}`;
-  const page = async (taskId: string, query: Record<string, string | number> = {}): Promise<Page> => {
-    const answer = await results.get(pathOf(taskId, query));
-    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({
-      status: 200,
-      type: 'application/json; charset=utf-8',
-    });
-    return (await answer.json()) as Page;
-  };
-  const seqs = ({ items }: Page) => items.map(({ frame_id: id }) => Number(id.slice(37)));
-  async function newTask(frames: number, facts: Parameters<typeof snapshot>[2] = {}): Promise<string> {
-    const taskId = newTaskId();
-    await results.tell(snapshot(taskId, 'subject-a', facts));
-    if (frames > 0) await deliver(Array.from({ length: frames }, (_, seq) => frame(taskId, seq)));
-    return taskId;
-  }
   const objectAt = (cx: number, cy: number, label = 'person', track = '7') => ({
     ...object(0.9, label),
     bbox: { format: 'cxcywh_normalized' as const, cx, cy, width: 0.1, height: 0.2 },
@@ -66,7 +27,7 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
     await deliver(Array.from({ length: frames }, (_, seq) => frame(taskId, seq, { objects: objectsOf(seq) })));
     return taskId;
   }
-  const labels = ({ items }: Page) => items.map(({ objects }) => objects.map(({ label }) => label).join());
+  const labels = ({ items }: FramePage) => items.map(({ objects }) => objects.map(({ label }) => label).join());
 
   test.each([
     [{ labels: 'person' }, ['person', '', 'person', '']],

@@ -14,8 +14,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const asOperator = (method: string, path: string, body?: unknown) =>
-  tasks.call(method, path, { subject: 'operator', body });
 const itemsOf = (answer: Answer) => answer.body['items'] as { job: { job_id: string }; task?: { status: string } }[];
 
 /** A task that runs at the backend, and that the database then loses, as in a restore of an older copy. */
@@ -29,7 +27,7 @@ async function lose(): Promise<string> {
 test('jobs are listed from the side of the backend, also those of tasks that are lost', async () => {
   const { task_id: known } = (await tasks.create({ subject: 'acme' })).body;
   const lost = await lose();
-  const list = (query = '') => asOperator('GET', `/internal/v1/backend-jobs${query}`);
+  const list = (query = '') => tasks.asOperator('GET', `/internal/v1/backend-jobs${query}`);
   const jobs = new Map(itemsOf(await list()).map(({ job, task }) => [job.job_id, task]));
   expect(jobs.get(known)).toMatchObject({ subject: 'acme', status: 'running' });
   expect(jobs.has(lost)).toBe(true);
@@ -43,7 +41,7 @@ test('jobs are listed from the side of the backend, also those of tasks that are
 test('the job of a lost task is stopped; that of a task that runs is not', async () => {
   const { task_id: known } = (await tasks.create({ subject: randomUUID() })).body;
   const lost = await lose();
-  const stop = (id: string) => asOperator('POST', `/internal/v1/backend-jobs/${id}/stop`, { who: 'zoe@ops' });
+  const stop = (id: string) => tasks.asOperator('POST', `/internal/v1/backend-jobs/${id}/stop`, { who: 'zoe@ops' });
   const refused = await stop(known);
   expect([refused.status, refused.body.details?.['reason']]).toEqual([409, 'task_runs']);
   expect(await stop(lost)).toMatchObject({ status: 200, body: { job_id: lost, status: 'stopped' } });
@@ -57,7 +55,7 @@ test('a reservation of a lost task is found at once, however seldom it would be 
   const mine = ledger('reservations').where({ id: `${lost}/1` });
   await mine.clone().update({ ask_at: new Date(Date.now() + 3_600_000) });
   const found = async () => {
-    const answer = await asOperator('POST', '/internal/v1/audits/run');
+    const answer = await tasks.asOperator('POST', '/internal/v1/audits/run');
     return (answer.body['items'] as { kind: string; id: string }[]).filter(({ id }) => id === `${lost}/1`);
   };
   expect(await found()).toEqual([]);
@@ -78,7 +76,7 @@ test('a scan tells every video that a task names and the bucket does not have', 
   const missing: { object_key: string }[] = [];
   let [after, pages] = ['', 0];
   do {
-    const { body } = await asOperator('POST', '/internal/v1/objects/scan', { after, limit: 2 });
+    const { body } = await tasks.asOperator('POST', '/internal/v1/objects/scan', { after, limit: 2 });
     missing.push(...(body['missing'] as { object_key: string }[]));
     after = String(body['next_cursor']);
     pages += 1;

@@ -17,8 +17,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const asOperator = (method: string, path: string, body?: unknown) =>
-  tasks.call(method, path, { subject: 'operator', body });
 const itemsOf = (answer: Answer) => answer.body['items'] as Record<string, unknown>[];
 const idsOf = (answer: Answer) => itemsOf(answer).map((item) => item['task_id']);
 
@@ -27,7 +25,7 @@ test('tasks of all subjects are listed by state, subject and age, page by page, 
   const ids: string[] = [];
   for (const subject of [one, one, two]) ids.push((await tasks.create({ subject })).body.task_id);
   await tasks.call('POST', `/v1/vision/tasks/${ids[1] ?? ''}/stop`, { subject: one });
-  const list = (query: string) => asOperator('GET', `/internal/v1/tasks?${query}`);
+  const list = (query: string) => tasks.asOperator('GET', `/internal/v1/tasks?${query}`);
   expect(idsOf(await list(`subject=${one}`))).toEqual([ids[0], ids[1]]);
   expect(idsOf(await list(`subject=${one}&order=newest`))).toEqual([ids[1], ids[0]]);
   expect(idsOf(await list(`subject=${one}&status=running`))).toEqual([ids[0]]);
@@ -42,13 +40,13 @@ test('tasks of all subjects are listed by state, subject and age, page by page, 
 
 test('an operator stops the task of another; the move names him, and a second stop says that it is over', async () => {
   const { task_id: id } = (await tasks.create({ subject: randomUUID() })).body;
-  const stopped = await asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
+  const stopped = await tasks.asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
   expect([stopped.status, stopped.body.status]).toEqual([200, 'stopped']);
-  const again = await asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
+  const again = await tasks.asOperator('POST', `/internal/v1/tasks/${id}/stop`, { who: 'zoe@ops' });
   expect([again.status, again.body.code]).toEqual([409, 'OP-TASK-NOT-STOPPABLE']);
   const moves = world.database.db('task_moves').where({ task_id: id, move: 'stop' }).select('actor', 'note');
   expect(await moves).toEqual([{ actor: 'operator', note: 'zoe@ops' }]);
-  expect((await asOperator('POST', `/internal/v1/tasks/${randomUUID()}/stop`, { who: 'zoe' })).status).toBe(404);
+  expect((await tasks.asOperator('POST', `/internal/v1/tasks/${randomUUID()}/stop`, { who: 'zoe' })).status).toBe(404);
 });
 
 test('only the gateway may list, show or stop tasks of others', async () => {
@@ -68,10 +66,10 @@ test('only the gateway may list, show or stop tasks of others', async () => {
 test('the history of a task has its row, its job, its moves and its published events', async () => {
   const { task_id: id } = (await tasks.create({ subject: 'historic' })).body;
   const happenings = async () =>
-    (await asOperator('GET', `/internal/v1/tasks/${id}/history`)).body['happenings'] as Happening[];
+    (await tasks.asOperator('GET', `/internal/v1/tasks/${id}/history`)).body['happenings'] as Happening[];
   const published = (all: Happening[]) => all.filter(({ what }) => what.endsWith('was published'));
   await until(async () => published(await happenings()).length === 2);
-  const { body } = await asOperator('GET', `/internal/v1/tasks/${id}/history`);
+  const { body } = await tasks.asOperator('GET', `/internal/v1/tasks/${id}/history`);
   expect(body['facts']).toMatchObject({
     subject: 'historic',
     status: 'running',
@@ -84,14 +82,14 @@ test('the history of a task has its row, its job, its moves and its published ev
     expect.arrayContaining(['the create arrived', 'submit: admitted → submitting', 'accept: submitting → running']),
   );
   expect(published(all).map(({ details }) => details['status'])).toEqual(['submitting', 'running']);
-  expect((await asOperator('GET', `/internal/v1/tasks/${randomUUID()}/history`)).status).toBe(404);
+  expect((await tasks.asOperator('GET', `/internal/v1/tasks/${randomUUID()}/history`)).status).toBe(404);
 });
 
 test('tasks that have not ended are listed beside their jobs, and a job that the backend does not have is left out', async () => {
   const subject = randomUUID();
   const [kept, lost] = [(await tasks.create({ subject })).body.task_id, (await tasks.create({ subject })).body.task_id];
   world.backend.jobs.delete(lost);
-  const items = itemsOf(await asOperator('GET', `/internal/v1/jobs?subject=${subject}`));
+  const items = itemsOf(await tasks.asOperator('GET', `/internal/v1/jobs?subject=${subject}`));
   expect(items.map(({ task_id: id, status, job }) => [id, status, job])).toEqual([
     [kept, 'running', expect.objectContaining({ job_id: kept, status: 'running' })],
     [lost, 'running', undefined],
@@ -106,7 +104,7 @@ interface Status {
 }
 
 test('the status says how every dependency was reached, the breakers, what waits, and how far the consumer is', async () => {
-  const read = async () => (await asOperator('GET', '/internal/v1/status')).body as unknown as Status;
+  const read = async () => (await tasks.asOperator('GET', '/internal/v1/status')).body as unknown as Status;
   await until(async () => {
     const { dependencies, outbox } = await read();
     return outbox.publishes && outbox.waiting === 0 && dependencies.every(({ fault }) => fault === undefined);
@@ -134,7 +132,7 @@ test('what is away or missing is told with the reason', async () => {
 });
 
 test('a backend without a status of its own is listed with its address only', async () => {
-  const { body } = await asOperator('GET', '/internal/v1/backend-status');
+  const { body } = await tasks.asOperator('GET', '/internal/v1/backend-status');
   expect(body['items']).toEqual([{ service: 'inference', address: '127.0.0.1' }]);
 });
 
@@ -158,7 +156,7 @@ test('events that are published again change neither tasks nor the ledger', asyn
   });
   const [before, handledBefore] = [await state(), await handled()];
   const body = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', dry_run: false };
-  const answer = await asOperator('POST', '/internal/v1/outbox/republish', body);
+  const answer = await tasks.asOperator('POST', '/internal/v1/outbox/republish', body);
   expect(answer.status).toBe(200);
   expect(answer.body['events']).toBeGreaterThanOrEqual(events.length);
   await until(async () => (await handled()) >= handledBefore + events.length);
@@ -182,9 +180,9 @@ test('a dead letter is listed, shown without its secrets, and published again on
   await producer.send({ topic, messages: [{ key: event.task_id, value: JSON.stringify(event), headers }] });
   await producer.disconnect();
   const path = '/internal/v1/dead-letters/tasks';
-  const [listed] = itemsOf(await asOperator('GET', path));
+  const [listed] = itemsOf(await tasks.asOperator('GET', path));
   expect(listed).toMatchObject({ topic: 'tasks', event_id: 'event-1', group: 'quota', reason: 'invalid_data' });
-  const shown = await asOperator('GET', `${path}/records/${String(listed?.['offset'])}`);
+  const shown = await tasks.asOperator('GET', `${path}/records/${String(listed?.['offset'])}`);
   expect(shown.body).toMatchObject({ from_offset: 7, is_cut: false, headers: { ce_id: 'event-1' } });
   expect(JSON.parse(String(shown.body['payload']))).toEqual({
     task_id: event.task_id,
@@ -192,9 +190,9 @@ test('a dead letter is listed, shown without its secrets, and published again on
     token: '***',
   });
   expect(JSON.stringify(shown.body)).not.toContain('geheim');
-  expect((await asOperator('GET', `${path}/records/event-1`)).body).toEqual(shown.body);
-  expect((await asOperator('GET', `${path}/records/nothing`)).status).toBe(404);
-  expect((await asOperator('GET', '/internal/v1/dead-letters/frames')).status).toBe(404);
-  expect((await asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 1, is_done: true });
-  expect((await asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 0, is_done: true });
+  expect((await tasks.asOperator('GET', `${path}/records/event-1`)).body).toEqual(shown.body);
+  expect((await tasks.asOperator('GET', `${path}/records/nothing`)).status).toBe(404);
+  expect((await tasks.asOperator('GET', '/internal/v1/dead-letters/frames')).status).toBe(404);
+  expect((await tasks.asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 1, is_done: true });
+  expect((await tasks.asOperator('POST', `${path}/replay`, {})).body).toEqual({ replayed: 0, is_done: true });
 });

@@ -1,20 +1,5 @@
 import type { Knex } from 'knex';
 
-/** Takes tasks whose young frames are due, each for the time of a lease, so that no other replica does the same. */
-export async function claimDueTasks(
-  db: Knex,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
-): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `update ingests set compact_at = now() + make_interval(secs => :leaseS)
-      where task_id in (
-        select task_id from ingests where compact_at <= now() order by compact_at limit :limit for update skip locked)
-      returning task_id as id`,
-    { leaseS: leaseMs / 1000, limit },
-  );
-  return rows.map(({ id }) => id);
-}
-
 /** Sets when a task is looked at next, `ms` from now; undefined: when frames of it are stored again. */
 export async function setCompaction(tx: Knex.Transaction, taskId: string, ms: number | undefined): Promise<void> {
   const at = ms === undefined ? null : tx.raw('now() + make_interval(secs => ?)', [ms / 1000]);

@@ -16,21 +16,6 @@ export interface StoredFold extends Progress {
 /** Tasks that are due, in SQL that an index answers. */
 export const ANY_FOLD_DUE = 'exists (select from ingests where fold_at <= now())';
 
-/** Takes tasks whose frames are due, each for the time of a lease, so that no other replica does the same. */
-export async function claimDueFolds(
-  db: Knex,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
-): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `update ingests set fold_at = now() + make_interval(secs => :leaseS)
-      where task_id in (
-        select task_id from ingests where fold_at <= now() order by fold_at limit :limit for update skip locked)
-      returning task_id as id`,
-    { leaseS: leaseMs / 1000, limit },
-  );
-  return rows.map(({ id }) => id);
-}
-
 /** Seconds since the longest waiting task was due; 0 when none is. */
 export async function foldLag(db: Knex): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ lag: number | null }] }>(

@@ -1,5 +1,6 @@
 import { inTransaction } from '@vision/shared/db/transaction';
-import { claimDueTasks, makeDue, nextTasksWithRows, setCompaction } from '../db/compaction.ts';
+import { claimDue } from '../db/claim-due.ts';
+import { makeDue, nextTasksWithRows, setCompaction } from '../db/compaction.ts';
 import { findIngest, lockIngests } from '../db/ingests.ts';
 import { partitionDays } from '../db/partitions.ts';
 import { hasYoungFrames } from '../db/young-frames.ts';
@@ -17,7 +18,7 @@ const SEGMENTS = 20;
 
 /** Moves the young frames of tasks that are due to the object store. Returns how many tasks it worked on. */
 export async function compactFrames(deps: CompactDeps, signal: AbortSignal): Promise<number> {
-  const taskIds = await claimDueTasks(deps.db, { limit: TASKS, leaseMs: LEASE_MS });
+  const taskIds = await claimDue(deps.db, 'compact_at', { limit: TASKS, leaseMs: LEASE_MS });
   // A task that fails is due again when its lease has expired.
   await deps.loops.of('compaction').forEach(taskIds, (taskId) => compactDue(deps, taskId, signal));
   return taskIds.length;

@@ -183,6 +183,8 @@ export interface TestTasks {
   /** Everything that was logged. */
   log: () => string;
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+  /** Calls as the gateway does in the name of an operator. */
+  asOperator: (method: string, path: string, body?: unknown) => Promise<Answer>;
   create: (options?: CallOptions & { url?: string; scene?: string }) => Promise<Answer>;
   stop: () => Promise<void>;
 }
@@ -220,6 +222,7 @@ export async function startTasks(
     port: service.port,
     log: () => log,
     call,
+    asOperator: (method, path, body) => call(method, path, { subject: 'operator', body }),
     create: ({ url = world.stream.url, scene = 'person_vehicle', ...options } = {}) =>
       call('POST', '/v1/vision/tasks', {
         key: randomUUID(),

@@ -60,6 +60,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List events of your tasks
+     * @description Returns events of all your tasks from one log, retained for 30 days by default. No event is ever inserted before one that you have read, so `resume_cursor` misses none. The same event always has the same `event_id`.
+     */
+    get: operations['listEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/events/stream': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Streams events of your tasks
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID`, and you miss no event and receive none twice. A comment is sent at the beginning and every 10 s.
+     */
+    get: operations['getEventStream'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/image-detections': {
     parameters: {
       query?: never;
@@ -111,7 +151,7 @@ export interface paths {
     put?: never;
     /**
      * Creates a link that needs no API key
-     * @description The link reads one path for clients that cannot send a header, such as `<video>`. Everyone who has it can read the path until it expires or the API key that created it is revoked.
+     * @description The link reads one path for clients that cannot send a header, such as `<video>` and `<img>`. Everyone who has it can read the path until it expires or the API key that created it is revoked.
      */
     post: operations['createLink'];
     delete?: never;
@@ -133,6 +173,27 @@ export interface paths {
      */
     get: operations['getLink'];
     put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/settings': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Returns the settings of the subject */
+    get: operations['getSettings'];
+    /**
+     * Changes the settings of the subject
+     * @description Applies to tasks that are created afterwards, by any API key of the subject; tasks keep the settings that they were created with. Takes effect within a few seconds. Repeatable.
+     */
+    put: operations['putSettings'];
     post?: never;
     delete?: never;
     options?: never;
@@ -190,6 +251,30 @@ export interface paths {
     };
     /** Returns a task */
     get: operations['getTask'];
+    put?: never;
+    post?: never;
+    /**
+     * Deletes an ended task or an image call
+     * @description Deletes results, tracks, the uploaded video or images, and the task itself. Nothing of it can be read after the response; stored copies are removed in the background. Units are not returned. A repeat returns the same response, and a create request with the `Idempotency-Key` of the task is rejected with 404.
+     */
+    delete: operations['deleteTask'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/tasks/{task_id}/live-snapshot': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns the newest frame of a live stream as an image
+     * @description The frame is at most 2 s old and its longest side has at most 1280 pixels. The first request waits up to 3 s for a frame. Frames are encoded and stored only while they are requested, and removed a minute later. Requires a task with `snapshots`.
+     */
+    get: operations['getLiveSnapshot'];
     put?: never;
     post?: never;
     delete?: never;
@@ -797,6 +882,86 @@ export interface components {
       /** @description End, `HH:MM` local time or `24:00`, exclusive. An earlier time than `from` is on the next day */
       to: string;
     };
+    EventPage: {
+      items: components['schemas']['Event'][];
+      /** @description Cursor of the next page; empty on the last page */
+      next_cursor: string;
+      /** @description Cursor of everything that follows: events after this page, and with `order=newest` events that are logged after the first page. Send it without `order`, or to the stream of events */
+      resume_cursor: string;
+    };
+    /** @description Something that happened to your tasks */
+    Event: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * @description Type of the event. Later releases add types: ignore those you do not know
+       * @enum {string}
+       */
+      type: 'task.running' | 'task.resolving' | 'task.succeeded' | 'task.stopped' | 'task.failed' | 'task.refunded';
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      data: components['schemas']['TaskEventData'];
+    };
+    /** @description Data of events about a video task */
+    TaskEventData: {
+      /** @description The task as it was when the event happened */
+      task: {
+        /** Format: uuid */
+        task_id: string;
+        /** @description Idempotency-Key of the create request, as it was sent */
+        request_id: string;
+        scene_code: string;
+        status: components['schemas']['TaskStatus'];
+        /**
+         * Format: date-time
+         * @description Time at which the results are deleted
+         */
+        result_expires_at: string;
+        /** Format: date-time */
+        created_at: string;
+        /** Format: date-time */
+        updated_at: string;
+      };
+      /** @description `client_ref` of the create request; absent without one */
+      client_ref?: string;
+      /**
+       * @description Reason of a `failed` or `refunded` task
+       * @enum {string}
+       */
+      reason?:
+        | 'unreachable'
+        | 'source_lost'
+        | 'stream_ended'
+        | 'auth_failed'
+        | 'not_found'
+        | 'codec_unsupported'
+        | 'no_video_track'
+        | 'unreadable'
+        | 'format_changed'
+        | 'video_too_long'
+        | 'video_too_dense'
+        | 'too_much_data'
+        | 'decode_time_exceeded'
+        | 'decoder_failed'
+        | 'service_fault'
+        | 'unknown';
+    };
+    /**
+     * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
+     * @enum {string}
+     */
+    TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
     /** @description Outcome of an image call */
     ImageDetection: {
       /**
@@ -896,10 +1061,18 @@ export interface components {
       expires_at: string;
     };
     NewLink: {
-      /** @description Path to share: `/v1/vision/tasks/{task_id}/video`, without a query */
+      /** @description Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot` */
       path: string;
       /** @description Seconds that the link is valid for */
       expires_in_s: number;
+    };
+    /** @description Settings of the subject of the API key */
+    Settings: {
+      /**
+       * @description Whether images of videos are available for new video tasks: `tracks` or `off`
+       * @enum {string}
+       */
+      snapshots: 'off' | 'tracks';
     };
     /** @description What a live stream shows now */
     StreamProbe: {
@@ -971,11 +1144,6 @@ export interface components {
       /** @description `client_ref` of the create request; absent without one */
       client_ref?: string;
     };
-    /**
-     * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
-     * @enum {string}
-     */
-    TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
     /** @description Video task */
     Task: {
       /** Format: uuid */
@@ -1000,6 +1168,16 @@ export interface components {
       /** @description Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that streams commonly use. */
       stream_url: string;
     };
+    /** @description Deleted task or image call */
+    TaskDeletion: {
+      /** Format: uuid */
+      task_id: string;
+      /**
+       * Format: date-time
+       * @description Time from which nothing of the task can be read
+       */
+      deleted_at: string;
+    };
     ResultPage: {
       items: components['schemas']['ResultFrame'][];
       /** @description Cursor of the next page; empty if no further frame is stored yet */
@@ -1021,16 +1199,6 @@ export interface components {
       objects: components['schemas']['TrackedObject'][];
       /** @description Number of objects before score filtering; present only if `min_score` was sent */
       objects_total?: number;
-    };
-    /** @description Object detected in a video frame */
-    TrackedObject: {
-      /** @description Label of the object, one of the labels of the scene */
-      label: string;
-      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
-      score: number;
-      bbox: components['schemas']['BoundingBox'];
-      /** @description Identifier of the object across the frames of the task */
-      track_id: string;
     };
     /** @description State of the source of a video task */
     TaskSource: {
@@ -1413,6 +1581,8 @@ export interface components {
     'WWW-Authenticate': 'Bearer';
     /** @description Seconds to wait before a retry */
     'Retry-After': number;
+    /** @description Tells proxies not to buffer the response */
+    'X-Accel-Buffering': 'no';
     /** @description Present if the response is an idempotent replay; nothing was charged again */
     'Idempotency-Replayed': 'true';
     /** @description Unit of ranges that the operation accepts */
@@ -1421,8 +1591,8 @@ export interface components {
     ETag: string;
     /** @description Range of the content in the response and size of the content; with 416 only the size */
     'Content-Range': string;
-    /** @description Tells proxies not to buffer the response */
-    'X-Accel-Buffering': 'no';
+    /** @description Time of the frame, as `frame_time_ms` of result frames: Unix time in milliseconds */
+    'X-Frame-Time-Ms': number;
   };
   pathItems: never;
 }
@@ -1876,6 +2046,288 @@ export interface operations {
       };
     };
   };
+  listEvents: {
+    parameters: {
+      query?: {
+        /** @description Cursor of an earlier page or of an event of the stream */
+        cursor?: string;
+        /** @description Events on a page */
+        limit?: number;
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded */
+        types?: string;
+        /** @description Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other */
+        order?: 'oldest' | 'newest';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Page of events */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "event_id": "019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10",
+           *           "type": "task.running",
+           *           "timestamp": "2026-03-15T08:30:01.250Z",
+           *           "sequence": 41,
+           *           "data": {
+           *             "task": {
+           *               "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+           *               "request_id": "8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31",
+           *               "scene_code": "person_vehicle",
+           *               "status": "running",
+           *               "result_expires_at": "2026-06-13T08:30:00.000Z",
+           *               "created_at": "2026-03-15T08:30:00.000Z",
+           *               "updated_at": "2026-03-15T08:30:01.250Z"
+           *             }
+           *           }
+           *         }
+           *       ],
+           *       "next_cursor": "",
+           *       "resume_cursor": "AQAAAAAAAAAAKQAAAAAAAAApJzt6dWZpS0VtDR3dMFiJ0A"
+           *     }
+           */
+          'application/json': components['schemas']['EventPage'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, types, order are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor, resume_cursor or the id of an event of yours.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getEventStream: {
+    parameters: {
+      query?: {
+        /** @description `resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence */
+        cursor?: string;
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded */
+        types?: string;
+      };
+      header?: {
+        /** @description `id` of the last event that you have handled */
+        'Last-Event-ID'?: string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Server-sent events */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Accel-Buffering': components['headers']['X-Accel-Buffering'];
+          [name: string]: unknown;
+        };
+        content: {
+          'text/event-stream': Blob;
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, comma separated.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, types are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor, resume_cursor or the id of an event of yours.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   createImageDetection: {
     parameters: {
       query?: {
@@ -2026,6 +2478,20 @@ export interface operations {
       };
       /** @description - `scope_missing`: This operation requires an API key with the scope create. */
       403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `task_not_found`: The image call was deleted. */
+      404: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];
@@ -2303,7 +2769,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `link_path_invalid`: A link can be created for /v1/vision/tasks/{task_id}/video only.
+       * @description - OP-TASK-REQUEST-INVALID, `link_path_invalid`: A link can be created for the video or the live snapshot of a task only: /v1/vision/tasks/{task_id}/video or /v1/vision/tasks/{task_id}/live-snapshot.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
@@ -2425,6 +2891,7 @@ export interface operations {
         content: {
           'video/mp4': Blob;
           'video/quicktime': Blob;
+          'image/jpeg': Blob;
         };
       };
       /** @description Requested range */
@@ -2467,6 +2934,8 @@ export interface operations {
       /**
        * @description - `link_invalid`: The link is invalid or has expired.
        *     - `video_not_found`: The video of the task is no longer stored.
+       *     - `snapshots_off`: The task was created without snapshots.
+       *     - `snapshot_not_yet`: No frame of the stream arrived in time; retry in some seconds.
        *     - `not_found`: There is no such resource.
        */
       404: {
@@ -2531,6 +3000,255 @@ export interface operations {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getSettings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Settings */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "snapshots": "tracks"
+           *     }
+           */
+          'application/json': components['schemas']['Settings'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putSettings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "snapshots": "tracks"
+         *     }
+         */
+        'application/json': components['schemas']['Settings'];
+      };
+    };
+    responses: {
+      /** @description Settings after the change */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "snapshots": "tracks"
+           *     }
+           */
+          'application/json': components['schemas']['Settings'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope create. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
           'Cache-Control': components['headers']['Cache-Control'];
           'Retry-After': components['headers']['Retry-After'];
           [name: string]: unknown;
@@ -2653,7 +3371,7 @@ export interface operations {
       };
       /**
        * @description - OP-QUOTA-RATE-LIMITED, `probe_rate`: Too many streams of the subject are probed at once or per minute. Retry after the time in Retry-After.
-       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many image calls, video uploads or video downloads of the subject run at once. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_in_flight`: Too many requests of this kind run at once for the subject; details.limit names the limit. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `processor_time_exceeded`: Images and videos of the subject have used more processor time than their share. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
        *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
@@ -2867,6 +3585,8 @@ export interface operations {
       query?: {
         /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
         client_ref?: string;
+        /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
+        snapshots?: 'off' | 'tracks';
       };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
@@ -3001,6 +3721,20 @@ export interface operations {
       };
       /** @description - `scope_missing`: This operation requires an API key with the scope create. */
       403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `task_not_found`: The task of this Idempotency-Key was deleted. */
+      404: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];
@@ -3200,6 +3934,312 @@ export interface operations {
         };
       };
       /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Deleted */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+           *       "deleted_at": "2026-03-15T08:30:01.250Z"
+           *     }
+           */
+          'application/json': components['schemas']['TaskDeletion'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope create. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `task_not_ended`: The task has not ended (running). Stop it first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-SYS-UNAVAILABLE, `images_unavailable`: The images service is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getLiveSnapshot: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        task_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Frame */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Frame-Time-Ms': components['headers']['X-Frame-Time-Ms'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'image/jpeg': Blob;
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `not_a_stream`: The task is not of a live stream.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `task_not_found`: There is no such task.
+       *     - `snapshots_off`: The task was created without snapshots.
+       *     - `snapshot_not_yet`: No frame of the stream arrived in time; retry in some seconds.
+       *     - `snapshot_none`: The task has ended, so it has no newest frame.
+       *     - `not_supported`: The inference backend creates no snapshots for the task.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-TASK-UPSTREAM-DOWN, `inference_unreachable`: The inference backend is unreachable or answers with an error. Nothing was charged.
+       *     - OP-TASK-UPSTREAM-DOWN, `inference_answer_unexpected`: The inference backend sent a response that its contract does not allow. Nothing was charged.
+       *     - OP-TASK-BREAKER-OPEN, `breaker_open`: New work is rejected because recent calls to the inference backend failed. Nothing was charged.
+       *     - OP-SYS-UNAVAILABLE, `inference_not_configured`: No inference backend is configured. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
@@ -4978,6 +6018,8 @@ export interface operations {
       query?: {
         /** @description Name of your own for a camera or an order. The task list shows it and filters by it. It is part of the request: a repeat with another value is rejected. */
         client_ref?: string;
+        /** @description Whether images of the video are available while the task runs: `tracks` or `off`. It applies to the task from beginning to end. Without it, the setting of the subject applies (`/v1/vision/settings`). It is part of the request: a repeat with another value is rejected. */
+        snapshots?: 'off' | 'tracks';
       };
       header: {
         /** @description A UUID that you generate for each new request. Repeating the same request with the same key returns the original result; a different request with the same key is rejected. */
@@ -5106,6 +6148,20 @@ export interface operations {
       };
       /** @description - `scope_missing`: This operation requires an API key with the scope create. */
       403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `task_not_found`: The task of this Idempotency-Key was deleted. */
+      404: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           'X-Trace-Id': components['headers']['X-Trace-Id'];

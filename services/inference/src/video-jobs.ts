@@ -30,7 +30,6 @@ import { migrations } from './db/migrations/list.ts';
 import { encodeJpeg } from './detectors/encode-jpeg.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { restMsOf } from './domain/shortage.ts';
-import { encodeJpeg } from './detectors/encode-jpeg.ts';
 import { openLiveInput } from './readers/open-live-input.ts';
 import { createSourceAddresses } from './readers/source-addresses.ts';
 import { createStatus } from './status.ts';

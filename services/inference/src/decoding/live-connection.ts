@@ -21,7 +21,7 @@ export interface ConnectionUse {
   sandbox: Sandbox;
   onFrame: (frame: DecodedFrame) => void;
   /** Takes frames in the size of snapshots, when the sampling asks for them. */
-  onSnapshot: (snapshot: DecodedSnapshot) => void;
+  onSnapshot?: (snapshot: DecodedSnapshot) => void;
   decoderListener?: DecoderListener | undefined;
   signal: AbortSignal;
 }
@@ -46,7 +46,7 @@ export async function readConnection(
       isSizeFixed: false,
       killGraceMs: settings.killGraceMs,
       listener: use.decoderListener,
-      snapshots: snapshots && { maxSide: snapshots.maxSide, onSnapshot: use.onSnapshot },
+      snapshots: snapshots && use.onSnapshot && { maxSide: snapshots.maxSide, onSnapshot: use.onSnapshot },
     });
     // The reader and ffmpeg alone hold it, so each of them notices when the other one is gone.
     input.video.destroy();

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { fail } from '@vision/contracts/errors';
+import { exampleTask } from '@vision/contracts/task-view';
 import { route } from '@vision/shared/http/route';
 import { deleteTask } from '../use-cases/delete-task.ts';
 import type { Deps } from '../use-cases/deps.ts';
-import { exampleTask, taskParams, taskRefusals } from './task-view.ts';
+import { taskParams, taskRefusals } from './task-view.ts';
 
 const deletion = z
   .object({

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '@vision/contracts/task-events';
 import type { RuleWhen, RuleWhenOf } from '@vision/contracts/alarm-rules';
 import type { FoldedFrame } from './state.ts';
-import { TRACK_ENDS_AFTER_MS } from './tracks.ts';
+import { TRACK_ENDS_AFTER_MS } from './pace.ts';
 import { close, mayRaise, raise, unchanged } from './rules/alarm.ts';
 import { endPending, judgeLevel, TOLERANCE_MS } from './rules/level.ts';
 import { endsOf, judgeLine } from './rules/line.ts';

@@ -1,7 +1,7 @@
 import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
 import { onGrid, turn } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
-import { TRACK_ENDS_AFTER_MS } from '../tracks.ts';
+import { TRACK_ENDS_AFTER_MS } from '../pace.ts';
 import { close, mayRaise, raise, unchanged } from './alarm.ts';
 import { refOf } from './level.ts';
 import { suppress } from './state.ts';

@@ -97,9 +97,7 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     settings: settingsOf(config, threads),
   };
   const worker = createWorker(deps, bells);
-  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
-  const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
-  const background = [auditor, census, costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
+  const background = backgroundOf(deps, config);
   return {
     deps,
     checks: [
@@ -124,6 +122,14 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
       await db.destroy();
     },
   };
+}
+
+/** What runs beside the worker. */
+function backgroundOf(deps: Deps, config: VideoConfig) {
+  const { db, logger, signals } = deps;
+  const census = createCensus({ name: 'census', ask: () => countUnowned(db), show: signals.jobsUnowned, logger });
+  const auditor = createAuditor({ db, logger, audits: [auditJobs(deps)], config });
+  return [auditor, census, costsPoller(deps), spacePoller(deps), reportsPoller(deps)];
 }
 
 function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {

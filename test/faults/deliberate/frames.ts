@@ -100,9 +100,9 @@ export const frameFaults: DeliberateFault[] = [
   },
   {
     says: 'Two replicas move the frames of one task at the same time',
-    file: 'services/results/src/db/compaction.ts',
-    find: 'update ingests set compact_at = now() + make_interval(secs => :leaseS)',
-    replace: 'update ingests set compact_at = now() + 0 * make_interval(secs => :leaseS)',
+    file: 'services/results/src/db/claim-due.ts',
+    find: 'update ingests set :dueAt: = now() + make_interval(secs => :leaseS)',
+    replace: 'update ingests set :dueAt: = now() + 0 * make_interval(secs => :leaseS)',
     caughtBy: {
       file: 'services/results/test/compaction.test.ts',
       test: 'while a replica moves the frames of a task, no other one does',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createVideoQuery } from '@vision/contracts/create-query';
-import { fail, refusalOf } from '@vision/contracts/errors';
+import { refusalOf } from '@vision/contracts/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
 import type { AppError } from '@vision/contracts/errors';
 import { readJson } from '@vision/shared/http/json-body';

@@ -48,7 +48,7 @@ class Linear(nn.Module):
 class Hidden(Linear):
     """One hidden layer."""
 
-    def __init__(self, mean, std, width=64):
+    def __init__(self, mean, std, width=192):
         super().__init__(mean, std)
         self.first, self.second = nn.Linear(FEATURES, width), nn.Linear(width, LABELS)
         self.drop_in, self.drop = nn.Dropout(0.3), nn.Dropout(0.4)

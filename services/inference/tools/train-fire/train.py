@@ -3,7 +3,8 @@
 Usage: train.py FEATURES OUT_DIR STEPS
 
 Writes OUT_DIR/heads.pt, trained on everything but sources that are held out, and OUT_DIR/results.json: scores of images
-by heads that never saw them, in four folds, for every design of the image head.
+by heads that never saw them or their like, in four folds, for every design of the image head; and by heads that saw
+nothing of their whole source.
 """
 
 import hashlib
@@ -120,7 +121,7 @@ def weights_of(rows):
     return weights / weights.mean()
 
 
-def train_image(rows, features, design, steps=300):
+def train_image(rows, features, design, steps=1200):
     torch.manual_seed(SEED)
     head = DESIGNS[design](features.mean(0), features.std(0).clamp(min=0.05))
     optimizer = torch.optim.AdamW(head.parameters(), lr=1e-3, weight_decay=0.3)
@@ -137,35 +138,73 @@ def train_image(rows, features, design, steps=300):
     return head.eval()
 
 
-def fold_of(row, folds=4):
-    """The fold of a photograph and of everything that was made of it."""
-    return int(hashlib.md5(row["file"].encode()).hexdigest(), 16) % folds
+def groups_of(rows, features, alike=0.75):
+    """A name for every photograph that those which look like it share, as frames of one clip do: photographs of one
+    source whose standardised features correlate above `alike`, and those that are like them in turn."""
+    plain = [i for i, row in enumerate(rows) if row["kind"] == "plain"]
+    names = {}
+    for source in sorted({rows[i]["source"] for i in plain}):
+        mine = [i for i in plain if rows[i]["source"] == source]
+        vectors = functional.normalize((features[mine] - features.mean(0)) / features.std(0).clamp(min=0.05))
+        near = (vectors @ vectors.T > alike).numpy()
+        for start, i in enumerate(mine):
+            if rows[i]["file"] in names:
+                continue
+            waiting = [start]
+            while waiting:
+                one = waiting.pop()
+                if rows[mine[one]]["file"] in names:
+                    continue
+                names[rows[mine[one]]["file"]] = rows[i]["file"]
+                waiting += np.flatnonzero(near[one]).tolist()
+    return names
+
+
+def fold_of(group, folds=4):
+    return int(hashlib.md5(group.encode()).hexdigest(), 16) % folds
+
+
+def scored(rows, features, used, tested, design):
+    """Rows of results of `tested` by an image head trained on `used`."""
+    head = train_image([rows[i] for i in used], features[used], design)
+    with torch.no_grad():
+        scores = torch.sigmoid(head(features[tested])).tolist()
+    return [{"design": design, "source": rows[i]["source"], "file": rows[i]["file"], "whole": rows[i]["whole"], "scores": s} for i, s in zip(tested, scores)]
 
 
 def left_out_results(rows, features, designs=tuple(DESIGNS)):
-    """Scores of real images by image heads that saw neither them nor anything made of them: four folds of the trained
-    sources; images of a held-out source are scored by the heads of all folds."""
+    """Scores of real images by image heads that saw neither them nor their like nor anything made of them: four folds of
+    the trained sources; images of a held-out source are scored by the heads of all folds."""
+    groups = groups_of(rows, features)
+    folds = [fold_of(groups[row["file"]]) for row in rows]
     results = []
     for design in designs:
         for fold in range(4):
-            used = [i for i, row in enumerate(rows) if not row["held_out"] and fold_of(row) != fold]
-            tested = [i for i, row in enumerate(rows) if row["kind"] == "plain" and (row["held_out"] or fold_of(row) == fold)]
-            head = train_image([rows[i] for i in used], features[used], design)
-            with torch.no_grad():
-                scores = torch.sigmoid(head(features[tested])).tolist()
-            results += [{"design": design, "source": rows[i]["source"], "file": rows[i]["file"], "whole": rows[i]["whole"], "scores": s} for i, s in zip(tested, scores)]
+            used = [i for i, row in enumerate(rows) if not row["held_out"] and folds[i] != fold]
+            tested = [i for i, row in enumerate(rows) if row["kind"] == "plain" and (row["held_out"] or folds[i] == fold)]
+            results += scored(rows, features, used, tested, design)
     return results
 
 
+def source_left_out_results(rows, features, design):
+    """Scores of the images of each source with fire by an image head that saw nothing of it."""
+    results = []
+    for source in sorted({row["source"] for row in rows if row["kind"] == "plain" and row["whole"][0] and not row["held_out"]}):
+        used = [i for i, row in enumerate(rows) if not row["held_out"] and row["source"] != source]
+        tested = [i for i, row in enumerate(rows) if row["kind"] == "plain" and row["source"] == source]
+        results += scored(rows, features, used, tested, design)
+    return [{**one, "design": f"{design}, source left out"} for one in results]
+
+
 def print_table(results):
-    for design in DESIGNS:
+    for design in sorted({one["design"] for one in results}):
         for label, name in enumerate(("fire", "smoke")):
             for source in sorted({one["source"] for one in results}) + ["all"]:
                 mine = [one for one in results if one["design"] == design and source in (one["source"], "all") and one["whole"][label] is not None]
                 shown = np.array([one["scores"][label] for one in mine if one["whole"][label]])
                 absent = np.array([one["scores"][label] for one in mine if not one["whole"][label]])
                 found = lambda least: f"{(shown >= least).mean() if len(shown) else float('nan'):.3f}/{(absent >= least).mean() if len(absent) else float('nan'):.3f}"
-                print(f"{design:7} {name:6} {source:17} {len(shown):4} with {len(absent):4} without, found/false at", *(f"{t}: {found(t)}" for t in (0.3, 0.5, 0.7, 0.8, 0.9)), flush=True)
+                print(f"{design:23} {name:6} {source:17} {len(shown):4} with {len(absent):4} without, found/false at", *(f"{t}: {found(t)}" for t in (0.3, 0.5, 0.7, 0.8, 0.9)), flush=True)
 
 
 def main(folder, out, steps):
@@ -179,7 +218,7 @@ def main(folder, out, steps):
     cells = train_cells([rows[i] for i in boxed], [maps[i] for i in boxed], steps)
     image = {design: train_image([rows[i] for i in used], features[used], design) for design in DESIGNS}
     torch.save({"image": {name: head.state_dict() for name, head in image.items()}, "cells": cells.state_dict()}, out / "heads.pt")
-    results = left_out_results(rows, features)
+    results = left_out_results(rows, features) + source_left_out_results(rows, features, "hidden")
     (out / "results.json").write_text(json.dumps(results))
     print_table(results)
 

@@ -2,6 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultFrame, VisionClient } from '@vision/client';
 import { annotate, frameAt } from './annotate.ts';
+import { printSource, printTimeline, printTracks, saveLiveSnapshot } from './demo-watch.ts';
 import { startLiveSource } from './live-source.ts';
 
 const PICTURES = 4;
@@ -10,7 +11,7 @@ const FRAMES_A_LINE = 25;
 /** Lower than the default of 0.80, so that the small people in the back are shown too. */
 const MIN_SCORE = 0.5;
 
-/** Uploads a video, prints its tracks as the frames appear and writes a few annotated ones. */
+/** Uploads a video, follows its frames, prints its tracks and its timeline, and writes a few annotated frames. */
 export async function followVideo(client: VisionClient, video: string, out: string): Promise<void> {
   const file = await openAsBlob(video, { type: 'video/mp4' });
   const task = await client.uploadVideo(file, { scene_code: 'person_vehicle', fileName: 'street.mp4' });
@@ -21,7 +22,6 @@ export async function followVideo(client: VisionClient, video: string, out: stri
     if (frames.length % FRAMES_A_LINE === 0)
       console.log(`  ${frames.length} frames, up to ${(frame.frame_time_ms / 1000).toFixed(1)} s`);
   }
-  printTracks(frames);
   const step = Math.max(1, Math.floor(frames.length / PICTURES));
   for (const frame of frames.filter((_frame, index) => index % step === 0).slice(0, PICTURES)) {
     await annotate(
@@ -31,10 +31,12 @@ export async function followVideo(client: VisionClient, video: string, out: stri
     );
   }
   console.log(`  the task ended as ${(await client.waitFor(task)).status}`);
+  await printTracks(client, task.task_id, MIN_SCORE);
+  await printTimeline(client, task.task_id, MIN_SCORE);
 }
 
 /** Serves the same file as a live stream, watches it until some frames have come, and stops the task. */
-export async function watchLiveStream(client: VisionClient, video: string): Promise<void> {
+export async function watchLiveStream(client: VisionClient, video: string, out: string): Promise<void> {
   const source = await startLiveSource({ video });
   try {
     const task = await client.watchStream({ stream_url: source.url, scene_code: 'person_vehicle' });
@@ -47,24 +49,11 @@ export async function watchLiveStream(client: VisionClient, video: string): Prom
       );
       if (seen >= LIVE_FRAMES) break;
     }
+    await printSource(client, task.task_id);
+    await saveLiveSnapshot(client, task.task_id, join(out, 'live.jpg'));
     const stopped = await client.stop(task.task_id);
     console.log(`  ${seen} frames, then stopped: ${stopped.status}`);
   } finally {
     source.close();
-  }
-}
-
-function printTracks(frames: ResultFrame[]): void {
-  const tracks = new Map<string, { label: string; from: number; to: number; frames: number; best: number }>();
-  for (const { frame_time_ms: time, objects } of frames) {
-    for (const { label, score, track_id: id } of objects) {
-      const track = tracks.get(id) ?? { label, from: time, to: time, frames: 0, best: 0 };
-      tracks.set(id, { ...track, to: time, frames: track.frames + 1, best: Math.max(track.best, score) });
-    }
-  }
-  for (const [id, { label, from, to, frames: count, best }] of tracks) {
-    console.log(
-      `  track ${id.padEnd(8)} ${label.padEnd(10)} ${(from / 1000).toFixed(1)}–${(to / 1000).toFixed(1)} s  ${count} frames  best ${best.toFixed(2)}`,
-    );
   }
 }

@@ -16,7 +16,7 @@ const client = createVisionClient({ baseUrl: access.baseUrl, apiKey: await newKe
 await detectPictures();
 await followVideo(client, join(here, 'street.mp4'), out);
 // A system in containers cannot reach the stream that this process would serve.
-if (process.env['DEMO_LIVE'] !== 'no') await watchLiveStream(client, join(here, 'street.mp4'));
+if (process.env['DEMO_LIVE'] !== 'no') await watchLiveStream(client, join(here, 'street.mp4'), out);
 const usage = await client.usage();
 console.log(
   `\nUsage today: ${usage.video.used}/${usage.video.limit} video tasks, ${usage.image.used}/${usage.image.limit} images`,

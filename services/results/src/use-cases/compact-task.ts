@@ -96,7 +96,8 @@ async function moveToIndex(
 ): Promise<boolean> {
   try {
     await inTransaction(db, async (tx) => {
-      await lockIngests(tx, [taskId]);
+      const locked = await lockIngests(tx, [taskId]);
+      if (locked.get(taskId)?.deleted_at) throw new Changed();
       for (const { objectKey } of stored) if (!(await takeNoted(tx, objectKey))) throw new Changed();
       if (!(await young.remove(tx))) throw new Changed();
       await insertSegments(

@@ -18,18 +18,25 @@ export async function deleteTasks(deps: Pick<Deps, 'db' | 'loops'>, taskIds: str
     return day === undefined ? [] : [{ day, taskId }];
   });
   const left = new Map((await findUndeleted(deps.db, tasks)).map((task) => [task.taskId, task]));
-  const deleted = new Set(taskIds.filter((taskId) => !left.has(taskId)));
-  await deps.loops.of('deletions').forEach(left.keys(), async (taskId) => {
+  const loop = deps.loops.of('deletions');
+  // All of them first: the removal of a large task takes long.
+  const hidden = new Map<string, TaskOfDay>();
+  await loop.forEach(left.keys(), async (taskId) => {
     const task = left.get(taskId);
-    if (task) await deleteTask(deps, task);
-    deleted.add(taskId);
+    await inTransaction(deps.db, (tx) => markDeleted(tx, taskId));
+    if (task) hidden.set(taskId, task);
   });
-  return [...deleted];
+  crashPoint('results.task_hidden');
+  await loop.forEach(hidden.keys(), async (taskId) => {
+    const task = hidden.get(taskId);
+    if (task) await removeAll(deps, task);
+  });
+  // Another run may be at the same rows: whether anything is left is looked up, not concluded.
+  const remaining = new Set((await findUndeleted(deps.db, tasks)).map(({ taskId }) => taskId));
+  return taskIds.filter((taskId) => !remaining.has(taskId));
 }
 
-async function deleteTask({ db }: Pick<Deps, 'db'>, task: TaskOfDay): Promise<void> {
-  await inTransaction(db, (tx) => markDeleted(tx, task.taskId));
-  crashPoint('results.task_hidden');
+async function removeAll({ db }: Pick<Deps, 'db'>, task: TaskOfDay): Promise<void> {
   while ((await removeSegments(db, task, BATCH)) === BATCH);
   crashPoint('results.task_segments_removed');
   for (const table of ['frames', 'tracks', 'timeline_hours'] as const)

@@ -61,7 +61,6 @@ export async function* followResults(
         yield { kind: 'heartbeat', id: idOf(progress) };
         sentAt = performance.now();
       }
-      if (page.hasMore) continue;
       const now = stateOf(following);
       if (now === 'gone') return;
       task = now ?? task;

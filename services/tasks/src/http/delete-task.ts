@@ -23,8 +23,9 @@ export const deleteTaskRoute = (deps: Pick<Deps, 'db' | 'images' | 'logger' | 'r
       path: '/v1/vision/tasks/{task_id}',
       summary: 'Deletes an ended task or an image call',
       description:
-        'Deletes results, tracks, the uploaded video or images, and the task itself. Nothing of it can be read after ' +
-        'the response; stored copies are removed in the background. Units are not returned. A repeat returns the same ' +
+        'Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the ' +
+        'response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. ' +
+        'Stored copies are removed in the background. Units are not returned. A repeat returns the same ' +
         'response, and a create request with the `Idempotency-Key` of the task is rejected with 404.',
       tag: 'Video tasks',
       audience: 'public',

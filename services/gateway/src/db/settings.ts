@@ -74,7 +74,13 @@ export async function readSnapshotMode(db: Knex, subject: string): Promise<Snaps
   return row?.snapshots ?? undefined;
 }
 
-export async function writeSnapshotMode(tx: Knex, subject: string, snapshots: SnapshotMode): Promise<void> {
-  const updated_at = tx.raw('clock_timestamp()');
-  await tx('subject_settings').insert({ subject, snapshots, updated_at }).onConflict('subject').merge();
+/** Whether it was another one before. */
+export async function writeSnapshotMode(tx: Knex, subject: string, snapshots: SnapshotMode): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `insert into subject_settings (subject, snapshots, updated_at) values (:subject, :snapshots, clock_timestamp())
+     on conflict (subject) do update set snapshots = excluded.snapshots, updated_at = excluded.updated_at
+      where subject_settings.snapshots is distinct from excluded.snapshots`,
+    { subject, snapshots },
+  );
+  return rowCount > 0;
 }

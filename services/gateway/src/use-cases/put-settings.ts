@@ -11,14 +11,15 @@ export interface SettingsChange {
   snapshots: SnapshotMode;
 }
 
-/** Stores the settings of a subject, and notes which key changed them. */
+/** Stores the settings of a subject, and notes which key changed them; nothing when they are the same already. */
 export async function putSettings(
   { db, keyCache }: Pick<Deps, 'db' | 'keyCache'>,
   { subject, keyId, snapshots }: SettingsChange,
 ): Promise<void> {
-  await inTransaction(db, async (tx) => {
-    await writeSnapshotMode(tx, subject, snapshots);
+  const hasChanged = await inTransaction(db, async (tx) => {
+    if (!(await writeSnapshotMode(tx, subject, snapshots))) return false;
     await appendAudit(tx, { actor: `key ${keyId}`, action: 'settings.put', target: subject, details: { snapshots } });
+    return true;
   });
-  keyCache.forget({ subjects: [subject] });
+  if (hasChanged) keyCache.forget({ subjects: [subject] });
 }

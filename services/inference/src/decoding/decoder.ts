@@ -126,6 +126,9 @@ export function startDecoder(args: readonly string[], { sandbox, file, ...option
   return { processGroup: child.pid, frames, outcome, stop };
 }
 
+/** More than any input of a model and any snapshot has. */
+const MAX_PIXELS = 4096 * 4096;
+
 async function* readFrames(
   pull: (size: number) => Promise<Buffer | undefined>,
   records: RecordQueue,
@@ -135,6 +138,9 @@ async function* readFrames(
   const size = await geometry;
   if (size === undefined) return;
   const { width, height, scaledWidth, scaledHeight } = size;
+  // A decoder that was taken over may name any size, and the next frame is awaited whole.
+  if (width < 1 || height < 1 || scaledWidth < 1 || scaledHeight < 1 || scaledWidth * scaledHeight > MAX_PIXELS)
+    throw new SourceError('decoder_failed');
   for (let isFirst = true; ; isFirst = false) {
     const record = await records.next();
     if (record === undefined) return;

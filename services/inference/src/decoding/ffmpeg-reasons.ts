@@ -56,7 +56,7 @@ export function createMessageReader(
   return {
     push: (text: string) => {
       const lines = (rest + text).split(/[\r\n]/);
-      rest = (lines.pop() ?? '').slice(-MAX_LINE);
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE);
       lines.forEach((line) => readLine(line.slice(0, MAX_LINE)));
     },
     reason: (): SourceReason | undefined => PATTERNS[rank]?.[1],

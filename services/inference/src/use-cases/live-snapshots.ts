@@ -6,7 +6,7 @@ import type { Fence } from '../db/held-jobs.ts';
 import { removeSnapshot, storeSnapshot } from '../db/live-snapshots.ts';
 import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
-import { FRESH_MS, REMOVED_AFTER_MS } from '../domain/snapshot-times.ts';
+import { FRESH_MS, LEAST_PAUSE_MS, REMOVED_AFTER_MS } from '../domain/snapshot-times.ts';
 import type { Signals } from '../signals.ts';
 
 export type SnapshotOutcome =
@@ -77,6 +77,7 @@ function createHolder(
 ) {
   let newest: LiveSnapshot | undefined;
   let wantedUntil = 0;
+  let notBefore = 0;
   let isStoring = false;
   let isClosed = false;
   let removal: NodeJS.Timeout | undefined;
@@ -97,11 +98,13 @@ function createHolder(
     signals.snapshots(isHeld ? 'stored' : 'not_stored');
   };
   const storeNewest = () => {
-    if (newest === undefined || isStoring || isClosed || performance.now() >= wantedUntil) return;
+    const now = performance.now();
+    if (newest === undefined || isStoring || isClosed || now >= wantedUntil || now < notBefore) return;
     const one = newest;
     newest = undefined;
     if (Date.now() - one.arrivedAtMs > FRESH_MS) return;
     isStoring = true;
+    notBefore = now + LEAST_PAUSE_MS;
     void run(() => store(one)).finally(() => {
       isStoring = false;
       if (isClosed && removal) remove();

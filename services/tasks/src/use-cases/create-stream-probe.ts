@@ -7,7 +7,6 @@ import type { StreamProbeView } from '../domain/stream-probe.ts';
 import { assertOpen } from './assert-accepts-new.ts';
 import type { Deps } from './deps.ts';
 import { inProbe, reachStream } from './probe-stream.ts';
-import type { ProbeTime } from './probe-stream.ts';
 import { requireScene } from './submit-task.ts';
 
 export type StreamProbeDeps = Pick<
@@ -49,7 +48,13 @@ export async function createStreamProbe(
     inProbe(deps, subject, async (time) => {
       const address = await reachStream(deps, { url }, time);
       if (!readsStreams(told)) return { view: viewOf(undefined, 'not_supported', told), processorMs: 0 };
-      const probe = requestOf(deps, { url, address, scene }, time);
+      const readMs = Math.floor(time.leftMs() - ENDING_MS);
+      // A peer that took long for its handshake must not learn by the time of the answer what it named next.
+      if (readMs < LEAST_READ_MS) {
+        await time.holdBack();
+        return { view: viewOf(undefined, 'no_frame', told), processorMs: 0 };
+      }
+      const probe = requestOf(deps, { url, address, scene }, readMs);
       const { reply, processorMs } = await deps.inference.probeStream({ owner: subject, probe });
       const problem = problemOf(url, reply);
       if (problem === 'no_frame') await time.holdBack();
@@ -61,15 +66,14 @@ export async function createStreamProbe(
 function requestOf(
   { settings }: Pick<Deps, 'settings'>,
   { url, address, scene }: { url: StreamUrl; address: string; scene: SceneEntry | undefined },
-  { leftMs }: ProbeTime,
+  readMs: number,
 ): NewStreamProbe {
-  const readMs = Math.floor(leftMs() - ENDING_MS);
   return {
     url: url.href,
     pinned_address: address,
     scene_code: scene?.scene_code,
     min_score: scene?.default_min_score,
     snapshot: settings.probeSnapshots,
-    within_ms: Math.min(MOST_READ_MS, Math.max(LEAST_READ_MS, readMs)),
+    within_ms: Math.min(MOST_READ_MS, readMs),
   };
 }

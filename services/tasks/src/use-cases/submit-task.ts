@@ -75,7 +75,11 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
 export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
   const { task, time } = submission;
   const job = jobOf(submission);
-  const outcome = await deps.inference.submitJob(job, time.leftMs());
+  let outcome = await deps.inference.submitJob(job, time.leftMs());
+  // The replica that named its features need not be the one that takes the job: one of an earlier release knows no
+  // snapshots, and refuses the job before it has stored anything.
+  if (outcome.outcome === 'refused' && outcome.reason === 'request_invalid' && job.snapshots)
+    outcome = await deps.inference.submitJob({ ...job, snapshots: undefined }, time.leftMs());
   crashPoint('tasks.submit.sent');
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
 }

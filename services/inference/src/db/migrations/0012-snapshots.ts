@@ -11,8 +11,8 @@ export const snapshots: Migration = {
     await db.raw(`
       alter table jobs
         add column snapshots boolean not null default false,
-        add column snapshot_wanted_until timestamptz;
-
+        add column snapshot_wanted_until timestamptz`);
+    await db.raw(`
       create unlogged table live_snapshots (
         job_id uuid primary key,
         claim uuid not null,
@@ -21,14 +21,11 @@ export const snapshots: Migration = {
         height int not null,
         frame_time_ms bigint not null,
         taken_at timestamptz not null
-      );
-      alter table live_snapshots alter column jpeg set storage external;
-    `);
+      )`);
+    await db.raw('alter table live_snapshots alter column jpeg set storage external');
   },
   down: async (db) => {
-    await db.raw(`
-      drop table live_snapshots;
-      alter table jobs drop column snapshots, drop column snapshot_wanted_until;
-    `);
+    await db.raw('drop table live_snapshots');
+    await db.raw('alter table jobs drop column snapshots, drop column snapshot_wanted_until');
   },
 };

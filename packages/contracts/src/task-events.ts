@@ -75,6 +75,25 @@ export const taskChanged = defineEvent({
   },
 });
 
+const taskDeletion = z.object({ task_id: z.uuid(), subject: z.string(), deleted_at: z.iso.datetime() });
+
+/** The owner deleted an ended task or an image call. No `vision.task.changed.v1` after it counts. */
+export const taskDeleted = defineEvent({
+  type: 'vision.task.deleted.v1',
+  topic: topics.tasks,
+  schema: taskDeletion,
+  doc: {
+    sentBy: 'tasks',
+    receivedBy: ['notify'],
+    summary: 'The owner deleted an ended task or an image call: notify removes its events and logs no more of them',
+    example: {
+      task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+      subject: 'acme',
+      deleted_at: '2026-03-16T09:00:00.000Z',
+    },
+  },
+});
+
 const resultsCompleted = z.object({
   task_id: z.uuid(),
   attempt: z.int().min(0),
@@ -103,4 +122,5 @@ export const taskResultsCompleted = defineEvent({
 
 export type TaskStatus = z.infer<typeof taskStatus>;
 export type TaskSnapshot = z.infer<typeof taskSnapshot>;
+export type TaskDeletion = z.infer<typeof taskDeletion>;
 export type ResultsCompleted = z.infer<typeof resultsCompleted>;

@@ -13,6 +13,9 @@ export function createSignals(logger: Logger) {
       events.add(1, { type });
       logger.info({ task_id: taskId, event_id: eventId, type }, 'event logged');
     },
+    taskForgotten: (taskId: string, removed: number) => {
+      logger.info({ task_id: taskId, events: removed }, 'events of a deleted task were removed');
+    },
     retentionRan: (removed: { events: number; tasks: number }) => {
       if (removed.events + removed.tasks > 0) logger.info(removed, 'expired events were removed');
     },

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { taskChanged } from '@vision/contracts/task-events';
-import type { TaskSnapshot } from '@vision/contracts/task-events';
+import { taskChanged, taskDeleted } from '@vision/contracts/task-events';
+import type { TaskDeletion, TaskSnapshot } from '@vision/contracts/task-events';
 import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
 import { createProducer } from '@vision/kafka/producer';
@@ -36,6 +36,8 @@ export interface TestNotify {
   service: NotifyService;
   /** Publishes versions of tasks and waits until the service has dealt with all of them. */
   tell: (...tasks: TaskSnapshot[]) => Promise<void>;
+  /** Publishes the deletion of tasks and waits in the same way. */
+  tellDeleted: (...tasks: Pick<TaskDeletion, 'task_id' | 'subject'>[]) => Promise<void>;
   call: (method: string, path: string, subject?: string) => Promise<Response>;
   page: (query?: string, subject?: string) => Promise<Page>;
   open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
@@ -86,6 +88,11 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
   await service.start();
   await service.consumer.joined;
   const producer = createProducer(kafka.client);
+  const publish = async (events: { topic: string; type: string; data: { task_id: string } }[]) => {
+    const outgoing = events.map((event) => ({ ...event, key: event.data.task_id, source: 'test', id: randomUUID() }));
+    await producer.publish(outgoing);
+    await Promise.all(outgoing.map(({ id }) => service.consumer.settled(id)));
+  };
   const url = (path: string) => `http://127.0.0.1:${service.port}${path}`;
   const headersOf = async (subject: string) => ({
     authorization: `Bearer ${await testToken('gateway', 'notify', { subject })}`,
@@ -96,16 +103,10 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
     database,
     service,
     call,
-    tell: async (...tasks) => {
-      const outgoing = tasks.map((data) => ({
-        ...taskChanged,
-        key: data.task_id,
-        source: 'test',
-        data,
-        id: randomUUID(),
-      }));
-      await producer.publish(outgoing);
-      await Promise.all(outgoing.map(({ id }) => service.consumer.settled(id)));
+    tell: (...tasks) => publish(tasks.map((data) => ({ ...taskChanged, data }))),
+    tellDeleted: (...tasks) => {
+      const deleted_at = new Date().toISOString();
+      return publish(tasks.map(({ task_id, subject }) => ({ ...taskDeleted, data: { task_id, subject, deleted_at } })));
     },
     page: async (query = '', subject) => {
       const answer = await call('GET', `/v1/vision/events${query}`, subject);

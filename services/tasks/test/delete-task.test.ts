@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { v7 as uuidv7 } from 'uuid';
 import { imageCallFinished } from '@vision/contracts/image-events';
+import { taskDeleted } from '@vision/contracts/task-events';
 import { createProducer } from '@vision/kafka/producer';
 import { testMetrics } from '@vision/shared/testing/metrics';
 import { KEPT_MS } from '@vision/shared/testing/kept-connections';
@@ -78,6 +79,8 @@ const statusOf = async (path: string, options: CallOptions) => {
 };
 const gone = [404, 'task_not_found'];
 const deletion = (taskId: string) => world.database.db('deleted_tasks').where({ task_id: taskId });
+const published = (taskId: string) =>
+  world.database.db('outbox').where({ key: taskId, type: taskDeleted.type }).select('topic', 'payload');
 const retention = () => tasks.call('POST', '/internal/v1/retention/run', { subject: 'operator' });
 
 async function stoppedStream(scene: { subject: string; key?: string }): Promise<string> {
@@ -168,13 +171,15 @@ test('a task of another subject and one that never was are unknown alike', async
   expect((await remove(id, { subject: randomUUID() })).status).toBe(404);
 });
 
-test('two that delete a task at once get one answer, and one deletion is stored', async () => {
+test('two that delete a task at once get one answer, and one deletion is stored and published', async () => {
   const owner = { subject: randomUUID() };
   const id = await stoppedStream(owner);
   const answers = await Promise.all(Array.from({ length: 5 }, () => remove(id, owner)));
   expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
   expect(new Set(answers.map(({ body }) => body['deleted_at'])).size).toBe(1);
   expect(await deletion(id)).toHaveLength(1);
+  const payload = { task_id: id, subject: owner.subject, deleted_at: answers[0]?.body['deleted_at'] };
+  expect(await published(id)).toEqual([{ topic: taskDeleted.topic, payload }]);
 });
 
 test('an image call is deleted before its event arrives, and its event brings nothing back', async () => {
@@ -183,6 +188,7 @@ test('an image call is deleted before its event arrives, and its event brings no
   neighbours.calls.set(call.task_id, { ...call, kind: 'image' });
   expect((await remove(call.task_id, { subject })).status).toBe(202);
   neighbours.calls.delete(call.task_id);
+  expect(await published(call.task_id)).toMatchObject([{ payload: { task_id: call.task_id, subject } }]);
   expect(neighbours.told).toContain(`deleted-image-calls ${call.task_id}`);
   const listed = async () => {
     const { items } = (await tasks.call('GET', '/v1/vision/tasks', { subject })).body as unknown as {

@@ -1,10 +1,14 @@
-import { taskChanged } from '@vision/contracts/task-events';
+import { taskChanged, taskDeleted } from '@vision/contracts/task-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
+import { forgetTask } from '../use-cases/forget-task.ts';
 import { logTask } from '../use-cases/log-task.ts';
 
 /** Handlers of what other services publish. */
 export function subscriptions(deps: Pick<Deps, 'settings' | 'signals'>): Subscription[] {
-  return [on(taskChanged, ({ data }, { transaction }) => logTask(deps, data, transaction))];
+  return [
+    on(taskChanged, ({ data }, { transaction }) => logTask(deps, data, transaction)),
+    on(taskDeleted, ({ data }, { transaction }) => forgetTask(deps, data, transaction)),
+  ];
 }

@@ -61,6 +61,11 @@ export async function readLog(db: Knex, { types, order, ...range }: LogRange): P
   return rows;
 }
 
+/** Removes the events of a task. Numbers of the log that are missing harm no cursor. @returns how many */
+export async function removeEventsOf(tx: Knex.Transaction, taskId: string): Promise<number> {
+  return tx('events').where({ task_id: taskId }).delete();
+}
+
 /** Removes up to `limit` events that were logged more than `days` ago. @returns how many */
 export async function removeOldEvents(db: Knex, days: number, limit: number): Promise<number> {
   const result = await db.raw<{ rowCount: number }>(

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import { taskDeleted } from '@vision/contracts/task-events';
+import { appendEvent } from '@vision/kafka/outbox';
 import { endedStatuses } from '../domain/task.ts';
 import type { DeletedTask, VideoKind } from '../domain/task.ts';
 import { inFuture } from './instants.ts';
@@ -45,7 +47,7 @@ export async function isDeletedKey(db: Knex, { subject, key }: { subject: string
 
 /**
  * Deletes an ended task: from this transaction on no read finds it. Retention removes its video and its row; what stays
- * is that it was deleted. Undefined for a task that has not ended or is no longer there.
+ * is that it was deleted, which is published. Undefined for a task that has not ended or is no longer there.
  */
 export async function storeDeletion(tx: Knex.Transaction, taskId: string): Promise<DeletedTask | undefined> {
   const { rows } = await tx.raw<{ rows: DeletedRow[] }>(
@@ -60,7 +62,14 @@ export async function storeDeletion(tx: Knex.Transaction, taskId: string): Promi
      returning *`,
     { taskId, ended: [...endedStatuses] },
   );
-  return rows[0] && toDeleted(rows[0]);
+  const deleted = rows[0] && toDeleted(rows[0]);
+  if (deleted) await tellDeletion(tx, deleted);
+  return deleted;
+}
+
+async function tellDeletion(tx: Knex.Transaction, { taskId, subject, deletedAt }: DeletedTask): Promise<void> {
+  const data = { task_id: taskId, subject, deleted_at: deletedAt.toISOString() };
+  await appendEvent(tx, { ...taskDeleted, key: taskId, source: 'tasks', data });
 }
 
 /** Whether a deletion is due to be told, in SQL that an index answers. */

@@ -25,7 +25,7 @@ export const deleteTaskRoute = (deps: Pick<Deps, 'db' | 'images' | 'logger' | 'r
       description:
         'Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the ' +
         'response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. ' +
-        'Stored copies are removed in the background. Units are not returned. A repeat returns the same ' +
+        'Stored copies and its events are removed in the background. Units are not returned. A repeat returns the same ' +
         'response, and a create request with the `Idempotency-Key` of the task is rejected with 404.',
       tag: 'Video tasks',
       audience: 'public',

@@ -2,5 +2,13 @@ import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
 import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
 import { eventLog } from './0001-event-log.ts';
+import { deletedTasks, eventsByTask } from './0002-deleted-tasks.ts';
 
-export const migrations: Migration[] = [clockMigration, positionsMigration, positionEpochsMigration, eventLog];
+export const migrations: Migration[] = [
+  clockMigration,
+  positionsMigration,
+  positionEpochsMigration,
+  eventLog,
+  deletedTasks,
+  eventsByTask,
+];

@@ -1,0 +1,21 @@
+import type { TaskDeletion } from '@vision/contracts/task-events';
+import type { EffectTransaction } from '@vision/kafka/progress';
+import { removeEventsOf } from '../db/event-log.ts';
+import { markDeleted } from '../db/task-states.ts';
+import type { Deps } from './deps.ts';
+
+/**
+ * Removes the events of a task that its owner deleted. The mark refuses every version that arrives later; retention
+ * removes the mark when those versions are older than events are retained.
+ */
+export async function forgetTask(
+  { signals }: Pick<Deps, 'signals'>,
+  deletion: TaskDeletion,
+  transaction: EffectTransaction,
+): Promise<void> {
+  const removed = await transaction(async (tx) => {
+    await markDeleted(tx, deletion);
+    return removeEventsOf(tx, deletion.task_id);
+  });
+  signals.taskForgotten(deletion.task_id, removed);
+}

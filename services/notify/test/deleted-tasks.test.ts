@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { startNotify, task } from './support.ts';
+import type { TestNotify } from './support.ts';
+
+let notify: TestNotify;
+beforeAll(async () => {
+  notify = await startNotify();
+});
+afterAll(() => notify.stop());
+
+/** Three events of a new subject: 1 and 3 of the task to delete, 2 of another one. */
+async function logged() {
+  const subject = `subject-${randomUUID()}`;
+  const [deleted, other] = [task({ subject }), task({ subject })];
+  const stopped = task({ ...deleted, version: 2, status: 'stopped' });
+  for (const one of [deleted, other, stopped]) await notify.tell(one);
+  return { subject, deleted, stopped, other };
+}
+const eventsOf = async (query: string, subject: string) =>
+  (await notify.page(query, subject)).items.map(({ type, sequence }) => [type, sequence]);
+const states = (taskId: string) => notify.database.db('task_states').where({ task_id: taskId });
+
+test('removes the events of a deleted task, and leaves those of other tasks and every cursor', async () => {
+  const { subject, deleted, other } = await logged();
+  const { next_cursor: next, resume_cursor: resume } = await notify.page('?limit=1', subject);
+  await notify.tellDeleted(deleted);
+  expect(await eventsOf('', subject)).toEqual([['task.running', 2]]);
+  expect(await eventsOf('?order=newest', subject)).toEqual([['task.running', 2]]);
+  expect(await eventsOf('?types=task.stopped', subject)).toEqual([]);
+  for (const cursor of [next, resume])
+    expect(await eventsOf(`?cursor=${cursor}`, subject)).toEqual([['task.running', 2]]);
+  await notify.tell(task({ ...other, version: 2, status: 'failed' }));
+  expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual([
+    ['task.running', 2],
+    ['task.failed', 4],
+  ]);
+});
+
+test('a stream that resumes by an old cursor skips the deleted task, and one that is open goes on', async () => {
+  const { subject, deleted, other } = await logged();
+  const { resume_cursor: cursor } = await notify.page('?limit=1', subject);
+  const open = await notify.open('', {}, subject);
+  await until(() => Promise.resolve(open.ids.length === 1));
+  await notify.tellDeleted(deleted);
+  const resumed = await notify.open(`?cursor=${cursor}`, {}, subject);
+  await notify.tell(task({ ...other, version: 2, status: 'succeeded' }));
+  await until(() => Promise.resolve(open.events.length === 1 && resumed.events.length === 2));
+  expect(open.events.map(({ data }) => data.sequence)).toEqual([4]);
+  expect(resumed.events.map(({ data }) => data.sequence)).toEqual([2, 4]);
+  open.close();
+  resumed.close();
+});
+
+test('logs no state of a task after its deletion, whatever its version', async () => {
+  const { subject, deleted, stopped } = await logged();
+  await notify.tellDeleted(deleted, deleted);
+  await notify.tell(deleted, stopped, task({ ...deleted, version: 1_000_000, status: 'failed' }));
+  expect(await eventsOf('', subject)).toEqual([['task.running', 2]]);
+});
+
+test('logs nothing of a task whose deletion arrives before any of its states', async () => {
+  const subject = `subject-${randomUUID()}`;
+  const late = task({ subject, version: 3, status: 'stopped' });
+  await notify.tellDeleted(late);
+  await notify.tell(late);
+  expect(await eventsOf('', subject)).toEqual([]);
+  expect(await states(late.task_id)).toMatchObject([{ deleted_at: expect.any(Date) }]);
+});
+
+test('retention removes the marks of deleted tasks with other old states', async () => {
+  const subject = `subject-${randomUUID()}`;
+  const [unknown, known, recent] = [task({ subject }), task({ subject }), task({ subject })];
+  await notify.tell(known);
+  await notify.tellDeleted(unknown, known, recent);
+  const old = new Date(Date.now() - 31 * 86_400_000);
+  for (const { task_id: id } of [unknown, known]) await states(id).update({ updated_at: old });
+  const answer = await notify.call('POST', '/internal/v1/retention/run');
+  expect(await answer.json()).toMatchObject({ tasks: 2 });
+  expect(await states(recent.task_id)).toHaveLength(1);
+});

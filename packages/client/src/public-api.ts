@@ -787,7 +787,7 @@ export interface components {
        */
       for_ms: number;
       /**
-       * @description Milliseconds of absence after which the alarm closes, without gaps
+       * @description Milliseconds of absence after which the alarm closes, without gaps; at least two sampling periods of the task, in whole seconds, apply
        * @default 5000
        */
       clear_ms: number;
@@ -848,7 +848,7 @@ export interface components {
        */
       kind: 'source_down';
       /**
-       * @description Milliseconds without a frame
+       * @description Milliseconds without a frame; at least two sampling periods of the stream apply
        * @default 60000
        */
       for_ms: number;

@@ -61,7 +61,10 @@ const objectPresent = z
     for_ms: duration(0).default(0).describe('Milliseconds that the objects must be present, without gaps'),
     clear_ms: duration(1000)
       .default(5000)
-      .describe('Milliseconds of absence after which the alarm closes, without gaps'),
+      .describe(
+        'Milliseconds of absence after which the alarm closes, without gaps; at least two sampling periods of the ' +
+          'task, in whole seconds, apply',
+      ),
   })
   .meta({ id: 'ObjectPresent', description: 'Objects are present' });
 
@@ -101,7 +104,9 @@ const lineCrossed = z
 const sourceDown = z
   .strictObject({
     kind: z.literal('source_down'),
-    for_ms: duration(5000).default(60_000).describe('Milliseconds without a frame'),
+    for_ms: duration(5000)
+      .default(60_000)
+      .describe('Milliseconds without a frame; at least two sampling periods of the stream apply'),
   })
   .meta({ id: 'SourceDown', description: 'A live stream delivers no frames. It never applies to uploaded videos' });
 

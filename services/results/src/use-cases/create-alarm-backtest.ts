@@ -4,6 +4,7 @@ import { findSourceRecord } from '../db/sources.ts';
 import { Backtest } from '../domain/backtest.ts';
 import type { BacktestReport, TriedRule } from '../domain/backtest.ts';
 import type { SourceRecord } from '../domain/describe-source.ts';
+import { paceOf } from '../domain/fold/pace.ts';
 import { toJudged } from '../domain/fold/rules.ts';
 import { effectiveScore } from '../domain/result-query.ts';
 import type { TimeRange } from '../domain/result-query.ts';
@@ -52,10 +53,11 @@ interface Found {
 
 async function judgeStored(deps: BacktestDeps, request: BacktestRequest, found: Found): Promise<BacktestReport> {
   const { taskId, rule, times } = request;
-  const { task, isLive } = found;
+  const { task, record, isLive } = found;
+  const pace = paceOf(record.source?.snapshot.sample_fps);
   const createdMs = isLive ? createdAtMsOf(taskId) : times.fromMs;
   const threshold = Math.ceil(minScoreOf(rule.when, task) * 1e6 - 1e-6);
-  const backtest = new Backtest(rule, { taskId, threshold, isLive, createdMs }, times);
+  const backtest = new Backtest(rule, { taskId, threshold, isLive, createdMs, pace }, times);
   const isWhole = await judgeFrames(deps, request, { task, backtest });
   if (isWhole) judgeEnd(backtest, times, found);
   return backtest.report(isWhole);

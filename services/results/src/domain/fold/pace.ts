@@ -1,5 +1,5 @@
 /** A track has ended when the newest frame of its task is this much later than its own last frame. */
-export const TRACK_ENDS_AFTER_MS = 3_000;
+const TRACK_ENDS_AFTER_MS = 3_000;
 const SECOND_MS = 1_000;
 /** A backend that names a lower rate is not believed: it would keep tracks open and hide gaps for long. */
 const LONGEST_PERIOD_MS = 30_000;

@@ -2,11 +2,13 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { ruleSchedule, ruleWhen } from '@vision/contracts/alarm-rules';
 import type { RuleSchedule } from '@vision/contracts/alarm-rules';
+import { paceOf } from './pace.ts';
 import { judgeOf } from './rules.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { Alarm, JudgedFrame, RuleState, SeenObject } from './rules/state.ts';
 
-const task = { taskId: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10', threshold: 500_000, isLive: true, beginsMs: 0 };
+const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+const task = { taskId, threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(5) };
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 

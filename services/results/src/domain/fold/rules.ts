@@ -1,9 +1,9 @@
 import type { TaskStatus } from '@vision/contracts/task-events';
 import type { RuleWhen, RuleWhenOf } from '@vision/contracts/alarm-rules';
 import type { FoldedFrame } from './state.ts';
-import { TRACK_ENDS_AFTER_MS } from './pace.ts';
+import type { Pace } from './pace.ts';
 import { close, mayRaise, raise, unchanged } from './rules/alarm.ts';
-import { endPending, judgeLevel, TOLERANCE_MS } from './rules/level.ts';
+import { endPending, judgeLevel } from './rules/level.ts';
 import { endsOf, judgeLine } from './rules/line.ts';
 import { matcherOf } from './rules/match.ts';
 import { always, scheduleOf } from './rules/schedule.ts';
@@ -84,7 +84,7 @@ function kindOf(when: RuleWhen, around: Surroundings): Kind {
       return lineKind(when, around);
     case 'source_down': {
       if (!around.task.isLive) return { frame: none, silence: none };
-      const silence = { ...around, forMs: when.for_ms };
+      const silence = { ...around, forMs: Math.max(when.for_ms, around.task.pace.trackEndsAfterMs) };
       return {
         frame: none,
         silence: (state, untilMs, isFrame) =>
@@ -98,8 +98,9 @@ function kindOf(when: RuleWhen, around: Surroundings): Kind {
 
 function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule, task, schedule }: Surroundings): Kind {
   const matches = matcherOf(when, task);
-  const clearMs = when.kind === 'object_present' ? when.clear_ms : TOLERANCE_MS;
-  const level = { rule, taskId: task.taskId, forMs: when.for_ms, clearMs };
+  const toleranceMs = task.pace.coveredSeconds * 1000;
+  const clearMs = when.kind === 'object_present' ? Math.max(when.clear_ms, toleranceMs) : toleranceMs;
+  const level = { rule, taskId: task.taskId, forMs: when.for_ms, clearMs, toleranceMs };
   return {
     frame: (state, frame) => {
       if (!schedule.isOpen(frame.timeMs)) {
@@ -108,7 +109,7 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
       }
       const matched = matches(frame);
       const holds = when.kind === 'object_present' ? matched.length >= when.min_count : matched.length === 0;
-      return judgeLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame) });
+      return judgeLevel(level, state, { frame, holds, matched, elapsedMs: elapsedMs(state, frame, task.pace) });
     },
     silence: (state, untilMs) => {
       if (!state.last || untilMs - state.last.timeMs <= GAP_CLOSES_AFTER_MS) return unchanged;
@@ -120,10 +121,11 @@ function levelKind(when: RuleWhenOf<'object_present' | 'object_absent'>, { rule,
 
 function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Surroundings): Kind {
   const matches = matcherOf(when, task);
-  const line = { rule, taskId: task.taskId, when, ends: endsOf(when) };
+  const { trackEndsAfterMs } = task.pace;
+  const line = { rule, taskId: task.taskId, when, ends: endsOf(when), trackEndsAfterMs };
   return {
     frame: (state, frame) => {
-      if (isGap(state, frame.timeMs)) state.paths = {};
+      if (isGap(state, frame.timeMs, task.pace)) state.paths = {};
       const matched = matches(frame);
       return judgeLine(line, state, { frame, matched, mayAlarm: schedule.isOpen(frame.timeMs) });
     },
@@ -132,12 +134,12 @@ function lineKind(when: RuleWhenOf<'line_crossed'>, { rule, task, schedule }: Su
 }
 
 /** Time does not run in a gap. */
-const elapsedMs = (state: RuleState, { timeMs }: JudgedFrame): number =>
-  !state.last || isGap(state, timeMs) ? 0 : timeMs - state.last.timeMs;
+const elapsedMs = (state: RuleState, { timeMs }: JudgedFrame, pace: Pace): number =>
+  !state.last || isGap(state, timeMs, pace) ? 0 : timeMs - state.last.timeMs;
 
 /** Whether frames are missing between the newest one and this time: tracks end then, too. */
-const isGap = ({ last }: RuleState, timeMs: number): boolean =>
-  last !== undefined && timeMs - last.timeMs > TRACK_ENDS_AFTER_MS;
+const isGap = ({ last }: RuleState, timeMs: number, { trackEndsAfterMs }: Pace): boolean =>
+  last !== undefined && timeMs - last.timeMs > trackEndsAfterMs;
 
 interface TaskEnd {
   state: RuleState;

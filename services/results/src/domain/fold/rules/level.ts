@@ -9,6 +9,8 @@ export interface Level {
   forMs: number;
   /** Time of the contrary after which an alarm closes. */
   clearMs: number;
+  /** The contrary is overlooked for this time: detections flicker. */
+  toleranceMs: number;
 }
 
 /** What one frame says. */
@@ -20,9 +22,6 @@ export interface Reading {
   elapsedMs: number;
 }
 
-/** The contrary is overlooked for this time: detections flicker. */
-export const TOLERANCE_MS = 1_000;
-
 /** Judges one frame: idle, pending, open, closed by the contrary, by frame times without gaps. */
 export function judgeLevel(
   level: Level,
@@ -33,8 +32,8 @@ export function judgeLevel(
   let changes = unchanged;
   if (state.pending) state.pending.heldMs += elapsedMs;
   if (!state.holds) state.contraryMs += elapsedMs;
-  const toleranceMs = state.open || state.pending?.isHeldBack ? clearMs : TOLERANCE_MS;
-  if (state.contraryMs >= toleranceMs) {
+  const endsAfterMs = state.open || state.pending?.isHeldBack ? clearMs : level.toleranceMs;
+  if (state.contraryMs >= endsAfterMs) {
     changes = close(state, frame.timeMs, 'cleared');
     endPending(state);
   }

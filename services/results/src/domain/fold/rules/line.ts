@@ -1,7 +1,6 @@
 import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
 import { onGrid, turn } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
-import { TRACK_ENDS_AFTER_MS } from '../pace.ts';
 import { close, mayRaise, raise, unchanged } from './alarm.ts';
 import { refOf } from './level.ts';
 import { suppress } from './state.ts';
@@ -13,6 +12,8 @@ export interface Line {
   when: RuleWhenOf<'line_crossed'>;
   /** Its ends on the grid. */
   ends: readonly [GridPoint, GridPoint];
+  /** A track that was not seen for so long has ended. */
+  trackEndsAfterMs: number;
 }
 
 /** The ends of a line on the grid. */
@@ -32,8 +33,8 @@ export function judgeLine(
   state: RuleState,
   { frame, matched, mayAlarm }: { frame: JudgedFrame; matched: readonly SeenObject[]; mayAlarm: boolean },
 ): readonly AlarmChange[] {
-  const { rule, taskId, when } = line;
-  if (isNewSecond(state, frame.timeMs)) forgetTracks(state, frame.timeMs);
+  const { rule, taskId, when, trackEndsAfterMs } = line;
+  if (isNewSecond(state, frame.timeMs)) forgetTracks(state, frame.timeMs, trackEndsAfterMs);
   if (matched.length === 0) return unchanged;
   const changes: AlarmChange[] = [];
   for (const object of matched) {
@@ -52,7 +53,7 @@ export function judgeLine(
 
 /** Follows one track; the direction in which it has crossed the line with this frame. */
 function crossingOf(
-  { when, ends: [a, b] }: Line,
+  { when, ends: [a, b], trackEndsAfterMs }: Line,
   { paths }: RuleState,
   { object, timeMs }: { object: SeenObject; timeMs: number },
 ): Direction | undefined {
@@ -60,7 +61,8 @@ function crossingOf(
   const side = turn(a, b, point) < 0 ? 'left' : 'right';
   const key = `#${object.trackId}`;
   const known = paths[key];
-  const path = known && !isOld(known, timeMs) ? known : (paths[key] = { from: point, lastMs: timeMs });
+  const path =
+    known && !isOld(known, timeMs, trackEndsAfterMs) ? known : (paths[key] = { from: point, lastMs: timeMs });
   path.lastMs = timeMs;
   if (side === path.side) {
     path.from = point;
@@ -87,14 +89,13 @@ const anchorOf = ({ anchor }: RuleWhenOf<'line_crossed'>, { cx, cy, height }: Se
   y: onGrid(anchor === 'center' ? cy : cy + height / 2),
 });
 
-/** A track that was not seen for so long has ended. */
-const isOld = ({ lastMs }: TrackPath, timeMs: number) => timeMs - lastMs >= TRACK_ENDS_AFTER_MS;
+const isOld = ({ lastMs }: TrackPath, timeMs: number, trackEndsAfterMs: number) => timeMs - lastMs >= trackEndsAfterMs;
 
 const isNewSecond = ({ last }: RuleState, timeMs: number) =>
   last !== undefined && Math.floor(last.timeMs / 1000) !== Math.floor(timeMs / 1000);
 
-function forgetTracks(state: RuleState, timeMs: number): void {
+function forgetTracks(state: RuleState, timeMs: number, trackEndsAfterMs: number): void {
   const paths = Object.entries(state.paths);
-  if (paths.some(([, path]) => isOld(path, timeMs)))
-    state.paths = Object.fromEntries(paths.filter(([, path]) => !isOld(path, timeMs)));
+  if (paths.some(([, path]) => isOld(path, timeMs, trackEndsAfterMs)))
+    state.paths = Object.fromEntries(paths.filter(([, path]) => !isOld(path, timeMs, trackEndsAfterMs)));
 }

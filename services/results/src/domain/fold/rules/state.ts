@@ -1,6 +1,7 @@
 import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
 import type { GridPoint } from '@vision/contracts/region';
 import type { TaskStatus } from '@vision/contracts/task-events';
+import type { Pace } from '../pace.ts';
 import type { Box } from '../tracks.ts';
 
 /** A rule as it is judged. */
@@ -21,6 +22,7 @@ export interface JudgedTask {
   isLive: boolean;
   /** Time from which silence counts before the first frame. */
   beginsMs: number;
+  pace: Pace;
 }
 
 interface FrameRef {

@@ -42,6 +42,11 @@ test.each([
   ],
   ['a task that waited for a worker', ['15 connecting', '18 streaming'], '10-21 not_started'],
   ['a camera that did not answer at first', ['12 connecting:timeout'], '10-12 not_started, 12-21 source_away'],
+  [
+    'a camera that changed its state twice at one time',
+    ['0 streaming', '9 stalled', '14 reconnecting', '14 stalled', '20 streaming'],
+    '10-21 source_silent',
+  ],
   ['a source that streamed all the time', ['0 streaming'], '10-21 unknown'],
   ['a backend that reports nothing', [], '10-21 unknown'],
 ])('%s', (_, listed, expected) => {

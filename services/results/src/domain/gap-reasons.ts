@@ -92,9 +92,11 @@ function withReasons(pieces: Piece[]): Gap[] {
   return pieces.map((piece) => ({ ...piece, reason: (before = piece.reason ?? before) ?? 'unknown' }));
 }
 
+/** Joins neighbours with the same reason. A state that lasted for no time explains nothing. */
 function joined(gaps: Gap[]): Gap[] {
   const all: Gap[] = [];
   for (const gap of gaps) {
+    if (gap.toMs === gap.fromMs) continue;
     const last = all.at(-1);
     if (last?.reason === gap.reason) last.toMs = gap.toMs;
     else all.push(gap);

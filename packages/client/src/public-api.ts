@@ -69,7 +69,7 @@ export interface paths {
     };
     /**
      * List events of your tasks
-     * @description Returns events of all your tasks from one log, retained for 30 days by default. No event is ever inserted before one that you have read, so `resume_cursor` misses none. The same event always has the same `event_id`.
+     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
      */
     get: operations['listEvents'];
     put?: never;
@@ -89,7 +89,7 @@ export interface paths {
     };
     /**
      * Streams events of your tasks
-     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID`, and you miss no event and receive none twice. A comment is sent at the beginning and every 10 s.
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
      */
     get: operations['getEventStream'];
     put?: never;
@@ -255,7 +255,7 @@ export interface paths {
     post?: never;
     /**
      * Deletes an ended task or an image call
-     * @description Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. Stored copies are removed in the background. Units are not returned. A repeat returns the same response, and a create request with the `Idempotency-Key` of the task is rejected with 404.
+     * @description Deletes results, tracks, the uploaded video or images, and the task itself. The task cannot be read after the response. Its results neither, unless the service that has them is unavailable: then as soon as it is back. Stored copies and its events are removed in the background. Units are not returned. A repeat returns the same response, and a create request with the `Idempotency-Key` of the task is rejected with 404.
      */
     delete: operations['deleteTask'];
     options?: never;

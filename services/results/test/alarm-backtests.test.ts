@@ -73,7 +73,8 @@ describe.each(forms)('frames in $form:', ({ form, settings }) => {
       [60_000, 75_000, 'cleared'],
       [120_000, 135_000, 'cleared'],
     ]);
-    expect(first.body).toMatchObject({ suppressed: 0, frames_read: 900, judged_to_ms: HOUR_MS, coverage: 0.05 });
+    // The upload has not ended: further frames follow.
+    expect(first.body).toMatchObject({ suppressed: 0, frames_read: 900, judged_to_ms: 179_801, coverage: 1 });
     expect((await tried(results, asked)).body).toEqual(first.body);
     const part = await tried(results, { ...asked, from_ms: 65_000, to_ms: 125_000 });
     expect(times(part)).toEqual([
@@ -104,7 +105,9 @@ describe('frames of a task:', () => {
       frames_published: 20,
     };
     await results.tell(snapshot(taskId, 'subject-a', ended));
-    expect(times(await tried(results, { task_id: taskId }))).toEqual([[0, 3800, 'task_end']]);
+    const whole = await tried(results, { task_id: taskId });
+    expect(times(whole)).toEqual([[0, 3800, 'task_end']]);
+    expect(whole.body).toMatchObject({ judged_to_ms: HOUR_MS, coverage: 1 });
     expect(times(await tried(results, { task_id: taskId, to_ms: 2000 }))).toEqual([[0, undefined, undefined]]);
     const when = { kind: 'task_ended', statuses: ['succeeded'] };
     expect(times(await tried(results, { task_id: taskId, when }))).toEqual([[3800, 3800, 'task_end']]);
@@ -121,6 +124,9 @@ describe('frames of a task:', () => {
       [from + 9800 + 30_000, from + 160_000, 'cleared'],
       [from + 169_800 + 30_000, undefined, undefined],
     ]);
+    // The stream still runs, and began when the task was created: long after its first frames, here.
+    expect(report.body.judged_to_ms).toBeGreaterThan(from + 9 * 60_000);
+    expect(report.body.judged_to_ms).toBeLessThanOrEqual(Date.now() + 1000);
   });
 
   test('ends with 500 alarms and says how far it came', async () => {

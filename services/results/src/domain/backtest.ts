@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
+import type { Pace } from './fold/pace.ts';
 import { judgeOf } from './fold/rules.ts';
 import type { Judge } from './fold/rules.ts';
 import { newRuleState } from './fold/rules/state.ts';
@@ -24,25 +25,54 @@ export interface BacktestReport {
   alarms: Alarm[];
   suppressed: number;
   framesRead: number;
-  /** Share of the seconds up to `judgedToMs` that have a frame. */
+  /** Share of the seconds of the task up to `judgedToMs` that frames cover. */
   coverage: number;
   judgedToMs: number;
+}
+
+/** A running stream without a frame for so long has none on its way. */
+const ARRIVES_WITHIN_MS = 5_000;
+
+interface Progress {
+  toMs: number;
+  isLive: boolean;
+  /** All frames are stored. */
+  isOver: boolean;
+  endedMs: number | undefined;
+  nowMs: number;
+  /** End of the time whose frames were judged. */
+  reachedMs: number;
+  pace: Pace;
+}
+
+/** Time before which every frame of a range is stored; undefined when frames behind the newest one may follow. */
+export function completeUntil(progress: Progress): number | undefined {
+  const { toMs, isLive, isOver, endedMs, nowMs, reachedMs, pace } = progress;
+  if (!isLive) return isOver ? toMs : undefined;
+  if (endedMs !== undefined) return Math.min(toMs, endedMs);
+  const isDue = nowMs - reachedMs <= Math.max(ARRIVES_WITHIN_MS, pace.trackEndsAfterMs);
+  return isDue ? undefined : Math.min(toMs, nowMs);
 }
 
 /** Judges a rule over frames in their order, and keeps what it raises. */
 export class Backtest {
   readonly #judge: Judge;
   readonly #times: TimeRange;
+  readonly #beginsMs: number;
+  readonly #pace: Pace;
   readonly #state = newRuleState();
   readonly #alarms = new Map<string, Alarm>();
   readonly #seconds = new Set<number>();
   #framesRead = 0;
+  #endsMs = Infinity;
 
   constructor(rule: TriedRule, task: Omit<JudgedTask, 'beginsMs'> & { createdMs: number }, times: TimeRange) {
     const { createdMs, ...rest } = task;
     const beginsMs = Math.max(createdMs, times.fromMs);
     this.#judge = judgeOf({ id: idOf(rule), version: 1, ...rule }, { ...rest, beginsMs });
     this.#times = times;
+    this.#beginsMs = beginsMs;
+    this.#pace = task.pace;
   }
 
   get isFull(): boolean {
@@ -54,10 +84,18 @@ export class Backtest {
     return this.#state.last?.seq ?? -1;
   }
 
+  /** End of the time whose frames were judged. */
+  get reachedMs(): number {
+    const { fromMs, toMs } = this.#times;
+    const lastMs = this.#state.last?.timeMs;
+    return lastMs === undefined ? fromMs : Math.min(toMs, lastMs + 1);
+  }
+
   /** Judges a frame; false when the report is full with it. */
   add(frame: JudgedFrame): boolean {
     this.#framesRead += 1;
-    this.#seconds.add(Math.floor(frame.timeMs / 1000));
+    const second = Math.floor(frame.timeMs / 1000);
+    for (let at = 0; at < this.#pace.coveredSeconds; at += 1) this.#seconds.add(second + at);
     this.#keep(this.#judge.frame(this.#state, frame));
     return !this.isFull;
   }
@@ -70,28 +108,38 @@ export class Backtest {
   /** The task has ended in the time that is judged; without a time, with its newest frame. */
   end(status: TaskStatus, endedMs: number | undefined): void {
     const atMs = endedMs ?? this.#state.last?.timeMs;
-    if (atMs !== undefined) this.#keep(this.#judge.end(this.#state, { atMs, status }));
+    if (atMs === undefined) return;
+    this.#endsMs = atMs + 1;
+    this.#keep(this.#judge.end(this.#state, { atMs, status }));
   }
 
-  /** The report; `isWhole` says that every frame of the time was judged. */
-  report(isWhole: boolean): BacktestReport {
-    const { fromMs, toMs } = this.#times;
-    const lastMs = this.#state.last?.timeMs;
-    const judgedToMs = isWhole || lastMs === undefined ? (isWhole ? toMs : fromMs) : Math.min(toMs, lastMs + 1);
-    const seconds = Math.ceil(judgedToMs / 1000) - Math.floor(fromMs / 1000);
+  /** The report; every frame before `untilMs` was judged, or without it up to the newest one. */
+  report(untilMs: number | undefined): BacktestReport {
+    const judgedToMs = Math.max(this.reachedMs, untilMs ?? -Infinity);
     return {
       alarms: [...this.#alarms.values()],
       suppressed: this.#state.suppressedTotal,
       framesRead: this.#framesRead,
-      coverage: Math.round((1e4 * this.#seconds.size) / Math.max(1, seconds)) / 1e4,
+      coverage: this.#coverageTo(Math.min(judgedToMs, this.#endsMs)),
       judgedToMs,
     };
   }
 
+  #coverageTo(toMs: number): number {
+    const from = Math.floor(this.#beginsMs / 1000);
+    const to = Math.ceil(toMs / 1000);
+    const covered = [...this.#seconds].filter((second) => second >= from && second < to);
+    return Math.round((1e4 * covered.length) / Math.max(1, to - from)) / 1e4;
+  }
+
   #keep(changes: readonly AlarmChange[]): void {
-    for (const alarm of changes) this.#alarms.set(alarm.alarmId, alarm);
+    for (const alarm of changes) this.#put(alarm);
     const { open } = this.#state;
-    if (open) this.#alarms.set(open.alarmId, open);
+    if (open) this.#put(open);
+  }
+
+  #put(alarm: Alarm): void {
+    if (!this.isFull || this.#alarms.has(alarm.alarmId)) this.#alarms.set(alarm.alarmId, alarm);
   }
 }
 

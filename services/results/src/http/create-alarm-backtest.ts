@@ -32,10 +32,11 @@ const report = z
     alarms: z.array(backtestAlarm).describe(`Alarms in the order of their openings, at most ${MOST_BACKTEST_ALARMS}`),
     suppressed: z.int().describe('Number of episodes that raised no alarm because of `min_interval_ms`'),
     frames_read: z.int().describe('Number of frames that were judged'),
-    coverage: z.number().describe('Share of the seconds that have a frame, 0 to 1'),
+    coverage: z.number().describe('Share of the seconds of the task up to `judged_to_ms` that frames cover, 0 to 1'),
     judged_to_ms: time.describe(
       'Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or ' +
-        `${MOST_BACKTEST_ALARMS} alarms; continue from there`,
+        `${MOST_BACKTEST_ALARMS} alarms, and when later frames are not stored yet; continue from there. It is the end ` +
+        'of a stream that ended before `to_ms`',
     ),
   })
   .meta({ id: 'AlarmBacktest', description: 'What a rule would have raised' });

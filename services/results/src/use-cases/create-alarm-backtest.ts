@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import { findSourceRecord } from '../db/sources.ts';
-import { Backtest } from '../domain/backtest.ts';
+import { Backtest, completeUntil } from '../domain/backtest.ts';
 import type { BacktestReport, TriedRule } from '../domain/backtest.ts';
 import type { SourceRecord } from '../domain/describe-source.ts';
 import { paceOf } from '../domain/fold/pace.ts';
+import type { Pace } from '../domain/fold/pace.ts';
 import { toJudged } from '../domain/fold/rules.ts';
 import { effectiveScore } from '../domain/result-query.ts';
 import type { TimeRange } from '../domain/result-query.ts';
@@ -59,8 +60,8 @@ async function judgeStored(deps: BacktestDeps, request: BacktestRequest, found: 
   const threshold = Math.ceil(minScoreOf(rule.when, task) * 1e6 - 1e-6);
   const backtest = new Backtest(rule, { taskId, threshold, isLive, createdMs, pace }, times);
   const isWhole = await judgeFrames(deps, request, { task, backtest });
-  if (isWhole) judgeEnd(backtest, times, found);
-  return backtest.report(isWhole);
+  const untilMs = isWhole ? judgeEnd(backtest, times, { ...found, pace }) : undefined;
+  return backtest.report(untilMs);
 }
 
 /** Returns whether every frame of the time was judged. */
@@ -94,16 +95,24 @@ async function judgeFrames(
   return true;
 }
 
-/** Judges the time behind the last frame: silence of a stream, or the end of the task. */
-function judgeEnd(backtest: Backtest, { fromMs, toMs }: TimeRange, { task, record, isLive }: Found): void {
+/**
+ * Judges the time behind the last frame: silence of a stream, or the end of the task. Returns the time before which
+ * every frame is stored, if there is one behind the last frame.
+ */
+function judgeEnd(backtest: Backtest, { fromMs, toMs }: TimeRange, found: Found & { pace: Pace }): number | undefined {
+  const { task, record, isLive, pace } = found;
+  // The record was read before the frames: those that were stored meanwhile are no part of the silence.
+  const { nowMs } = record;
   const isOver = task.is_complete || task.is_long_over;
+  const endedMs = isOver && record.endedAtMs !== null ? record.endedAtMs : undefined;
+  const untilMs = completeUntil({ toMs, isLive, isOver, endedMs, nowMs, reachedMs: backtest.reachedMs, pace });
   if (!isLive) {
     if (isOver && backtest.lastSeq === record.maxSeq) backtest.end(task.status, undefined);
-    return;
+    return untilMs;
   }
-  const endedMs = isOver && record.endedAtMs !== null ? record.endedAtMs : undefined;
-  backtest.silentTo(Math.min(toMs, endedMs ?? Date.now()));
+  backtest.silentTo(Math.min(toMs, endedMs ?? nowMs));
   if (endedMs !== undefined && endedMs >= fromMs && endedMs < toMs) backtest.end(task.status, endedMs);
+  return untilMs;
 }
 
 const minScoreOf = (when: RuleWhen, task: ReadableTask): number =>

@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import { ruleWhen } from '@vision/contracts/alarm-rules';
+import { Backtest, completeUntil } from './backtest.ts';
+import { paceOf } from './fold/pace.ts';
+import { frameOf } from './fold/rules/state.ts';
+
+const TO_MS = 3_600_000;
+
+interface Tried {
+  when?: unknown;
+  isLive?: boolean;
+  createdMs?: number;
+  fromMs?: number;
+  sampleFps?: number;
+}
+
+function backtestOf({ when, isLive = true, createdMs = 0, fromMs = 0, sampleFps = 5 }: Tried = {}) {
+  const parsed = ruleWhen.parse(when ?? { kind: 'object_present', labels: ['person'] });
+  const rule = { when: parsed, minIntervalMs: 0, schedule: undefined };
+  const task = { taskId: 'task', threshold: 500_000, isLive, createdMs, pace: paceOf(sampleFps) };
+  return new Backtest(rule, task, { fromMs, toMs: TO_MS });
+}
+
+/** Judges frames without objects. */
+const addEmpty = (backtest: Backtest, times: number[]) =>
+  times.forEach((timeMs, seq) => backtest.add(frameOf({ seq, timeMs }, [])));
+
+test('is judged up to the newest frame while frames may follow', () => {
+  const backtest = backtestOf();
+  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 0, coverage: 0 });
+  addEmpty(backtest, [0, 1000, 2000, 3500]);
+  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 3501, coverage: 1, framesRead: 4 });
+});
+
+test('is judged up to the time behind which no frame is known, which never lies before a frame', () => {
+  const backtest = backtestOf();
+  addEmpty(backtest, [0, 1000]);
+  expect(backtest.report(8000)).toMatchObject({ judgedToMs: 8000, coverage: 0.25 });
+  expect(backtest.report(500)).toMatchObject({ judgedToMs: 1001, coverage: 1 });
+  expect(backtestOf({ fromMs: 9000 }).report(500)).toMatchObject({ judgedToMs: 9000, coverage: 0 });
+});
+
+test('coverage leaves out the time before a stream began and behind the end of a task', () => {
+  const stream = backtestOf({ createdMs: 60_000 });
+  addEmpty(stream, [60_000, 61_000]);
+  expect(stream.report(64_000)).toMatchObject({ judgedToMs: 64_000, coverage: 0.5 });
+  const upload = backtestOf({ isLive: false });
+  addEmpty(upload, [0, 1000, 3000]);
+  upload.end('succeeded', undefined);
+  expect(upload.report(TO_MS)).toMatchObject({ judgedToMs: TO_MS, coverage: 0.75 });
+});
+
+test('at low rates a frame covers two sampling periods', () => {
+  const backtest = backtestOf({ sampleFps: 0.2 });
+  addEmpty(backtest, [0, 5000, 10_000, 30_000]);
+  expect(backtest.report(undefined)).toMatchObject({ judgedToMs: 30_001, coverage: 0.6774 });
+  expect(backtest.report(40_000)).toMatchObject({ coverage: 0.75 });
+});
+
+test('returns 500 alarms at most, however many a frame raises', () => {
+  const line = [
+    [0.5, 0],
+    [0.5, 1],
+  ];
+  const backtest = backtestOf({ when: { kind: 'line_crossed', labels: ['car'], line, anchor: 'center' } });
+  const cars = (cx: number) =>
+    Array.from({ length: 300 }, (_, at) => ({
+      label: 'car',
+      trackId: `a1-${at}`,
+      score: 900_000,
+      cx,
+      cy: 0.5,
+      width: 0.1,
+      height: 0.1,
+    }));
+  const added = [0.3, 0.3, 0.7, 0.7, 0.3, 0.3, 0.7].map((cx, seq) =>
+    backtest.add(frameOf({ seq, timeMs: seq * 200 }, cars(cx))),
+  );
+  expect(added.slice(0, 6)).toEqual([true, true, true, true, true, false]);
+  expect(backtest.report(undefined).alarms).toHaveLength(500);
+});
+
+test.each([
+  ['a finished upload', { isLive: false, isOver: true }, TO_MS],
+  ['an upload that is still analysed', { isLive: false, isOver: false }, undefined],
+  ['a stream that has ended', { isOver: true, endedMs: 50_000 }, 50_000],
+  ['a stream that ended behind the range', { isOver: true, endedMs: 2 * TO_MS }, TO_MS],
+  ['a running stream with a new frame', { nowMs: 102_000 }, undefined],
+  ['a running stream without a frame for long', { nowMs: 106_000 }, 106_000],
+  ['a slow stream whose next frame is due', { nowMs: 109_000, sampleFps: 0.2 }, undefined],
+  ['a range that lies behind', { nowMs: 2 * TO_MS }, TO_MS],
+])('says up to where the frames are complete: %s', (_, facts, expected) => {
+  const { sampleFps, ...rest } = { sampleFps: 5, ...facts };
+  const known = { isLive: true, isOver: false, endedMs: undefined, nowMs: 2 * TO_MS, ...rest };
+  expect(completeUntil({ ...known, toMs: TO_MS, reachedMs: 100_001, pace: paceOf(sampleFps) })).toBe(expected);
+});

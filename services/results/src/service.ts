@@ -54,6 +54,8 @@ export interface ResultsService extends RunningService {
 const HOUR_MS = 60 * 60 * 1000;
 /** Backtests wait for each other, subjects in turn: frames are stored by the same process. */
 const BACKTESTS_AT_ONCE = 2;
+/** Timelines do too, and one subject leaves a slot for another. */
+const TIMELINES_AT_ONCE = 2;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<ResultsService> {
@@ -87,6 +89,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
     backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
+    timelines: createGate({ concurrency: TIMELINES_AT_ONCE, leavesRoom: true }),
     wakeRelay: relay.wake,
     producer,
     kafka,

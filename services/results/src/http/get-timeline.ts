@@ -5,10 +5,9 @@ import { route } from '@vision/shared/http/route';
 import { MOST_GAPS } from '../domain/fold/coverage.ts';
 import { gapReasons } from '../domain/gap-reasons.ts';
 import { BUCKETS, MAX_BUCKETS, parseTimelineQuery, tooManyBuckets } from '../domain/timeline-query.ts';
-import type { Deps } from '../use-cases/deps.ts';
 import { notVideoTask, taskNotFound } from '../use-cases/find-task.ts';
 import { getTimeline } from '../use-cases/get-timeline.ts';
-import type { ReadFoldDeps } from '../use-cases/read-fold.ts';
+import type { TimelineDeps } from '../use-cases/get-timeline.ts';
 import { coverage, coverageBody } from './coverage.ts';
 
 const time = z.int().meta({ format: 'int64' });
@@ -111,7 +110,7 @@ const documented = z.object({
     ),
 });
 
-export const getTimelineRoute = (deps: ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners'>) =>
+export const getTimelineRoute = (deps: TimelineDeps) =>
   route(
     {
       operation: 'getTimeline',
@@ -134,9 +133,9 @@ export const getTimelineRoute = (deps: ReadFoldDeps & Pick<Deps, 'settings' | 't
         taskNotFound(),
       ],
     },
-    async ({ params, caller, req }) => {
+    async ({ params, caller, req, signal }) => {
       const query = parseTimelineQuery(req.query);
-      const found = await getTimeline(deps, { subject: caller.subject, taskId: params.task_id, query });
+      const found = await getTimeline(deps, { subject: caller.subject, taskId: params.task_id, query, signal });
       return {
         status: 200,
         body: {

@@ -22,7 +22,7 @@ const FIRST = { firstSeq: -1, id: '00000000-0000-0000-0000-000000000000' };
 export async function countSeconds(
   deps: OpenDeps,
   task: { day: string; taskId: string },
-  { progress, times }: { progress: Progress; times: Span },
+  { progress, times, signal }: { progress: Progress; times: Span; signal: AbortSignal },
 ): Promise<Map<number, Minute>> {
   const range: SegmentRange = { ...task, upToPosition: progress.position };
   const counter = new FrameCounter();
@@ -32,7 +32,8 @@ export async function countSeconds(
     seq <= progress.seq && position <= progress.position && frameTimeMs >= times.fromMs && frameTimeMs < times.toMs;
   const count = async (frames: PageFrame[]) => {
     const next = frames.filter((one) => isCounted(one) && !seen.has(one.seq));
-    for (const { seq, timeMs, eachObject } of await openFrames(deps, next)) {
+    signal.throwIfAborted();
+    for (const { seq, timeMs, eachObject } of await openFrames(deps, next, { signal })) {
       if (seen.has(seq)) continue;
       seen.add(seq);
       const start = Math.floor(timeMs / SECOND_BUCKET) * SECOND_BUCKET;

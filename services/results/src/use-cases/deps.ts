@@ -37,6 +37,8 @@ export interface Deps {
   streams: OpenStreams;
   /** Bounds the backtests that this process works on at once. */
   backtests: Gate;
+  /** Bounds the timelines that this process works on at once. */
+  timelines: Gate;
   /** Of the states of sources: attempt and number. */
   sourceCursors: CursorCodec;
   /** Events were appended: the relay looks at once. */

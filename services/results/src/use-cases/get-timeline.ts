@@ -6,7 +6,15 @@ import { tracksBegunIn } from '../db/tracks.ts';
 import { decodeMinutes, decodeTotals } from '../domain/fold/codec.ts';
 import type { Coverage, Span } from '../domain/fold/coverage.ts';
 import { countTrack } from '../domain/fold/hours.ts';
-import { addBegun, BIN_MILLIONTHS, copyOf, emptyMinute, HOUR_MS, hourOf } from '../domain/fold/minutes.ts';
+import {
+  addBegun,
+  BIN_MILLIONTHS,
+  copyOf,
+  emptyMinute,
+  HOUR_MS,
+  hourOf,
+  mergeSeconds,
+} from '../domain/fold/minutes.ts';
 import type { Minute } from '../domain/fold/minutes.ts';
 import { binsFrom } from '../domain/fold/summary.ts';
 import { explainGaps } from '../domain/gap-reasons.ts';
@@ -18,11 +26,20 @@ import type { TimelineRange, TimelineRequest } from '../domain/timeline-query.ts
 import { countSeconds } from './count-seconds.ts';
 import type { Deps } from './deps.ts';
 import { findSource, isUnstarted, lifeOfView, listSourceStates } from './find-source.ts';
-import { mergeInto, thresholdOf } from './list-tracks.ts';
+import type { FoundSource } from './find-source.ts';
+import { thresholdOf } from './list-tracks.ts';
 import { readFold } from './read-fold.ts';
 import type { FoldView, ReadFoldDeps } from './read-fold.ts';
 
-type TimelineDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners'>;
+export type TimelineDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners' | 'timelines'>;
+
+export interface TimelineQuery {
+  subject: string;
+  taskId: string;
+  query: TimelineRequest;
+  /** Aborted when the caller no longer waits. */
+  signal: AbortSignal;
+}
 
 /** What was in front of a camera or in a video, and when there were frames at all. */
 export interface Timeline {
@@ -39,11 +56,17 @@ export interface Timeline {
 const HOURS_AT_ONCE = 100;
 
 /** The timeline of a task: exact for all frames up to `asOfMs`. @throws AppError `too_many_buckets`, not found */
-export async function getTimeline(
+export async function getTimeline(deps: TimelineDeps, request: TimelineQuery): Promise<Timeline> {
+  const { subject, taskId, signal } = request;
+  const found = await findSource(deps, subject, taskId);
+  return deps.timelines.run(() => timelineOf(deps, request, found), { signal, owner: subject });
+}
+
+async function timelineOf(
   deps: TimelineDeps,
-  { subject, taskId, query }: { subject: string; taskId: string; query: TimelineRequest },
+  { taskId, query, signal }: TimelineQuery,
+  { task, record, kind }: FoundSource,
 ): Promise<Timeline> {
-  const { task, record, kind } = await findSource(deps, subject, taskId);
   const states = await listSourceStates(deps, taskId, kind);
   const threshold = thresholdOf(task);
   const minScore = query.minScore ?? Math.floor(threshold / BIN_MILLIONTHS) * BIN_MILLIONTHS;
@@ -51,7 +74,7 @@ export async function getTimeline(
     const life = lifeOfView(view, { taskId, record, kind });
     const range = rangeOf(query, life, kind);
     const buckets = new Buckets(range);
-    const minutes = await minutesOf(tx, { taskId, view, range, buckets });
+    const minutes = await minutesOf(tx, { taskId, view, range, buckets, signal });
     const span = lifeWithin(life, range);
     const seconds = view.pace.coveredSeconds;
     const coverage = coverageWithin(span, minutes, { seconds, each: (one) => buckets.cover(one) });
@@ -61,7 +84,7 @@ export async function getTimeline(
   const { view, range, buckets, coverage, tracks } = read;
   if (range.bucketMs === SECOND_BUCKET) {
     const { day, progress } = view;
-    const counted = await countSeconds(deps, { day, taskId }, { progress, times: range });
+    const counted = await countSeconds(deps, { day, taskId }, { progress, times: range, signal });
     for (const [start, second] of counted) buckets.add(start, second);
     for (const [start, second] of tracks) buckets.add(start, second);
   }
@@ -81,27 +104,38 @@ interface RangeOfView {
   range: TimelineRange;
 }
 
+type Seconds = Pick<Minute, 'low' | 'high'>;
+
+/** Adds the minutes and tracks that are not stored yet to the buckets. */
+function countState(view: FoldView, buckets: Buckets): void {
+  const own = copyOf(view.state.minutes);
+  for (const [trackId, track] of view.tracks) countTrack(own, track, view.rows.get(trackId));
+  for (const [start, minute] of own) buckets.add(start, minute);
+}
+
 /**
  * The seconds with frames around a range; what is counted of it goes to the buckets, unless they are smaller than a
  * minute. Whole hours are taken as they are stored.
  */
 async function minutesOf(
   tx: Knex.Transaction,
-  { taskId, view, range, buckets }: RangeOfView & { buckets: Buckets },
-): Promise<Map<number, Minute>> {
-  const own = copyOf(view.state.minutes);
-  for (const [trackId, track] of view.tracks) countTrack(own, track, view.rows.get(trackId));
+  { taskId, view, range, buckets, signal }: RangeOfView & { buckets: Buckets; signal: AbortSignal },
+): Promise<Map<number, Seconds>> {
   const isCounted = range.bucketMs !== SECOND_BUCKET;
-  if (isCounted) for (const [start, minute] of own) buckets.add(start, minute);
+  if (isCounted) countState(view, buckets);
+  const own = new Map<number, Seconds>(view.state.minutes);
   const withMinutes = isCounted && range.bucketMs < HOUR_MS;
   for (const [index, hour] of (await storedHours(tx, { taskId, view, span: range, withMinutes })).entries()) {
     // Three months are 2,160 hours; other requests go on meanwhile.
-    if (index % HOURS_AT_ONCE === HOURS_AT_ONCE - 1) await setImmediate();
+    if (index % HOURS_AT_ONCE === HOURS_AT_ONCE - 1) {
+      await setImmediate();
+      signal.throwIfAborted();
+    }
     let frames = 0;
     for (const [start, minute] of decodeMinutes(hour)) {
       if (withMinutes) buckets.add(start, minute);
       frames += minute.frames;
-      mergeInto(own, start, minute);
+      mergeSeconds(own, start, minute);
     }
     if (isCounted && !withMinutes) buckets.add(hour.hourMs, { frames, labels: decodeTotals(hour.totals) });
   }

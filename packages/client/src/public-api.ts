@@ -631,11 +631,11 @@ export interface components {
       suppressed: number;
       /** @description Number of frames that were judged */
       frames_read: number;
-      /** @description Share of the seconds that have a frame, 0 to 1 */
+      /** @description Share of the seconds of the task up to `judged_to_ms` that frames cover, 0 to 1 */
       coverage: number;
       /**
        * Format: int64
-       * @description Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms; continue from there
+       * @description Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms, and when later frames are not stored yet; continue from there. It is the end of a stream that ended before `to_ms`
        */
       judged_to_ms: number;
     };

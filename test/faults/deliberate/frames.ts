@@ -80,9 +80,8 @@ export const frameFaults: DeliberateFault[] = [
   {
     says: 'Frames are moved while a writer takes them over for a newer attempt',
     file: 'services/results/src/use-cases/compact-task.ts',
-    find: `      await lockIngests(tx, [taskId]);
-`,
-    replace: '',
+    find: 'const locked = await lockIngests(tx, [taskId]);',
+    replace: 'const locked = new Map<string, { deleted_at: Date | null }>();',
     caughtBy: {
       file: 'services/results/test/compaction.test.ts',
       test: 'frames that a newer attempt takes over in the moment in which they are moved count for it',

@@ -138,6 +138,9 @@ async function afflict(proxy: FaultProxy, what: Toxic, ms: number): Promise<bool
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
+/** A little more than a session asks of PostgreSQL (`openSession`): 5 s of silence and three questions of 2 s. */
+const KEEPALIVE_MS = 12_000;
+
 export const storeFaults: Fault[] = [
   ...(['postgres', 'redis', 's3'] as const).flatMap((store) => [
     toxic(store, 'connections reset', { kind: 'reset' }),
@@ -145,7 +148,7 @@ export const storeFaults: Fault[] = [
     toxic(store, 'latency', { kind: 'latency', ms: 80, jitterMs: 120 }),
     toxic(store, 'replies cut short', { kind: 'cut_after', bytes: SHORT_REPLY_BYTES[store] }),
   ]),
-  ...stores.map((store) => toxic(store, 'open connections dead', { kind: 'dead' })),
+  ...stores.map((store) => toxic(store, 'open connections dead', { kind: 'dead', serverNoticesMs: KEEPALIVE_MS })),
   toxic('postgres', 'reply to COMMIT lost', { kind: 'lose_commit_reply', probability: 0.3 }),
   toxic('postgres', 'COMMIT lost', { kind: 'lose_commit', probability: 0.3 }),
   toxic('kafka', 'connections reset', { kind: 'reset' }),

@@ -17,9 +17,10 @@ export type Toxic =
   | { kind: 'deaf' }
   /**
    * Connections that are open now never carry a byte again and are never reset, whatever is set afterwards: their peer
-   * has vanished. New ones work.
+   * has vanished. New ones work. `serverNoticesMs`: the store's end is closed after this long, as by the keepalive of
+   * its kernel, which this proxy would answer for ever.
    */
-  | { kind: 'dead' }
+  | { kind: 'dead'; serverNoticesMs?: number }
   /** New connections are refused at once, as by a process that is not there. */
   | { kind: 'refuse' }
   /** After so many bytes of a connection its requests are taken and never arrive; connections stay open. */
@@ -99,8 +100,9 @@ export async function startFaultProxy(
     set: (next, scope = 'client') => {
       const before = toxicOf(faults).kind;
       faults.toxics[scope] = next;
-      const after = toxicOf(faults).kind;
-      if (after === 'dead') for (const pair of pairs) pair.isDead = true;
+      const toxic = toxicOf(faults);
+      const after = toxic.kind;
+      if (toxic.kind === 'dead') for (const pair of pairs) die(pair, toxic.serverNoticesMs);
       // Bytes that were swallowed are lost, so their connections cannot be used again.
       if ((isSwallowing(before) && after !== before) || after === 'reset' || after === 'refuse') {
         for (const pair of pairs) if (!pair.isDead) cut(faults, pair);
@@ -176,6 +178,11 @@ function cut(faults: Faults, pair: Pair): 'drop' {
   pair.client.resetAndDestroy();
   pair.server.destroy();
   return 'drop';
+}
+
+function die(pair: Pair, serverNoticesMs: number | undefined): void {
+  pair.isDead = true;
+  if (serverNoticesMs !== undefined) setTimeout(() => pair.server.destroy(), serverNoticesMs).unref();
 }
 
 interface Forwarding {

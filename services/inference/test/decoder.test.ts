@@ -1,10 +1,14 @@
+import { execFile, spawn } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { until } from '@vision/shared/testing/until';
 import { startDecoder } from '../src/decoding/decoder.ts';
 import type { Decoder } from '../src/decoding/decoder.ts';
-import { fileArguments } from '../src/decoding/ffmpeg-arguments.ts';
+import { fileArguments, liveArguments } from '../src/decoding/ffmpeg-arguments.ts';
+import { onRecords } from '../src/decoding/frame-records.ts';
 import { UPRIGHT } from '../src/domain/mp4/turn.ts';
 import { commandLines, street } from './support/live-watch.ts';
 import { videoDirectory } from './support/videos.ts';
@@ -61,4 +65,19 @@ test('a decoder that is stopped before anything was read is gone when the stop s
   expect(['decoder_failed', 'connection_failed', undefined]).toContain(await decoder.outcome);
   expect(await decoder.frames().next()).toEqual({ done: true, value: undefined });
   await videos.remove();
+});
+
+test('a frame of a live stream comes out before the next one is there', async () => {
+  const transport = ['-v', 'error', '-i', street, '-map', '0:v:0', '-c', 'copy', '-f', 'mpegts', 'pipe:1'];
+  const { stdout: stream } = await promisify(execFile)('ffmpeg', transport, { encoding: 'buffer', maxBuffer: 2 ** 26 });
+  const fit = { kind: 'longest_side', side: 64 } as const;
+  const args = liveArguments({ container: 'mpegts', delivery: 'body' }, { fps: 5, fit });
+  const decoder = spawn('ffmpeg', args, { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
+  let [bytes, records] = [0, 0];
+  decoder.stdout?.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  onRecords(decoder.stdio[3] as Readable, () => (records += 1));
+  // The stream goes on, but nothing more has come yet.
+  decoder.stdin?.write(stream);
+  const size = 64 * 48 * 3;
+  await until(() => records >= 55 && bytes === records * size).finally(() => decoder.kill('SIGKILL'));
 });

@@ -13,7 +13,7 @@ const recorded = (descriptor: number) =>
   `metadata=mode=print:key=sample:direct=1:file=pipe\\\\:${descriptor}`;
 const words = (text: string) => text.split(' ');
 const raw = (descriptor: number) =>
-  words(`-fps_mode passthrough -c:v rawvideo -f rawvideo -flush_packets 1 pipe:${descriptor}`);
+  words(`-fps_mode passthrough -c:v rawvideo -threads 1 -f rawvideo -flush_packets 1 pipe:${descriptor}`);
 
 test('without snapshots there is one output, as it was before there were any', () => {
   const all = argumentsOf(sampling);

@@ -139,6 +139,8 @@ function rawOutput(descriptor: number): string[] {
   return [
     ['-fps_mode', 'passthrough'],
     ['-c:v', 'rawvideo'],
+    // With more it encodes several frames at once: each then comes out when one or more later ones are there.
+    ['-threads', '1'],
     ['-f', 'rawvideo'],
     ['-flush_packets', '1'],
     [`pipe:${descriptor}`],

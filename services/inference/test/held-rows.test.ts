@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { until } from '@vision/shared/testing/until';
-import { fenceKey, renewJobs } from '../src/db/held-jobs.ts';
+import { fenceKey, releaseJob, renewJobs } from '../src/db/held-jobs.ts';
 import type { Fence } from '../src/db/held-jobs.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { reportWorker } from '../src/db/workers.ts';
@@ -80,6 +80,14 @@ test('a job that another attempt has is not told of, and neither its lease nor i
   expect((await renewJobs(database.db, late, LEASE)).size).toBe(0);
   expect((await renewJobs(database.db, looked, LEASE)).size).toBe(0);
   expect(await versionOf(taken)).toBe(before);
+});
+
+test('a renewal that comes after the release leaves the job to other workers', async () => {
+  const job = await insertJob(9);
+  await releaseJob(database.db, job, progress);
+  const before = await versionOf(job);
+  expect(await renewJobs(database.db, [{ ...job, progress }], LEASE)).toEqual(new Map());
+  expect(await versionOf(job)).toBe(before);
 });
 
 test('a renewal that waited for the commit of another one returns the jobs that both hold', async () => {

@@ -198,11 +198,15 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
   return changed === 1;
 }
 
-/** Lets another worker have the job at once; it goes on behind what is told here. */
+/**
+ * Lets another worker have the job at once; it goes on behind what is told here. The claim ends with it: a renewal that
+ * was under way would hold the job for another lease.
+ */
 export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
   await fenced(db, fence).update({
     lease_until: db.fn.now(),
     held_by: null,
+    claim: db.raw('gen_random_uuid()'),
     ...(progress ? countsOf(db, progress) : {}),
   });
 }

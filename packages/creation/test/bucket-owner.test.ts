@@ -111,6 +111,18 @@ test('a database that is set back in its place is restored; one that is ahead of
   expect(await row.clone().first('decision', 'generation')).toEqual({ decision: null, generation: 9 });
 });
 
+test('a replica that asks while another one asks does not take the other for a later copy', async () => {
+  await standingOf(of(first));
+  const beside: Sweep['store'] = {
+    ...store,
+    get: async (...wanted) => {
+      await standingOf(of(first));
+      return store.get(...wanted);
+    },
+  };
+  expect(await standingOf({ ...of(first), store: beside })).toBe('owner');
+});
+
 async function put(count: number, below = prefix): Promise<string[]> {
   const keys = Array.from({ length: count }, () => below + randomUUID()).sort();
   for (const key of keys) await store.put({ key, body: Buffer.from('x'), contentType: 'video/mp4' });

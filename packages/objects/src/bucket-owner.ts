@@ -66,11 +66,11 @@ export async function decide(db: Knex, name: string, decision: Decision): Promis
 
 async function determine(objects: OwnedObjects): Promise<Standing> {
   const { db, store, name } = objects;
-  // The bucket is asked first: a replica that raises the number meanwhile raises it in the database before.
+  const own = keyOf(name, (await ownerOf(db, name)).id);
   const marks = await marksOf(objects);
-  const [owner, place] = await Promise.all([ownerOf(db, name), placeOf(db)]);
-  const own = keyOf(name, owner.id);
   const marked = marks.includes(own) ? await generationOf(store, own) : 0;
+  // The row is read after its mark: a replica that raises the number meanwhile raises it in the database before.
+  const [owner, place] = await Promise.all([ownerOf(db, name), placeOf(db)]);
   const hasMoved = owner.place !== null && owner.place !== place;
   if ((hasMoved || owner.generation < marked) && owner.decision !== 'resume') return 'restored';
   const others = marks.filter((key) => key !== own);

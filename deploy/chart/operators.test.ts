@@ -129,7 +129,7 @@ function rightsOfKeeper(service: string): string[] {
   const kept = topicNames.filter((name) => deadLetterKeepers[name] === service).map((name) => topics[name]);
   if (kept.length === 0) return [];
   // The others it publishes anyway.
-  const foreign = kept.filter((topic) => topic === topics.frames || topic === topics.jobs);
+  const foreign = kept.filter((topic) => [topics.frames, topics.jobs, topics.rules].some((other) => other === topic));
   return [
     ...kept.map((topic) => `Read topic ${dlqTopic(topic)}`),
     ...foreign.map((topic) => `Write topic ${topic}`),

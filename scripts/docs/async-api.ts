@@ -1,16 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as alarms from '@vision/contracts/alarm-events';
 import * as frames from '@vision/contracts/frame-events';
 import * as images from '@vision/contracts/image-events';
 import * as jobs from '@vision/contracts/job-events';
+import * as rules from '@vision/contracts/rule-events';
 import * as tasks from '@vision/contracts/task-events';
 import type { EventDefinition } from '@vision/contracts/envelope';
-import { topicDefinitions } from '@vision/contracts/topics';
+import { topicDefinitions, topics as topicNames } from '@vision/contracts/topics';
 import { z } from 'zod';
 import { serviceNames } from './services.ts';
 
-const named = [tasks, images, frames, jobs].flatMap((module) => Object.entries(module as Record<string, unknown>));
+const named = [tasks, images, frames, jobs, rules, alarms].flatMap((module) =>
+  Object.entries(module as Record<string, unknown>),
+);
 const events = named.flatMap(([name, entry]) => (isEvent(entry) ? [described(name, entry)] : []));
+const keyedBySubject: string = topicNames.rules;
 type DescribedEvent = ReturnType<typeof described>;
 
 /** The AsyncAPI 3.0 document of everything that travels over Kafka. */
@@ -25,7 +30,8 @@ export function asyncApi(root: string): object {
       version: '1',
       description:
         'Facts that services tell each other, as CloudEvents 1.0 in binary mode: attributes are Kafka headers, the value ' +
-        'is the data as JSON. The key of every message is the task id, so facts about one task keep their order. ' +
+        'is the data as JSON. The key of every message is the task id (that of a rule: the subject), so facts about one ' +
+        'task keep their order. ' +
         'Delivery is at least once; consumers apply repeats, late and reordered messages without effect and ignore ' +
         'fields that they do not know. A changed meaning, or a new value of an enumeration, is a new event type.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
@@ -64,7 +70,7 @@ function channelOf(topic: string): object {
   const days = (definition?.retentionMs ?? 0) / (24 * 60 * 60 * 1000);
   return {
     address: topic,
-    description: `Keyed by task id and kept for ${days} days. What cannot be applied goes to \`${topic}.dlq\`, to look at.`,
+    description: `Keyed by ${topic === keyedBySubject ? 'subject' : 'task id'} and kept for ${days} days. What cannot be applied goes to \`${topic}.dlq\`, to look at.`,
     messages: Object.fromEntries(messages),
     bindings: { kafka: { partitions: definition?.partitions } },
   };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { clientRef } from './create-query.ts';
+import { uuidForm } from './ids.ts';
 import { onGrid, regionOf } from './region.ts';
 
 /** Limits of the parts of a rule. */
@@ -8,6 +10,7 @@ export const RULE_LIMITS = {
   forMs: 3_600_000,
   minIntervalMs: 86_400_000,
   windows: 20,
+  inScope: 100,
 } as const;
 
 const unit = z.number().min(0).max(1);
@@ -163,6 +166,25 @@ export const ruleSchedule = z
       'Times at which the rule applies. It does not restrict uploaded videos, whose frames have no time of day',
   });
 
+/** The tasks that a rule applies to; without it, all tasks of the subject, including later ones. */
+export const ruleScope = z
+  .strictObject({
+    client_refs: z
+      .array(clientRef)
+      .min(1)
+      .max(RULE_LIMITS.inScope)
+      .optional()
+      .describe('Tasks with one of these `client_ref`, including later ones'),
+    task_ids: z.array(uuidForm).min(1).max(RULE_LIMITS.inScope).optional().describe('These tasks'),
+  })
+  .refine(({ client_refs: refs, task_ids: ids }) => refs !== undefined || ids !== undefined, {
+    error: 'Send client_refs or task_ids, or leave the scope out',
+  })
+  .meta({
+    id: 'RuleScope',
+    description: 'Tasks that a rule applies to: those that one of the lists names. Absent: all tasks',
+  });
+
 /** Least time between two alarms of a rule. */
 export const ruleInterval = z
   .int()
@@ -177,6 +199,7 @@ export const ruleInterval = z
 /** A condition as it is judged, with its defaults. */
 export type RuleWhen = z.output<typeof ruleWhen>;
 export type RuleSchedule = z.output<typeof ruleSchedule>;
+export type RuleScope = z.output<typeof ruleScope>;
 export type RuleWhenOf<Kind extends RuleWhen['kind']> = Extract<RuleWhen, { kind: Kind }>;
 export type Day = (typeof days)[number];
 

@@ -3,12 +3,21 @@ import { defineQuestion } from './question.ts';
 import type { topics } from './topics.ts';
 
 /** The short names of the topics from which records may be put aside. */
-export const topicNames = ['tasks', 'images', 'results', 'frames', 'jobs'] as const satisfies (keyof typeof topics)[];
+export const topicNames = [
+  'tasks',
+  'images',
+  'results',
+  'frames',
+  'jobs',
+  'rules',
+  'alarms',
+] as const satisfies (keyof typeof topics)[];
 export type TopicName = (typeof topicNames)[number];
 
 /**
  * The service that answers for what was put aside from a topic: the one that publishes it, and so may publish it again.
- * Frames and facts about jobs come from the backend, which need not be ours; results reads them.
+ * Frames and facts about jobs come from the backend, which need not be ours; results reads them. It answers for rules as
+ * well, as it alone reads them.
  */
 export const deadLetterKeepers = {
   tasks: 'tasks',
@@ -16,6 +25,8 @@ export const deadLetterKeepers = {
   results: 'results',
   frames: 'results',
   jobs: 'results',
+  rules: 'results',
+  alarms: 'results',
 } as const;
 
 export const deadLetter = z

@@ -1,7 +1,7 @@
 /**
- * Kafka topics. The key of every message is the task id, so everything about one task keeps its order. A job keeps the
- * partition of its frames, so partitions of that topic can be added while jobs run; adding some to another topic moves
- * keys and breaks their order for what is on its way.
+ * Kafka topics. The key of every message is the task id, so everything about one task keeps its order; that of a rule
+ * is the subject. A job keeps the partition of its frames, so partitions of that topic can be added while jobs run;
+ * adding some to another topic moves keys and breaks their order for what is on its way.
  */
 export const topics = {
   /** Full snapshots of video tasks, from `submitting` on. */
@@ -14,17 +14,22 @@ export const topics = {
   frames: 'vision.frames.v1',
   /** Facts about jobs at work that no decision depends on, such as the state of a live source. */
   jobs: 'vision.jobs.v1',
+  /** Full snapshots of alarm rules, keyed by subject. */
+  rules: 'vision.rules.v1',
+  /** Full snapshots of alarms, as they open and close. */
+  alarms: 'vision.alarms.v1',
 } as const;
 
 /** The consumer groups of each service, with the topics that they read. */
 export const consumerGroups = {
   tasks: [{ group: 'tasks', topics: [topics.results, topics.images] }],
   quota: [{ group: 'quota', topics: [topics.tasks, topics.images] }],
-  notify: [{ group: 'notify', topics: [topics.tasks] }],
+  notify: [{ group: 'notify', topics: [topics.tasks, topics.alarms] }],
   results: [
     { group: 'results-frames', topics: [topics.frames] },
     { group: 'results-tasks', topics: [topics.tasks] },
     { group: 'results-jobs', topics: [topics.jobs] },
+    { group: 'results-rules', topics: [topics.rules] },
   ],
 } as const;
 

@@ -14,7 +14,7 @@ export const kafkaConfig = {
   TOPICS: topicsSetting
     .optional()
     .describe(
-      'Expected topic settings as JSON: partitions, replicationFactor, minInsyncReplicas and retentionMs of default, tasks, images, results, frames, jobs and deadLetters; `visionctl topics apply` applies them',
+      'Expected topic settings as JSON: partitions, replicationFactor, minInsyncReplicas and retentionMs of default, tasks, images, results, frames, jobs, rules, alarms and deadLetters; `visionctl topics apply` applies them',
     ),
   KAFKA_TLS: flag(false).describe('Use TLS for the brokers and verify their host names'),
   KAFKA_CA_FILE: certificateFile

@@ -18,6 +18,8 @@ const declaration = z
     results: form.optional(),
     frames: form.optional(),
     jobs: form.optional(),
+    rules: form.optional(),
+    alarms: form.optional(),
     deadLetters: form.optional(),
   })
   .superRefine((declared, context) => {

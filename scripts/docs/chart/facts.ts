@@ -29,9 +29,10 @@ const consumers: Record<string, Consumed[]> = {
     ...consumed('results-frames', 'frames'),
     ...consumed('results-tasks', 'tasks'),
     ...consumed('results-jobs', 'jobs'),
+    ...consumed('results-rules', 'rules'),
   ],
   quota: consumed('quota', 'tasks', 'images'),
-  notify: consumed('notify', 'tasks'),
+  notify: consumed('notify', 'tasks', 'alarms'),
 };
 
 /** Connections beside the pool: the session of the outbox relay (docs/operations.md, "Database connections"). */

@@ -65,6 +65,8 @@ export const overlays: Record<string, Schema> = {
     results: topic,
     frames: topic,
     jobs: topic,
+    rules: topic,
+    alarms: topic,
     deadLetters: topic,
   }),
   'kafka.manageTopics': { enum: ['apply', 'check', 'none'] },

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { trackedObject } from './detection.ts';
+import { taskStatus } from './task-events.ts';
+
+/** Limits of what an alarm shows. */
+export const ALARM_LIMITS = { objects: 10, tracks: 20 } as const;
+
+const time = z.int().meta({ format: 'int64' });
+
+/** Kind of the rule that raised an alarm. */
+export const alarmKind = z.enum(['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended']);
+
+/** Why an alarm was raised. */
+export const alarmEvidence = z
+  .object({
+    frame_id: z.string().optional().describe('Frame that raised the alarm, or the last one before it'),
+    frame_time_ms: time.optional().describe('Time of this frame'),
+    objects: z
+      .array(trackedObject)
+      .describe(`Objects of this frame that the rule counts, highest score first, at most ${ALARM_LIMITS.objects}`),
+    count: z.int().describe('Number of objects of this frame that the rule counts'),
+    held_ms: time.describe('Milliseconds for which the condition had held, without gaps'),
+    direction: z
+      .enum(['left_to_right', 'right_to_left'])
+      .optional()
+      .describe('Direction of a crossing, as seen from the first point of the line'),
+    status: taskStatus.optional().describe('Final status of the task; present for `task_ended`'),
+  })
+  .meta({ id: 'AlarmEvidence', description: 'Why an alarm was raised' });
+
+/** What an alarm says whether a rule raised it or would have raised it. */
+export const alarmFacts = {
+  kind: alarmKind,
+  opened_ms: time.describe('`frame_time_ms` at which the alarm opened'),
+  closed_ms: time.optional().describe('`frame_time_ms` at which it closed; absent while open'),
+  suppressed: z.int().describe('Episodes since the alarm before that `min_interval_ms` held back'),
+  evidence: alarmEvidence,
+  labels: z.array(z.string()).describe('Labels of the objects during the alarm'),
+  count_max: z.int().describe('Largest number of objects in one frame during the alarm'),
+  track_ids: z.array(z.string()).describe(`Tracks of the objects during the alarm, at most ${ALARM_LIMITS.tracks}`),
+};
+
+export type AlarmKind = z.infer<typeof alarmKind>;
+export type AlarmEvidence = z.infer<typeof alarmEvidence>;

@@ -102,6 +102,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
     },
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
+    liveRules: { stored: () => undefined, stop: () => Promise.resolve() },
   });
   let stored = 0;
   const { promise: all, resolve: done } = Promise.withResolvers<void>();

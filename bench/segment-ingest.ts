@@ -28,12 +28,13 @@ export function keeper(db: Knex): Keep {
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
   };
-  return (frames, writeSegments) =>
-    storeFrames(
+  return async (frames, writeSegments) => {
+    await storeFrames(
       { ...deps, settings: { ...testSettings, writeSegments: () => writeSegments } },
       frames.map((data) => ({ kind: 'frame', data })),
       (work) => inTransaction(db, work),
     );
+  };
 }
 
 /**

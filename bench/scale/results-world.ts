@@ -24,7 +24,7 @@ const PARTITIONS = 12;
 export async function createResultsWorld(): Promise<ResultsWorld> {
   process.env['TEST_KAFKA_BROKERS'] ??= process.env['KAFKA_BROKERS'];
   const database = await scratchDatabase(migrations, 2);
-  const names = [topics.frames, topics.tasks, topics.images, topics.results, topics.jobs];
+  const names = Object.values(topics);
   const kafka = await testKafka({ topics: names, partitions: PARTITIONS });
   let service: RunningProcess | undefined;
   return {

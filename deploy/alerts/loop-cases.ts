@@ -1,5 +1,5 @@
 import type { AlertCase } from './cases.ts';
-import { steady, together, values } from './series.ts';
+import { growing, steady, together, values } from './series.ts';
 
 const poisoned = (pod: string, tasks: string) =>
   values(`vision_loop_poisoned_tasks{service="results",loop="compaction",pod="${pod}"}`, tasks);
@@ -9,6 +9,19 @@ const loopOf = (loop: string, pod: string, { ages, pauses }: { ages: string; pau
   return together(
     values(`vision_loop_last_success_seconds${labels}`, ages),
     values(`vision_loop_pause_seconds${labels}`, pauses),
+  );
+};
+
+/** Alarms of live frames, a minute. */
+const alarmAges = ({ inTime, late }: { inTime: number; late: number }) => {
+  const buckets = (le: string, count: number) =>
+    growing(`vision_results_alarm_age_seconds_bucket{kind="object_present",le="${le}"}`, count, 70);
+  return together(
+    buckets('1', inTime),
+    buckets('10', inTime),
+    buckets('30', inTime + late),
+    buckets('+Inf', inTime + late),
+    growing('vision_results_alarm_age_seconds_count{kind="object_present"}', inTime + late, 70),
   );
 };
 
@@ -47,6 +60,17 @@ export const loopCases: Record<string, AlertCase> = {
       summary: 'Tracks and timelines are behind the stored frames by more than five minutes',
     },
     stays: { 'folds that wait for a minute': steady('vision_results_fold_lag_seconds', 60, 20) },
+  },
+  VisionAlarmsLate: {
+    atMinute: 60,
+    fires: {
+      when: alarmAges({ inTime: 0, late: 1 }),
+      summary: 'Alarms are stored over ten seconds after the frames that open them',
+    },
+    stays: {
+      'alarms that are stored at once': alarmAges({ inTime: 1, late: 0 }),
+      'one late alarm': values('vision_results_alarm_age_seconds_count{kind="object_present"}', '0x30 1x40'),
+    },
   },
   VisionSourceReportsMissing: {
     atMinute: 20,

@@ -1,6 +1,6 @@
 import { heatmap, lines, number, query, stack } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
-import { buckets, gauge, max, quantile, rate, sum } from './promql.ts';
+import { buckets, gauge, max, quantile, quantileOfRare, rate, sum } from './promql.ts';
 import { sources } from './video-sources.ts';
 
 const READABLE = 'vision_results_readable_age_seconds';
@@ -133,6 +133,18 @@ const flow: Section = {
       'Tracks behind the stored frames',
       'Below some seconds. Above five minutes for long: results needs more replicas, or the fold of tasks fails.',
       [query('longest wait', max('', 'vision_results_fold_lag_seconds'))],
+      { unit: 's' },
+    ),
+    lines(
+      'Alarms opened',
+      'By the kind of their rule. A burst of one kind is a rule that is too sensitive, or a camera that moves.',
+      [query('{{kind}}', sum('kind', rate('vision_results_alarms_total{change="opened"}')))],
+      { unit: 'cps' },
+    ),
+    lines(
+      'Capture to alarm',
+      'About as long as from capture to readable. Five seconds more: alarms wait for the fold.',
+      [query('p95', quantileOfRare(0.95, 'vision_results_alarm_age_seconds', ''))],
       { unit: 's' },
     ),
     lines(

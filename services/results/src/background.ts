@@ -14,6 +14,7 @@ import type { Relay } from '@vision/kafka/relay';
 import type { Config } from './config.ts';
 import { frameEvents, frameHandler } from './consumers/frames.ts';
 import { jobSubscriptions } from './consumers/jobs.ts';
+import { ruleSubscriptions } from './consumers/rules.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { ANY_FOLD_DUE } from './db/folds.ts';
 import { ANY_END_OVERDUE } from './db/ingests.ts';
@@ -27,7 +28,7 @@ import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
 import { verifySegments } from './use-cases/verify-segments.ts';
 
 export interface Background {
-  consumers: { frames: EventConsumer; tasks: EventConsumer; jobs: EventConsumer };
+  consumers: Record<'frames' | 'tasks' | 'jobs' | 'rules', EventConsumer>;
   /** Whether all consumers work; for the liveness check. */
   isAlive: () => boolean;
   start: () => void;
@@ -69,8 +70,9 @@ export function createBackground(
     concurrency: 4,
   });
   const consumer = { db: deps.db, kafka, onFatal };
-  const tasks = createConsumer({ ...consumer, groupId: 'results-tasks', subscriptions: subscriptions() });
+  const tasks = createConsumer({ ...consumer, groupId: 'results-tasks', subscriptions: subscriptions(deps) });
   const jobs = createConsumer({ ...consumer, groupId: 'results-jobs', subscriptions: jobSubscriptions() });
+  const rules = createConsumer({ ...consumer, groupId: 'results-rules', subscriptions: ruleSubscriptions(deps) });
   const retention = createPoller({
     name: 'retention',
     intervalMs: config.RETENTION_INTERVAL_MS,
@@ -89,15 +91,16 @@ export function createBackground(
     config,
   });
   return {
-    consumers: { frames, tasks, jobs },
-    isAlive: () => frames.isAlive() && tasks.isAlive() && jobs.isAlive(),
+    consumers: { frames, tasks, jobs, rules },
+    isAlive: () => [frames, tasks, jobs, rules].every((one) => one.isAlive()),
     start: () => {
-      for (const part of [relay, frames, tasks, jobs, retention, ...ends, auditor, ...compaction]) part.start();
+      for (const part of [relay, frames, tasks, jobs, rules, retention, ...ends, auditor, ...compaction]) part.start();
     },
     stop: async () => {
       const pollers = [retention, ...ends, auditor, ...compaction];
-      const consumers = [frames, tasks, jobs].map((consumer) => consumer.stop(10_000));
+      const consumers = [frames, tasks, jobs, rules].map((consumer) => consumer.stop(10_000));
       await Promise.all([...consumers, ...pollers.map((poller) => poller.stop())]);
+      await deps.liveRules.stop();
       await relay.stop();
       await producer.stop();
     },

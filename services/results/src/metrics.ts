@@ -1,3 +1,4 @@
+import { alarmKind } from '@vision/contracts/alarms';
 import { buckets } from '@vision/shared/telemetry/buckets';
 import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
 
@@ -54,6 +55,16 @@ export const metrics = {
     meaning:
       'Time since the longest waiting task was due to be folded into tracks and timeline, 0 when no task is due. ' +
       'Requests read the frames behind it themselves and take longer',
+  }),
+  alarms: counter('vision.results.alarms', {
+    unit: '{alarm}',
+    meaning: 'Alarms that rules opened, and those that closed',
+    labels: { kind: alarmKind.options, change: ['opened', 'closed'] },
+  }),
+  alarmAge: histogram('vision.results.alarm_age', {
+    meaning: 'From the capture of a frame to the commit that stores the alarm it opened; of live streams only',
+    labels: { kind: alarmKind.options },
+    buckets: buckets.lag,
   }),
   keepsRows: gauge('vision.results.keeps_rows', {
     meaning:

@@ -15,6 +15,7 @@ import { createOpenStreams } from '@vision/shared/http/open-streams';
 import { createServiceAccess } from '@vision/shared/http/service-access';
 import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
+import { createArrivals } from '@vision/kafka/arrivals';
 import { createKafka } from '@vision/kafka/kafka';
 import { kafkaCheck } from '@vision/kafka/kafka-check';
 import { kafkaConnection } from '@vision/kafka/kafka-config';
@@ -40,6 +41,8 @@ import { createStatus } from './status.ts';
 import { createFormChoice } from './use-cases/choose-form.ts';
 import type { FormChoice } from './use-cases/choose-form.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { createLiveRules } from './use-cases/judge-stored.ts';
+import { createRuleBook } from './use-cases/rule-book.ts';
 import { ownSegmentPrefix } from './use-cases/owned-segments.ts';
 import { createPartitionKeeper } from './use-cases/keep-partitions.ts';
 import { createTaskWatch } from './use-cases/watch-tasks.ts';
@@ -73,28 +76,34 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const foldBell = createBell();
-  const deps: Deps = {
+  const folding = {
     db,
-    logger,
-    signals,
-    ownPrefix: ownSegmentPrefix({ db }),
     loops,
-    taskOwners: createTaskOwners(tasks, images),
+    signals,
     partitions: createPartitionKeeper(db, config.RETENTION_DAYS),
+    store: createSegmentStore(storeOptionsOf(config)),
+    rules: createRuleBook(db),
+    arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames }),
+    wakeRelay: relay.wake,
+    settings: settingsOf(config, form),
+  };
+  const deps: Deps = {
+    ...folding,
+    logger,
+    liveRules: createLiveRules(folding),
+    ownPrefix: ownSegmentPrefix({ db }),
+    taskOwners: createTaskOwners(tasks, images),
     cursors: cursorCodec(config.CURSOR_KEYS),
     trackCursors: trackCursorCodec(config.CURSOR_KEYS),
     wakeFold: foldBell.ring,
     sourceCursors: cursorCodec(config.CURSOR_KEYS, 'vision source cursor v1'),
-    store: createSegmentStore(storeOptionsOf(config)),
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
     backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
     timelines: createGate({ concurrency: TIMELINES_AT_ONCE, leavesRoom: true }),
-    wakeRelay: relay.wake,
     producer,
     kafka,
     status: createStatus({ db, kafka, relay, tasks, images, loops }),
-    settings: settingsOf(config, form),
   };
   const background = createBackground(deps, config, { kafka, producer, relay, foldBell, onFatal });
 
@@ -145,7 +154,10 @@ const stopsOf = (config: Config, { deps, background, server, health }: Parts) =>
 
 const checksOf = (config: Config, db: Knex, form: FormChoice): StartCheck[] => [
   databaseCheck(db, databaseConnection(config), migrations),
-  kafkaCheck(config, { consumes: [topics.tasks, topics.frames, topics.jobs], publishes: [topics.results] }),
+  kafkaCheck(config, {
+    consumes: [topics.tasks, topics.frames, topics.jobs, topics.rules],
+    publishes: [topics.results, topics.alarms],
+  }),
   storeCheck(config, form),
 ];
 

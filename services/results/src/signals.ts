@@ -1,4 +1,5 @@
 import { createCounter, createGauge, createHistogram } from '@vision/shared/telemetry/instruments';
+import type { AlarmKind } from '@vision/contracts/alarms';
 import type { JobEndedData } from '@vision/contracts/frame-events';
 import type { Logger } from '@vision/shared/logger';
 import type { FrameConflict } from './domain/fold-events.ts';
@@ -21,6 +22,8 @@ export function createSignals(logger: Logger) {
   const waits = createCounter(metrics.waits);
   const blocked = createCounter(metrics.blocked);
   const foldLag = createGauge(metrics.foldLag);
+  const alarms = createCounter(metrics.alarms);
+  const alarmAge = createHistogram(metrics.alarmAge);
   return {
     ...segmentSignals(logger),
     framesStored: (frames: number) => {
@@ -52,6 +55,12 @@ export function createSignals(logger: Logger) {
     },
     /** Seconds that the longest waiting task has been due. */
     foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
+    /** An alarm opened; with the time of the live frame that opened it (Unix milliseconds). */
+    alarmOpened: (kind: AlarmKind, capturedMs: number | undefined) => {
+      alarms.add(1, { kind, change: 'opened' });
+      if (capturedMs !== undefined) alarmAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind });
+    },
+    alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');

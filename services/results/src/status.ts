@@ -26,7 +26,7 @@ export function createStatus({ db, kafka, relay, tasks, images, loops }: StatusP
     service: 'results',
     checks: {
       database: askDatabase(db, migrations),
-      kafka: askKafka(kafka, [topics.results, topics.frames, topics.tasks, topics.jobs]),
+      kafka: askKafka(kafka, [topics.results, topics.alarms, topics.frames, topics.tasks, topics.jobs, topics.rules]),
       tasks: askService(tasks),
       images: askService(images),
     },

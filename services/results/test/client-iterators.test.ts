@@ -19,7 +19,7 @@ let client: VisionClient;
 
 beforeAll(async () => {
   results = await startResults();
-  kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results, topics.jobs] });
+  kafka = await testKafka({ topics: Object.values(topics) });
   env = {
     ...settingsOfStore(results.s3),
     HOST: '127.0.0.1',

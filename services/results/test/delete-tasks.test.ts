@@ -20,12 +20,14 @@ import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { ownSegmentPrefix } from '../src/use-cases/owned-segments.ts';
 import { sweepSegmentObjects } from '../src/use-cases/sweep-segment-objects.ts';
 import {
+  foldParts,
   formsOf,
   framesOf,
   frame,
   logger,
   mark,
   newTaskId,
+  noRules,
   object,
   settingsOfStore,
   snapshot,
@@ -51,6 +53,7 @@ const deps = () => ({
   settings: { ...testSettings, youngMs: 0 },
   signals: createSignals(logger),
   store: createSegmentStore(results.s3),
+  ...foldParts(results.database.db),
 });
 
 const tables = [
@@ -158,7 +161,7 @@ test('the whole topic of frames again from offset 0 brings nothing of a deleted 
     groupId: 'frames-from-the-start',
     topic: topics.frames,
     definitions: [frameProduced, jobEnded],
-    handle: frameHandler({ ...deps(), wakeRelay: () => undefined }),
+    handle: frameHandler({ ...deps(), liveRules: noRules }),
     onFatal: (error) => logger.fatal(error),
   });
   again.start();

@@ -15,7 +15,7 @@ import { until } from '@vision/shared/testing/until';
 import { frameHandler } from '../src/consumers/frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
-import { frame, logger, mark, newTaskId, startResults, storedFrames, testSettings } from './support.ts';
+import { frame, logger, mark, newTaskId, noRules, startResults, storedFrames, testSettings } from './support.ts';
 import type { TestResults } from './support.ts';
 
 let results: TestResults;
@@ -175,6 +175,7 @@ test('the whole topic again from offset 0 changes nothing', async () => {
       settings: testSettings,
       signals: createSignals(logger),
       wakeRelay: () => undefined,
+      liveRules: noRules,
     }),
     onFatal: (error) => logger.fatal(error),
   });

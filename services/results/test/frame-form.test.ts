@@ -9,6 +9,7 @@ import { readFrameForm } from '../src/db/frame-form.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { folds } from '../src/db/migrations/0016-folds.ts';
 import { deletedTasks } from '../src/db/migrations/0017-deleted-tasks.ts';
+import { alarmRules } from '../src/db/migrations/0018-alarm-rules.ts';
 import { unmatchedFrames } from '../src/db/migrations/0013-unmatched-frames.ts';
 import { createSignals } from '../src/signals.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
@@ -122,6 +123,7 @@ test('a database that has segments already goes on with them', async () => {
   await unmatchedFrames.up(database.db);
   await folds.up(database.db);
   await deletedTasks.up(database.db);
+  await alarmRules.up(database.db);
   const deps = {
     partitions: createPartitionKeeper(database.db, 90),
     settings: testSettings,

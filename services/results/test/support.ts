@@ -27,6 +27,7 @@ import { openBody } from '../src/domain/segments/segment.ts';
 import { toStored } from '../src/domain/stored-objects.ts';
 import { createService } from '../src/service.ts';
 import type { ResultsService } from '../src/service.ts';
+import { createRuleBook } from '../src/use-cases/rule-book.ts';
 
 export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL'] ?? 'silent');
 
@@ -40,6 +41,16 @@ export const testSettings = {
   writeSegments: () => true,
   youngMs: 600_000,
 };
+
+/** For tests that store frames without following alarm rules. */
+export const noRules = { stored: () => undefined, stop: () => Promise.resolve() };
+
+/** What a fold needs beside its stores, when nothing runs that it could wake. */
+export const foldParts = (db: Knex) => ({
+  arrivals: { completeUntil: () => Promise.resolve(undefined) },
+  rules: createRuleBook(db),
+  wakeRelay: () => undefined,
+});
 
 /** A frame as it is stored, in whatever form; undefined objects are in the object store. */
 export interface StoredForTest {
@@ -220,7 +231,7 @@ export const settingsOfStore = ({ endpoint, region, bucket, accessKey, secretKey
 /** The service as it is deployed, on topics, ports and, unless one is lent, a database of its own. */
 export async function startResults(settings: Record<string, string> = {}, lent?: TestDatabase): Promise<TestResults> {
   const database = lent ?? (await testResults());
-  const kafka = await testKafka({ topics: [topics.tasks, topics.frames, topics.results, topics.jobs] });
+  const kafka = await testKafka({ topics: Object.values(topics) });
   const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
   const s3 = await testS3();
   const config = readConfig({

@@ -11,6 +11,7 @@ import { foldTask } from '../src/use-cases/fold-task.ts';
 import { createPartitionKeeper } from '../src/use-cases/keep-partitions.ts';
 import { storeSource } from '../src/use-cases/store-source.ts';
 import {
+  foldParts,
   formsOf,
   frame,
   logger,
@@ -21,6 +22,7 @@ import {
   startResults,
   taskIdAt,
   testResults,
+  testSettings,
 } from './support.ts';
 import type { TestResults } from './support.ts';
 
@@ -73,7 +75,14 @@ const newTask = async (facts: Parameters<typeof snapshot>[2] = {}, taskId = newT
 /** Folds everything that is stored, as the background does five seconds after frames were stored. */
 const fold = (taskId: string) =>
   foldTask(
-    { db: database.db, partitions: createPartitionKeeper(database.db, 90), signals: createSignals(logger), store },
+    {
+      db: database.db,
+      partitions: createPartitionKeeper(database.db, 90),
+      settings: testSettings,
+      signals: createSignals(logger),
+      store,
+      ...foldParts(database.db),
+    },
     taskId,
   );
 

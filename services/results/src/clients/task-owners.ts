@@ -33,7 +33,9 @@ export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): T
   };
 }
 
-const videoTask = ({ kind, ...task }: InternalTask): TaskView => (kind === 'image' ? task : { ...task, kind });
+// Only an event tells the caller's own name for it; the scene comes along with that.
+const videoTask = ({ kind, scene_code: _scene, ...task }: InternalTask): TaskView =>
+  kind === 'image' ? task : { ...task, kind };
 
 async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

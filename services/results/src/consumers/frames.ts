@@ -8,12 +8,13 @@ import { storeFrames } from '../use-cases/store-frames.ts';
 
 export const frameEvents = [frameProduced, jobEnded];
 
-type FrameDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
+type FrameDeps = Pick<Deps, 'liveRules' | 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 export const frameHandler =
   (deps: FrameDeps) =>
-  (events: ReceivedEvent<unknown>[], { transaction }: Pick<BatchMeta, 'transaction'>) =>
-    storeFrames(deps, events.flatMap(toMessage), transaction);
+  async (events: ReceivedEvent<unknown>[], { transaction }: Pick<BatchMeta, 'transaction'>) => {
+    for (const frames of await storeFrames(deps, events.flatMap(toMessage), transaction)) deps.liveRules.stored(frames);
+  };
 
 function toMessage(event: ReceivedEvent<unknown>): FrameMessage[] {
   if (isEvent(frameProduced, event)) return [{ kind: 'frame', data: event.data }];

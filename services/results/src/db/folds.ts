@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Progress } from '../domain/cursor.ts';
-import type { FrameState } from '../domain/task-view.ts';
+import type { FrameState, JudgedView } from '../domain/task-view.ts';
 import { isDeleted } from './deleted-tasks.ts';
 import { deleteHours } from './timeline-hours.ts';
 import { deleteTracks } from './tracks.ts';
@@ -11,6 +11,8 @@ export interface StoredFold extends Progress {
   revision: number;
   /** `encodeState` wrote it. */
   state: Buffer;
+  /** `encodeJudging` wrote it; null when no rule was judged. */
+  rules: Buffer | null;
 }
 
 /** Tasks that are due, in SQL that an index answers. */
@@ -33,17 +35,39 @@ export async function requestFold(db: Knex, taskId: string): Promise<void> {
     .update({ fold_at: db.raw('now()') });
 }
 
-/** Plans the next fold of a task: `ms` from now while frames are behind this position, else when frames are stored. */
+export interface FoldPlan {
+  /** Frames behind this position are folded `ms` from now. */
+  position: number;
+  ms: number;
+  /** Without such frames the task is folded again after this time; undefined: when frames are stored. */
+  againMs?: number | undefined;
+  /** The rules of the task that were judged, instead of what stood there. */
+  ruleSet?: { before: number | null; after: number | null } | undefined;
+}
+
+/** Plans the next fold of a task: at once when its rules have changed since they were looked up. */
 export async function planFold(
   tx: Knex.Transaction,
   taskId: string,
-  { position, ms }: { position: number; ms: number },
+  { position, ms, againMs, ruleSet }: FoldPlan,
 ): Promise<void> {
   await tx.raw(
     `update ingests
-        set fold_at = case when position > :position then now() + make_interval(secs => :seconds) end
+        set fold_at = case when :isJudged and rule_set is distinct from :before::bigint then now()
+                           when position > :position then now() + make_interval(secs => :seconds)
+                           else now() + make_interval(secs => :again::double precision) end,
+            rule_set = case when :isJudged and rule_set is not distinct from :before::bigint then :after::bigint
+                            else rule_set end
       where task_id = :taskId`,
-    { taskId, position, seconds: ms / 1000 },
+    {
+      taskId,
+      position,
+      seconds: ms / 1000,
+      again: againMs === undefined ? null : againMs / 1000,
+      isJudged: ruleSet !== undefined,
+      before: ruleSet?.before ?? null,
+      after: ruleSet?.after ?? null,
+    },
   );
 }
 
@@ -53,32 +77,58 @@ export interface FoldProgress {
   fold: StoredFold | undefined;
   /** Rate at which its source is sampled; null when the backend does not report it. */
   sampleFps: number | null;
+  /** `ingests.rule_set`. */
+  ruleSet: number | null;
+  /** The task, once an event of it has arrived. */
+  task: JudgedView | undefined;
+  /** Unix milliseconds, by the database. */
+  nowMs: number;
 }
 
-interface FoldProgressRow extends FrameState, Progress {
+interface FoldProgressRow extends FrameState, Progress, Omit<JudgedView, 'subject'> {
   revision: number | null;
   state: Buffer;
+  rules: Buffer | null;
   foldPosition: number;
   sampleFps: number | null;
+  ruleSet: number | null;
+  subject: string | null;
+  nowMs: number;
 }
 
 /** Reads how far a task is stored and folded. */
 export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> {
   const { rows } = await db.raw<{ rows: [FoldProgressRow | undefined] }>(
-    `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed,
-            f.seq, f.position as "foldPosition", f.revision, f.state,
-            (s.snapshot ->> 'sample_fps')::double precision as "sampleFps"
+    `select i.position, i.late_position, i.late_listed = i.late_position as is_late_listed, i.rule_set as "ruleSet",
+            f.seq, f.position as "foldPosition", f.revision, f.state, f.rules,
+            (s.snapshot ->> 'sample_fps')::double precision as "sampleFps",
+            v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
+            v.client_ref as "clientRef", (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
+            extract(epoch from vision_now() - v.ended_at)::double precision * 1000 as "endedForMs",
+            i.end_status is not null or i.attempt < 0 as "hasAllFrames",
+            (extract(epoch from now()) * 1000)::bigint as "nowMs"
        from ingests as i left join folds as f on f.task_id = i.task_id left join sources as s on s.task_id = i.task_id
+       left join task_views as v on v.task_id = i.task_id
       where i.task_id = ?`,
     [taskId],
   );
   const [row] = rows;
-  if (!row)
-    return { stored: { position: 0, late_position: 0, is_late_listed: true }, fold: undefined, sampleFps: null };
-  const { seq, foldPosition, revision, state, sampleFps, ...stored } = row;
-  const fold = revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state };
-  return { stored, fold, sampleFps };
+  if (!row) return unknownTask;
+  const { seq, foldPosition, revision, state, rules, subject, ...facts } = row;
+  const fold =
+    revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state, rules };
+  const task = subject === null ? undefined : { ...facts, subject };
+  return { stored: facts, fold, sampleFps: facts.sampleFps, ruleSet: facts.ruleSet, task, nowMs: facts.nowMs };
 }
+
+const unknownTask: FoldProgress = {
+  stored: { position: 0, late_position: 0, is_late_listed: true },
+  fold: undefined,
+  sampleFps: null,
+  ruleSet: null,
+  task: undefined,
+  nowMs: 0,
+};
 
 /** The revision of a fold; 0 before the first one. */
 export async function revisionOfFold(db: Knex, taskId: string): Promise<number> {
@@ -105,9 +155,9 @@ export async function lockFold(tx: Knex.Transaction, taskId: string, revision: n
 export async function saveFold(
   tx: Knex.Transaction,
   taskId: string,
-  { seq, position, revision, state }: StoredFold,
+  { seq, position, revision, state, rules }: StoredFold,
 ): Promise<void> {
-  await tx('folds').where({ task_id: taskId }).update({ seq, position, revision, state });
+  await tx('folds').where({ task_id: taskId }).update({ seq, position, revision, state, rules });
 }
 
 /** Removes everything that was made of the frames of one task. */

@@ -21,6 +21,8 @@ const COLUMNS: (keyof Ingest)[] = [
 export interface LockedIngest extends Ingest {
   /** The owner deleted the task then: nothing of it is stored any more. */
   deleted_at: Date | null;
+  /** The alarm rules of the task: 0 none, above it a hash of them; null or below: they have to be looked up. */
+  rule_set: number | null;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Prom
     .whereIn('task_id', ordered)
     .orderBy('task_id')
     .forUpdate()
-    .select<LockedIngest[]>(...COLUMNS, 'deleted_at');
+    .select<LockedIngest[]>(...COLUMNS, 'deleted_at', 'rule_set');
   return new Map(rows.map((row) => [row.task_id, row]));
 }
 

@@ -2,32 +2,37 @@ import type { Knex } from 'knex';
 import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
 
 /**
- * Keeps the newest version, whatever order they arrive in. Views of earlier releases get the kind that they lack.
- * A deleted task gets none.
+ * Keeps the newest version, whatever order they arrive in. Views of earlier releases get what they lack.
+ * A deleted task gets none. Returns whether anything has changed.
  */
-export async function saveTaskView(db: Knex, view: TaskView): Promise<void> {
-  await db.raw(
+export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
     `insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
-             result_expires_at, kind, reason)
+             result_expires_at, kind, reason, scene_code, client_ref)
      select :task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
-            :result_expires_at, :kind, :reason
+            :result_expires_at, :kind, :reason, :scene_code, :client_ref
       where not exists (select from ingests where task_id = :task_id and deleted_at is not null)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
             lower_bound = excluded.lower_bound, default_min_score = excluded.default_min_score,
             ended_at = excluded.ended_at, frames_published = excluded.frames_published,
             result_expires_at = excluded.result_expires_at, kind = coalesce(excluded.kind, known.kind),
-            reason = excluded.reason
-      where known.version < excluded.version or (known.version = excluded.version and known.kind is null)`,
+            reason = excluded.reason, scene_code = coalesce(excluded.scene_code, known.scene_code),
+            client_ref = coalesce(excluded.client_ref, known.client_ref)
+      where known.version < excluded.version
+         or (known.version = excluded.version and (known.kind is null or known.scene_code is null))`,
     {
       ...view,
       ended_at: view.ended_at ?? null,
       frames_published: view.frames_published ?? null,
       kind: view.kind ?? null,
       reason: view.reason ?? null,
+      scene_code: view.scene_code ?? null,
+      client_ref: view.client_ref ?? null,
     },
   );
+  return rowCount > 0;
 }
 
 const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,

@@ -15,6 +15,9 @@ export interface TaskView {
   kind?: 'stream' | 'upload' | undefined;
   /** Why it failed or was refunded. */
   reason?: string | undefined;
+  /** Absent when the view comes from no event. */
+  scene_code?: string | undefined;
+  client_ref?: string | undefined;
 }
 
 /** A task that a reader asks for, together with how far its frames are stored. */
@@ -31,6 +34,22 @@ export interface ReadableTask {
   status: TaskStatus;
   /** The task has ended and its end mark is in force: no frame follows. */
   is_complete: boolean;
+}
+
+/** What judging alarm rules needs to know of a task. */
+export interface JudgedView {
+  subject: string;
+  /** Null when an earlier release stored the task. */
+  kind: 'stream' | 'upload' | null;
+  status: TaskStatus;
+  defaultMinScore: number;
+  sceneCode: string | null;
+  clientRef: string | null;
+  /** Unix milliseconds of its end, and the time since; null while it runs. */
+  endedMs: number | null;
+  endedForMs: number | null;
+  /** Its end mark is in force, or no frame of it ever came. */
+  hasAllFrames: boolean;
 }
 
 /** How far the frames of a task are stored. */

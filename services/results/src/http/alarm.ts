@@ -1,36 +1,15 @@
 import { z } from 'zod';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
-import { trackedObject } from '@vision/contracts/detection';
-import { taskStatus } from '@vision/contracts/task-events';
-import type { Alarm, SeenObject } from '../domain/fold/rules/state.ts';
-
-const time = z.int().meta({ format: 'int64' });
-
-const evidence = z
-  .object({
-    frame_id: z.string().optional().describe('Frame that raised the alarm, or the last one before it'),
-    frame_time_ms: time.optional().describe('Time of this frame'),
-    objects: z
-      .array(trackedObject)
-      .describe('Objects of this frame that the rule counts, highest score first, at most 10'),
-    count: z.int().describe('Number of objects of this frame that the rule counts'),
-    held_ms: time.describe('Milliseconds for which the condition had held, without gaps'),
-    direction: z
-      .enum(['left_to_right', 'right_to_left'])
-      .optional()
-      .describe('Direction of a crossing, as seen from the first point of the line'),
-    status: taskStatus.optional().describe('Final status of the task; present for `task_ended`'),
-  })
-  .meta({ id: 'AlarmEvidence', description: 'Why an alarm was raised' });
+import { alarmFacts } from '@vision/contracts/alarms';
+import type { Alarm } from '../domain/fold/rules/state.ts';
+import { factsOf } from '../domain/alarm-snapshot.ts';
 
 /** An alarm that a rule would have raised. */
 export const backtestAlarm = z
   .object({
     alarm_id: z.string().describe('Identifier; the same rule raises the same alarms again'),
-    kind: z.enum(['object_present', 'object_absent', 'line_crossed', 'source_down', 'task_ended']),
     state: z.enum(['open', 'closed']).describe('State at `judged_to_ms`'),
-    opened_ms: time.describe('`frame_time_ms` at which the alarm opened'),
-    closed_ms: time.optional().describe('`frame_time_ms` at which it closed; absent while open'),
+    ...alarmFacts,
     closed_by: z
       .enum(['cleared', 'gap', 'schedule', 'task_end'])
       .optional()
@@ -38,11 +17,6 @@ export const backtestAlarm = z
         '`cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. ' +
           '`task_end`: the task ended. Absent while open',
       ),
-    suppressed: z.int().describe('Episodes since the alarm before that `min_interval_ms` held back'),
-    evidence,
-    labels: z.array(z.string()).describe('Labels of the objects during the alarm'),
-    count_max: z.int().describe('Largest number of objects in one frame during the alarm'),
-    track_ids: z.array(z.string()).describe('Tracks of the objects during the alarm, at most 20'),
   })
   .meta({ id: 'BacktestAlarm', description: 'Alarm that a rule would have raised' });
 
@@ -75,32 +49,11 @@ export const exampleAlarm: z.infer<typeof backtestAlarm> = {
 
 /** An alarm in the form of the API. */
 export function alarmBody(taskId: string, kind: RuleWhen['kind'], alarm: Alarm): z.infer<typeof backtestAlarm> {
-  const { frame, objects, count, heldMs, direction, status } = alarm.evidence;
+  const { closedBy } = alarm;
   return {
     alarm_id: alarm.alarmId,
-    kind,
     state: alarm.closedMs === undefined ? 'open' : 'closed',
-    opened_ms: alarm.openedMs,
-    closed_ms: alarm.closedMs,
-    closed_by: alarm.closedBy,
-    suppressed: alarm.suppressed,
-    evidence: {
-      ...(frame ? { frame_id: `${taskId}-${frame.seq}`, frame_time_ms: frame.timeMs } : {}),
-      objects: objects.map(objectBody),
-      count,
-      held_ms: heldMs,
-      direction,
-      status,
-    },
-    labels: alarm.labels,
-    count_max: alarm.countMax,
-    track_ids: alarm.trackIds,
+    ...factsOf(taskId, kind, alarm),
+    closed_by: closedBy === 'rule' ? undefined : closedBy,
   };
 }
-
-const objectBody = ({ label, trackId, score, cx, cy, width, height }: SeenObject): z.infer<typeof trackedObject> => ({
-  label,
-  score: score / 1e6,
-  bbox: { format: 'cxcywh_normalized', cx, cy, width, height },
-  track_id: trackId,
-});

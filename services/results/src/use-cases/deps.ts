@@ -4,6 +4,7 @@ import type { TaskLoops } from '@vision/shared/async/task-loops';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { Logger } from '@vision/shared/logger';
 import type { KafkaClient } from '@vision/kafka/kafka';
+import type { Arrivals } from '@vision/kafka/arrivals';
 import type { EventProducer } from '@vision/kafka/producer';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { SegmentStore } from '../clients/segment-store.ts';
@@ -12,6 +13,8 @@ import type { CursorCodec } from '../domain/cursor.ts';
 import type { TrackCursorCodec } from '../domain/track-cursor.ts';
 import type { Signals } from '../signals.ts';
 import type { PartitionKeeper } from './keep-partitions.ts';
+import type { LiveRules } from './live-rules.ts';
+import type { RuleBook } from './rule-book.ts';
 import type { TaskWatch } from './watch-tasks.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
@@ -32,6 +35,12 @@ export interface Deps {
   trackCursors: TrackCursorCodec;
   /** Tasks were made due: they are folded at once. */
   wakeFold: () => void;
+  /** The alarm rules of tasks. */
+  rules: RuleBook;
+  /** Folds tasks as soon as stored frames open or close an alarm. */
+  liveRules: LiveRules;
+  /** Up to when every published frame is stored. */
+  arrivals: Arrivals;
   /** Wakes readers that follow tasks. */
   watch: TaskWatch;
   streams: OpenStreams;

@@ -1,4 +1,5 @@
 import type { Progress } from '../domain/cursor.ts';
+import type { Judging } from '../domain/fold/judging.ts';
 import { foldFrames } from '../domain/fold/state.ts';
 import type { FoldedFrame, FoldState } from '../domain/fold/state.ts';
 import type { SegmentBody } from '../domain/segments/column-body.ts';
@@ -26,19 +27,23 @@ interface FoldRequest {
   pace: Pace;
   from: Progress;
   pages: number;
+  /** The alarm rules of the task, which see the same frames. */
+  judging?: Judging | undefined;
 }
 
 /** Adds the frames behind `from` to the state, in place, `pages` pages of them at most. */
 export async function foldPages(
   deps: OpenDeps,
   taskId: string,
-  { task, state, pace, from, pages }: FoldRequest,
+  { task, state, pace, from, pages, judging }: FoldRequest,
 ): Promise<FoldedPages> {
   let progress = from;
   let frames = 0;
   for (let left = pages; left > 0; left -= 1) {
     const page = await readPage(deps, taskId, { task, from: progress, limit: PAGE });
-    foldFrames(state, await openFrames(deps, page.frames), pace);
+    const opened = await openFrames(deps, page.frames);
+    foldFrames(state, opened, pace);
+    judging?.add(opened);
     frames += page.frames.length;
     progress = page.progress;
     if (!page.hasMore) return { progress, hasMore: false, frames };

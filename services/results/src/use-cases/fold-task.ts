@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
+import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, lockFold, planFold, saveFold } from '../db/folds.ts';
+import type { FoldPlan, FoldProgress } from '../db/folds.ts';
 import { FOLD_AFTER_MS } from '../db/ingests.ts';
 import { findHours, saveHours } from '../db/timeline-hours.ts';
 import { saveTracks, tracksOfIds } from '../db/tracks.ts';
@@ -8,16 +10,25 @@ import { nothingRead } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
 import { decodeState, encodeState } from '../domain/fold/codec.ts';
 import { countTrack, mergeHour, takeDueMinutes } from '../domain/fold/hours.ts';
+import { encodeJudging } from '../domain/fold/judging.ts';
 import { copyOf } from '../domain/fold/minutes.ts';
 import { paceOf } from '../domain/fold/pace.ts';
 import { emptyState } from '../domain/fold/state.ts';
+import type { AlarmChange } from '../domain/fold/rules/state.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import { mergeTracks } from '../domain/fold/tracks.ts';
 import { dayOfTask } from '../domain/task-day.ts';
+import { announceAlarms } from './announce-alarms.ts';
 import type { Deps } from './deps.ts';
 import { foldPages } from './fold-pages.ts';
+import { judgeRest } from './judge-rest.ts';
+import { openJudging } from './open-judging.ts';
+import type { OpenJudging } from './open-judging.ts';
 
-export type FoldDeps = Pick<Deps, 'db' | 'partitions' | 'signals' | 'store'>;
+export type FoldDeps = Pick<
+  Deps,
+  'arrivals' | 'db' | 'partitions' | 'rules' | 'settings' | 'signals' | 'store' | 'wakeRelay'
+>;
 
 /** Pages of frames in one transaction. */
 const PAGES = 4;
@@ -25,19 +36,32 @@ const PAGES = 4;
 const ROUNDS = 10;
 
 /**
- * Folds the frames of a task that are not folded yet into tracks and hours. What is made of them is stored in one
- * transaction with the progress, under the condition that no other process folded the task meanwhile: so each frame
- * counts once, whatever is repeated or interrupted.
+ * Folds the frames of a task that are not folded yet into tracks and hours, and judges its alarm rules on them. What is
+ * made of them, alarms included, is stored in one transaction with the progress, under the condition that no other
+ * process folded the task meanwhile: so each frame counts once, whatever is repeated or interrupted.
  */
-export async function foldTask(deps: FoldDeps, taskId: string): Promise<void> {
+export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutcome> {
   const day = dayOfTask(taskId);
   if (day === undefined) throw new Error(`${taskId} is no id of this system`);
   if ((await deps.partitions.ensure([day])).has(day)) {
     await inTransaction(deps.db, (tx) => planFold(tx, taskId, { position: Number.MAX_SAFE_INTEGER, ms: 0 }));
-    return;
+    return { isSaved: true, open: undefined, position: 0 };
   }
-  for (let round = 0; round < ROUNDS; round += 1) if (!(await foldSome(deps, { day, taskId }))) return;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { hasMore, ...outcome } = await foldSome(deps, { day, taskId });
+    if (!hasMore) return outcome;
+  }
   await inTransaction(deps.db, (tx) => planFold(tx, taskId, { position: -1, ms: 0 }));
+  return { isSaved: true, open: undefined, position: 0 };
+}
+
+/** What became of a fold. */
+export interface FoldOutcome {
+  /** False when another process folded the task at the same time. */
+  isSaved: boolean;
+  /** The rules of the task as of the frames up to the position. */
+  open: OpenJudging | undefined;
+  position: number;
 }
 
 interface TaskOfDay {
@@ -45,36 +69,72 @@ interface TaskOfDay {
   taskId: string;
 }
 
-/** Returns whether frames are left that were stored before. */
-async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<boolean> {
+/** `hasMore`: frames are left that were stored before. */
+async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<FoldOutcome & { hasMore: boolean }> {
   const { db } = deps;
-  const { stored, fold, sampleFps } = await findFold(db, taskId);
+  const found = await findFold(db, taskId);
+  const { stored, fold, nowMs } = found;
   const state = fold ? decodeState(fold.state) : emptyState();
-  const { progress, hasMore } = await foldPages(deps, taskId, {
-    task: stored,
-    state,
-    pace: paceOf(sampleFps),
-    from: fold ?? nothingRead,
-    pages: PAGES,
-  });
+  const pace = paceOf(found.sampleFps);
+  const open = await openJudging(deps, taskId, { found, state, pace });
+  const judging = open?.judging;
+  const from = fold ?? nothingRead;
+  const read = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES, judging });
+  const againMs = open && !read.hasMore ? await judgeRest(deps, { ...open, nowMs }) : undefined;
+  const plan = read.hasMore ? undefined : planOf(found, open, againMs);
+  const isMoved = read.progress.position > from.position || read.progress.seq > from.seq || judging?.hasChanged;
   const revision = fold?.revision ?? 0;
   const isSaved = await inTransaction(db, async (tx) => {
-    if (!(await lockFold(tx, taskId, revision))) return false;
-    await store(tx, { day, taskId }, { state, progress, revision: revision + 1 });
-    if (!hasMore) await planFold(tx, taskId, { position: stored.position, ms: FOLD_AFTER_MS });
+    if (isMoved) {
+      if (!(await lockFold(tx, taskId, revision))) return false;
+      await store(tx, { day, taskId }, { state, progress: read.progress, revision: revision + 1, open, nowMs });
+    }
+    if (plan) await planFold(tx, taskId, plan);
     return true;
   });
-  return isSaved && hasMore;
+  if (isSaved) announce(deps, open);
+  return { isSaved, open, position: stored.position, hasMore: isSaved && read.hasMore };
+}
+
+/** A task that is known and has no rules is not asked for them again until they change. */
+const planOf = (
+  { stored, task, ruleSet }: FoldProgress,
+  open: OpenJudging | undefined,
+  againMs?: number,
+): FoldPlan => ({
+  position: stored.position,
+  ms: FOLD_AFTER_MS,
+  againMs,
+  ruleSet: { before: ruleSet, after: open?.ruleSet ?? (task ? 0 : ruleSet) },
+});
+
+function announce({ signals, wakeRelay }: Pick<Deps, 'signals' | 'wakeRelay'>, open: OpenJudging | undefined): void {
+  if (!open || open.judging.changes.length === 0) return;
+  crashPoint('results.alarms_stored');
+  for (const { kind, alarm } of open.judging.changes) {
+    if (alarm.closedMs !== undefined) signals.alarmClosed(kind);
+    else signals.alarmOpened(kind, capturedMsOf(open, alarm));
+  }
+  wakeRelay();
+}
+
+/** When the frame was captured that opened an alarm; undefined when none did, or its time is no time of day. */
+function capturedMsOf({ task }: OpenJudging, { openedMs, evidence }: AlarmChange): number | undefined {
+  const isByFrame = task.kind === 'stream' && evidence.frame?.timeMs === openedMs;
+  return isByFrame ? openedMs : undefined;
 }
 
 interface NewFold {
   state: FoldState;
   progress: Progress;
   revision: number;
+  open: OpenJudging | undefined;
+  nowMs: number;
 }
 
 /** Rows of tracks that have ended and of hours, then the state that is left. A repeat begins with the same state. */
-async function store(tx: Knex.Transaction, task: TaskOfDay, { state, progress, revision }: NewFold): Promise<void> {
+async function store(tx: Knex.Transaction, task: TaskOfDay, fold: NewFold): Promise<void> {
+  const { state, progress, revision, open, nowMs } = fold;
   const rest: FoldState = { ...state, minutes: copyOf(state.minutes), ended: new Map() };
   const known = new Map((await tracksOfIds(tx, task, [...state.ended.keys()])).map((track) => [track.trackId, track]));
   const tracks = [...state.ended.values()].map((part) => {
@@ -91,5 +151,7 @@ async function store(tx: Knex.Transaction, task: TaskOfDay, { state, progress, r
     task,
     [...due].map(([hourMs, more]) => mergeHour(hourMs, hours.get(hourMs), more)),
   );
-  await saveFold(tx, task.taskId, { ...progress, revision, state: encodeState(rest) });
+  if (open) await announceAlarms(tx, task.taskId, { ...open, nowMs });
+  const rules = open ? encodeJudging(open.judging.state()) : null;
+  await saveFold(tx, task.taskId, { ...progress, revision, state: encodeState(rest), rules });
 }

@@ -1,8 +1,12 @@
+import type { Knex } from 'knex';
+import { judgeTask } from '../db/alarm-rules.ts';
 import { saveTaskView } from '../db/task-views.ts';
 import type { TaskView } from '../domain/task-view.ts';
-import type { Deps } from './deps.ts';
 
-/** Keeps what readers need to know of a task. The newest version wins, so order and repeats do not matter. */
-export async function learnTask({ db }: Pick<Deps, 'db'>, task: TaskView): Promise<void> {
-  await saveTaskView(db, task);
+/**
+ * Keeps what readers and alarm rules need to know of a task. The newest version wins, so order and repeats do not
+ * matter. Returns whether the task is to be folded now.
+ */
+export async function learnTask(tx: Knex.Transaction, task: TaskView): Promise<boolean> {
+  return (await saveTaskView(tx, task)) && (await judgeTask(tx, task.task_id));
 }

@@ -1,3 +1,4 @@
+import { deleteDeletedRules } from '../db/alarm-rules.ts';
 import { deleteFoldsBelow } from '../db/folds.ts';
 import {
   deleteExpiredViews,
@@ -23,6 +24,8 @@ interface Removed {
 }
 
 const BATCH = 5_000;
+/** An older version of a deleted rule can come for as long as dead letters are kept. */
+const DELETED_RULE_DAYS = 60;
 
 /**
  * Makes the partitions ahead and removes what has expired. Every step may be repeated and cut off at any point. Between
@@ -48,6 +51,7 @@ export async function runRetention(
   await inBatches(() => deleteFoldsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteSourcesBelow(db, firstKept, BATCH));
+  await inBatches(() => deleteDeletedRules(db, { days: DELETED_RULE_DAYS, batch: BATCH }));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
   signals.retentionRan(removed);
   const days = await partitionDays(db, 'segments');

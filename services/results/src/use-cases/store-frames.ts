@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { EffectTransaction } from '@vision/kafka/progress';
 import { listLateFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
+import type { LockedIngest } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import { afterStoring, framesWith, mayBeInSegments, planStoring } from '../domain/plan-storing.ts';
 import type { AfterStoring, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
@@ -9,6 +10,7 @@ import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
 import { appendFrames, settleDoubtful } from './append-frames.ts';
 import type { Deps } from './deps.ts';
+import type { StoredFrames } from './live-rules.ts';
 
 type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
@@ -24,15 +26,17 @@ type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>
  *
  * An end mark comes into force, and is announced, in the transaction that stores the last frame that it speaks of. The
  * messages of a task share a partition and keep their order, so usually that is at once; else the mark waits.
+ *
+ * Returns what was stored of each task.
  */
 export async function storeFrames(
   deps: StoreDeps,
   messages: FrameMessage[],
   transaction: EffectTransaction,
-): Promise<void> {
+): Promise<StoredFrames[]> {
   const { byTask, expired } = await groupByTask(deps, messages);
   deps.signals.framesIgnored('expired', expired);
-  if (byTask.size === 0) return;
+  if (byTask.size === 0) return [];
   const { stored, deleted } = await transaction((tx) => store(tx, byTask, deps.settings));
   deps.signals.framesIgnored('deleted', deleted);
   if (stored.some(({ end }) => end)) deps.wakeRelay();
@@ -44,6 +48,13 @@ export async function storeFrames(
     if (end) deps.signals.resultsCompleted(ingest.task_id, ingest.stored);
     else if (ingest.pending_end) deps.signals.endWaits(ingest.task_id, ingest.pending_end, ingest.attempt_stored);
   }
+  return stored.map(({ before, plan, ingest }) => ({
+    taskId: ingest.task_id,
+    ruleSet: before.rule_set,
+    from: before.position,
+    to: ingest.position,
+    frames: plan.newFrames,
+  }));
 }
 
 interface TaskMessages {
@@ -76,6 +87,7 @@ async function groupByTask({ partitions }: Pick<Deps, 'partitions'>, messages: F
 }
 
 interface Stored extends AfterStoring {
+  before: LockedIngest;
   plan: StoringPlan;
   /** Frames that were not there before. */
   readable: FrameRow[];
@@ -88,13 +100,14 @@ async function store(
 ): Promise<{ stored: Stored[]; deleted: number }> {
   const ingests = await lockIngests(tx, [...byTask.keys()]);
   let deleted = 0;
-  const plans = [...byTask].flatMap(([taskId, { day, messages }]) => {
+  const planned = [...byTask].flatMap(([taskId, { day, messages }]) => {
     const before = ingests.get(taskId);
     if (!before) throw new Error('the row of a locked task is missing');
-    if (before.deleted_at === null) return [planStoring(before, day, messages)];
+    if (before.deleted_at === null) return [{ before, plan: planStoring(before, day, messages) }];
     deleted += messages.length;
     return [];
   });
+  const plans = planned.map(({ plan }) => plan);
   const doubtfulFrames = plans.flatMap((plan) => plan.doubtfulFrames);
   const outcomes = await settleDoubtful(tx, doubtfulFrames);
   const late = framesWith(doubtfulFrames, outcomes, 'inserted');
@@ -107,7 +120,8 @@ async function store(
     inSegments,
   );
   await listLateFrames(tx, late);
-  const stored = plans.map((plan) => ({
+  const stored = planned.map(({ before, plan }) => ({
+    before,
     plan,
     readable: [...plan.newFrames, ...framesWith(plan.doubtfulFrames, outcomes, 'inserted')],
     ...afterStoring(plan, outcomes),

@@ -20,6 +20,7 @@ import { sources } from './0014-sources.ts';
 import { segmentTimes } from './0015-segment-times.ts';
 import { folds, foldsIndex } from './0016-folds.ts';
 import { deletedTasks } from './0017-deleted-tasks.ts';
+import { alarmRules, viewsOfSubject } from './0018-alarm-rules.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -48,4 +49,6 @@ export const migrations: Migration[] = [
   folds,
   foldsIndex,
   deletedTasks,
+  alarmRules,
+  viewsOfSubject,
 ];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Alarm, AlarmChange, ClosedBy, Evidence, Rule, RuleState, SeenObject } from './state.ts';
-
-const MOST_OBJECTS = 10;
-const MOST_TRACKS = 20;
+import { ALARM_LIMITS } from '@vision/contracts/alarms';
+import type { ClosedBy } from '@vision/contracts/alarm-events';
+import { isTrackId } from '../tracks.ts';
+import type { Alarm, AlarmChange, Evidence, Rule, RuleState, SeenObject } from './state.ts';
 
 /** Whether enough time has passed since the newest alarm of the rule. */
 export const mayRaise = ({ minIntervalMs }: Rule, { raisedMs }: RuleState, atMs: number): boolean =>
@@ -22,7 +22,7 @@ export function raise(rule: Rule, taskId: string, state: RuleState, { atMs, evid
     alarmId: idOf([rule.id, String(rule.version), taskId, opened, key]),
     openedMs: atMs,
     suppressed: state.suppressed,
-    evidence: { ...evidence, objects: evidence.objects.slice(0, MOST_OBJECTS) },
+    evidence: { ...evidence, objects: evidence.objects.slice(0, ALARM_LIMITS.objects) },
     labels: [],
     countMax: 0,
     trackIds: [],
@@ -39,7 +39,8 @@ export function observe(alarm: Alarm, objects: readonly SeenObject[]): void {
   alarm.countMax = Math.max(alarm.countMax, objects.length);
   for (const { label, trackId } of objects) {
     if (!alarm.labels.includes(label)) alarm.labels.push(label);
-    if (alarm.trackIds.length < MOST_TRACKS && !alarm.trackIds.includes(trackId)) alarm.trackIds.push(trackId);
+    if (alarm.trackIds.length >= ALARM_LIMITS.tracks || !isTrackId(trackId)) continue;
+    if (!alarm.trackIds.includes(trackId)) alarm.trackIds.push(trackId);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RuleWhenOf } from '@vision/contracts/alarm-rules';
 import { onGrid, turn } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
+import { isTrackId } from '../tracks.ts';
 import { close, mayRaise, raise, unchanged } from './alarm.ts';
 import { refOf } from './level.ts';
 import { suppress } from './state.ts';
@@ -26,6 +27,8 @@ export function endsOf({ line: [from = [0, 0], to = [0, 0]] }: RuleWhenOf<'line_
 
 /** Frames that an anchor has to be seen on a side: one box that jumps is no crossing. */
 const HELD_FRAMES = 2;
+/** More tracks than any scene has; others are not followed. */
+const MOST_PATHS = 1_000;
 
 /** Judges one frame: each crossing is an alarm that opens and closes in it. */
 export function judgeLine(
@@ -61,6 +64,7 @@ function crossingOf(
   const side = turn(a, b, point) < 0 ? 'left' : 'right';
   const key = `#${object.trackId}`;
   const known = paths[key];
+  if (!known && (!isTrackId(object.trackId) || Object.keys(paths).length >= MOST_PATHS)) return undefined;
   const path =
     known && !isOld(known, timeMs, trackEndsAfterMs) ? known : (paths[key] = { from: point, lastMs: timeMs });
   path.lastMs = timeMs;

@@ -1,3 +1,4 @@
+import type { ClosedBy } from '@vision/contracts/alarm-events';
 import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
 import type { GridPoint } from '@vision/contracts/region';
 import type { TaskStatus } from '@vision/contracts/task-events';
@@ -50,7 +51,6 @@ export function frameOf({ seq, timeMs }: FrameRef, objects: readonly SeenObject[
 }
 
 export type Direction = 'left_to_right' | 'right_to_left';
-export type ClosedBy = 'cleared' | 'gap' | 'schedule' | 'task_end';
 
 /** What made a rule raise its alarm. */
 export interface Evidence {

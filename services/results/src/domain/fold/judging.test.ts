@@ -1,0 +1,189 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { ruleWhen } from '@vision/contracts/alarm-rules';
+import { decodeJudging, encodeJudging, Judging, nothingJudged, prepareRules } from './judging.ts';
+import type { RuleAlarm, TaskRule } from './judging.ts';
+import { paceOf } from './pace.ts';
+import { judgeOf, toJudged } from './rules.ts';
+import { newRuleState } from './rules/state.ts';
+import type { Alarm, SeenObject } from './rules/state.ts';
+import type { FoldedFrame } from './state.ts';
+
+const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+const task = { taskId, threshold: 500_000, isLive: true, beginsMs: 0, pace: paceOf(5) };
+
+const ruleOf = (id: string, when: unknown, facts: Partial<TaskRule> = {}): TaskRule => ({
+  id,
+  version: 1,
+  when: ruleWhen.parse(when),
+  minIntervalMs: 0,
+  schedule: undefined,
+  storedMs: 0,
+  ...facts,
+});
+
+const frameOf = (seq: number, objects: readonly SeenObject[], timeMs = seq * 200): FoldedFrame => ({
+  seq,
+  position: seq + 1,
+  timeMs,
+  eachObject: (take) => {
+    for (const object of objects) take({ ...object });
+  },
+});
+
+const object = (label: string, trackId = 'a1-1', cx = 0.5): SeenObject => ({
+  label,
+  trackId,
+  score: 900_000,
+  cx,
+  cy: 0.5,
+  width: 0.1,
+  height: 0.2,
+});
+
+/** Judges portions of frames as folds do: each begins with the state that the one before stored. */
+function judged(rules: TaskRule[], portions: FoldedFrame[][], facts: { createdMs?: number; position?: number } = {}) {
+  const changes: RuleAlarm[] = [];
+  let state = nothingJudged();
+  let newest: FoldedFrame | undefined;
+  for (const portion of portions) {
+    const judging = new Judging({
+      prepared: prepareRules(rules, task),
+      state,
+      position: 0,
+      newest: newest && { seq: newest.seq, timeMs: newest.timeMs },
+      createdMs: 1,
+      endedMs: undefined,
+      ...facts,
+    });
+    judging.add(portion);
+    changes.push(...judging.changes);
+    state = decodeJudging(encodeJudging(judging.state()));
+    newest = portion.at(-1) ?? newest;
+  }
+  return changes;
+}
+
+const kinds: fc.Arbitrary<unknown> = fc.oneof(
+  fc.record({
+    kind: fc.constant('object_present'),
+    labels: fc.constantFrom(['person'], ['car'], ['person', 'car'], ['bird']),
+    for_ms: fc.constantFrom(0, 400, 2000),
+    clear_ms: fc.constantFrom(1000, 3000),
+    min_count: fc.constantFrom(1, 2),
+  }),
+  fc.record({
+    kind: fc.constant('object_absent'),
+    labels: fc.constantFrom(['person'], ['bird']),
+    for_ms: fc.constant(10_000),
+  }),
+  fc.constant({
+    kind: 'line_crossed',
+    labels: ['person'],
+    line: [
+      [0.5, 0],
+      [0.5, 1],
+    ],
+    anchor: 'center',
+  }),
+  fc.constant({ kind: 'source_down', for_ms: 5000 }),
+  fc.constant({ kind: 'task_ended' }),
+);
+
+/** Steps of frames: how many periods pass, and what is seen where. */
+const step = fc.record({
+  periods: fc.constantFrom(1, 1, 1, 1, 2, 20, 400),
+  objects: fc.array(
+    fc
+      .tuple(fc.constantFrom('person', 'car'), fc.constantFrom('a1-1', 'a1-2'), fc.constantFrom(0.2, 0.4, 0.6, 0.8))
+      .map(([label, trackId, cx]) => object(label, trackId, cx)),
+    { maxLength: 3 },
+  ),
+  isPortionEnd: fc.boolean(),
+});
+
+test('raises what each rule raises by itself, whatever the portions are', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ when: kinds, minIntervalMs: fc.constantFrom(0, 3000) }), { minLength: 1, maxLength: 6 }),
+      fc.array(step, { maxLength: 150 }),
+      (found, steps) => {
+        const rules = found.map(({ when, minIntervalMs }, index) => ruleOf(`rule-${index}`, when, { minIntervalMs }));
+        const portions: FoldedFrame[][] = [[]];
+        let timeMs = 0;
+        for (const [seq, { periods, objects, isPortionEnd }] of steps.entries()) {
+          timeMs += periods * 200;
+          portions.at(-1)?.push(frameOf(seq, objects, timeMs));
+          if (isPortionEnd) portions.push([]);
+        }
+        const alone = rules.map((rule) => {
+          const judge = judgeOf(rule, task);
+          const state = newRuleState();
+          return portions.flat().flatMap((frame) => [...judge.frame(state, toJudged(frame))]);
+        });
+        const together = judged(rules, portions);
+        for (const [index, rule] of rules.entries())
+          expect(together.filter(({ id }) => id === rule.id).map(({ alarm }) => alarm)).toEqual(alone[index]);
+      },
+    ),
+  );
+});
+
+const present = (facts: Partial<TaskRule> = {}, clearMs = 1000) =>
+  ruleOf('yard', { kind: 'object_present', labels: ['person'], clear_ms: clearMs }, facts);
+const walk = Array.from({ length: 20 }, (_, seq) => frameOf(seq, seq >= 5 && seq < 15 ? [object('person')] : []));
+const shortly = (changes: RuleAlarm[]) =>
+  changes.map(({ version, alarm }: { version: number; alarm: Alarm }) => [version, alarm.openedMs, alarm.closedBy]);
+
+test('a rule that is newer than its task begins behind the frames that are stored', () => {
+  expect(shortly(judged([present({ storedMs: 2 })], [walk], { position: 10 }))).toEqual([[1, 2000, undefined]]);
+  expect(shortly(judged([present({ storedMs: 0 })], [walk], { position: 10 }))).toEqual([[1, 1000, undefined]]);
+});
+
+test('a rule that is newer than the end of its task judges nothing', () => {
+  const start = { state: nothingJudged(), position: 0, newest: undefined, createdMs: 1, endedMs: 5 };
+  const ended = ruleOf('end', { kind: 'task_ended' });
+  for (const [storedMs, raised] of [
+    [4, 2],
+    [5, 0],
+  ] as const) {
+    const judging = new Judging({ ...start, prepared: prepareRules([{ ...ended, storedMs }], task) });
+    judging.end({ atMs: 5, status: 'failed' });
+    expect(judging.changes).toHaveLength(raised);
+  }
+});
+
+test('another version of a rule closes the alarm of the one before', () => {
+  const first = new Judging({
+    prepared: prepareRules([present()], task),
+    state: nothingJudged(),
+    position: 0,
+    newest: undefined,
+    createdMs: 1,
+    endedMs: undefined,
+  });
+  first.add(walk.slice(0, 10));
+  const second = new Judging({
+    prepared: prepareRules([present({ version: 2 })], task),
+    state: first.state(),
+    position: 10,
+    newest: first.newest,
+    createdMs: 1,
+    endedMs: undefined,
+  });
+  second.add(walk.slice(10, 12));
+  expect(shortly(second.changes)).toEqual([
+    [1, 1000, 'rule'],
+    [2, 2000, undefined],
+  ]);
+});
+
+test('judges an ended task no more', () => {
+  const start = { prepared: prepareRules([present()], task), position: 0, createdMs: 1, endedMs: undefined };
+  const judging = new Judging({ ...start, state: nothingJudged(), newest: undefined });
+  judging.add(walk.slice(0, 10));
+  judging.end({ atMs: 1800, status: 'stopped' });
+  const later = new Judging({ ...start, state: judging.state(), newest: judging.newest });
+  later.add(walk.slice(10));
+  expect([later.isIdle, later.hasChanged, later.changes]).toEqual([true, false, []]);
+});

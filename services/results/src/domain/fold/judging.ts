@@ -1,0 +1,233 @@
+import type { AlarmKind } from '@vision/contracts/alarms';
+import type { RuleWhen } from '@vision/contracts/alarm-rules';
+import type { TaskStatus } from '@vision/contracts/task-events';
+import { pack, unpack } from '../segments/pack.ts';
+import { judgeOf } from './rules.ts';
+import type { Judge } from './rules.ts';
+import { close } from './rules/alarm.ts';
+import { frameOf, newRuleState } from './rules/state.ts';
+import type { AlarmChange, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+import type { FoldedFrame } from './state.ts';
+
+/** A rule that applies to a task. */
+export interface TaskRule extends Rule {
+  /** When this version of it was stored, Unix milliseconds. */
+  storedMs: number;
+}
+
+/** A rule with its judge for one task. */
+export interface PreparedRule {
+  rule: TaskRule;
+  judge: Judge;
+}
+
+/** Prepares rules for a task; the result serves as long as neither changes. */
+export const prepareRules = (rules: readonly TaskRule[], task: JudgedTask): PreparedRule[] =>
+  rules.map((rule) => ({ rule, judge: judgeOf(rule, task) }));
+
+/** Where one rule is in a task. */
+interface RuleProgress {
+  id: string;
+  version: number;
+  kind: AlarmKind;
+  /** Frames up to this position were stored before the rule was. */
+  from: number;
+  state: RuleState;
+}
+
+/** Where the rules of a task are. */
+interface JudgingState {
+  /** The end of the task was judged: no rule raises anything any more. */
+  hasEnded: boolean;
+  rules: RuleProgress[];
+}
+
+export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
+
+/** The state as bytes; null when it says nothing. */
+export const encodeJudging = (state: JudgingState): Buffer | null =>
+  state.hasEnded || state.rules.length > 0 ? pack(Buffer.from(JSON.stringify(state)), 'fast') : null;
+
+/** @throws SegmentDamagedError for anything that `encodeJudging` did not write. */
+export const decodeJudging = (bytes: Buffer | null): JudgingState =>
+  bytes ? (JSON.parse(unpack(bytes).toString()) as JudgingState) : nothingJudged();
+
+/** A change of an alarm, with the rule that made it. */
+export interface RuleAlarm extends Pick<RuleProgress, 'id' | 'version' | 'kind'> {
+  alarm: AlarmChange;
+}
+
+/** What a task is when its rules are looked at. */
+interface JudgingStart {
+  prepared: readonly PreparedRule[];
+  state: JudgingState;
+  /** Position of its newest stored frame. */
+  position: number;
+  /** Its newest frame that was judged or passed over before. */
+  newest: { seq: number; timeMs: number } | undefined;
+  createdMs: number;
+  endedMs: number | undefined;
+}
+
+interface ActiveRule extends RuleProgress {
+  judge: Judge;
+  /** Frames with none of them do not concern it while it is at rest; undefined: every frame concerns it. */
+  labels: ReadonlySet<string> | undefined;
+  isScheduled: boolean;
+}
+
+/**
+ * The rules of one task at work. Frames are added as they were stored, in the order of their numbers; `changes` collects
+ * what rules raise and close. An alarm of a version of a rule that no longer applies closes at once.
+ *
+ * A rule judges frames that are stored after it was looked up; a new version of it, those behind the version before. A
+ * task that was created after the rule is judged from its first frame.
+ */
+export class Judging {
+  readonly changes: RuleAlarm[] = [];
+  readonly #rules: ActiveRule[];
+  readonly #labels: ReadonlySet<string>;
+  readonly #seesAll: boolean;
+  #newest: JudgingStart['newest'];
+  #hasEnded: boolean;
+  #hasChanged = false;
+
+  constructor(start: JudgingStart) {
+    const { prepared, state, newest } = start;
+    this.#newest = newest;
+    this.#hasEnded = state.hasEnded;
+    const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
+    this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
+    const kept = new Set(this.#rules.map(({ id, version }) => `${id}/${version}`));
+    for (const [name, rule] of known) if (!kept.has(name)) this.#drop(rule);
+    this.#hasChanged ||= this.#rules.some(({ id, version }) => !known.has(`${id}/${version}`));
+    this.#labels = new Set(prepared.flatMap(({ rule }) => ('labels' in rule.when ? rule.when.labels : [])));
+    this.#seesAll = this.#rules.some(({ labels }) => labels === undefined);
+  }
+
+  /** Whether no rule is at work. */
+  get isIdle(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Whether the state differs from the one that it began with. */
+  get hasChanged(): boolean {
+    return this.#hasChanged || this.changes.length > 0;
+  }
+
+  /** Whether a silence can change anything: a rule waits for one, or has an alarm that a gap closes. */
+  get waitsForSilence(): boolean {
+    return this.#rules.some(({ kind, isScheduled, state }) =>
+      kind === 'source_down' ? isScheduled || state.open === undefined : state.open !== undefined,
+    );
+  }
+
+  get newest(): JudgingStart['newest'] {
+    return this.#newest;
+  }
+
+  /** Takes the changes that were collected. */
+  takeChanges(): RuleAlarm[] {
+    return this.changes.splice(0);
+  }
+
+  /** Judges frames. */
+  add(frames: readonly FoldedFrame[]): void {
+    if (this.isIdle) return;
+    for (const frame of frames) this.#add(frame);
+  }
+
+  /** No frame of this live stream follows up to this time. */
+  silence(untilMs: number): void {
+    for (const rule of this.#rules) this.#keep(rule, rule.judge.silence(this.#upToDate(rule), untilMs));
+  }
+
+  /** The task has ended, and every frame of it was added. */
+  end(end: { atMs: number; status: TaskStatus }): void {
+    for (const rule of this.#rules) this.#keep(rule, rule.judge.end(this.#upToDate(rule), end));
+    this.#rules.length = 0;
+    this.#hasEnded = true;
+    this.#hasChanged = true;
+  }
+
+  /** The state behind everything that was added. */
+  state(): JudgingState {
+    const rules = this.#rules.map((rule) => {
+      const { id, version, kind, from } = rule;
+      return { id, version, kind, from, state: this.#upToDate(rule) };
+    });
+    return { hasEnded: this.#hasEnded, rules };
+  }
+
+  #add({ seq, timeMs, position, eachObject }: FoldedFrame): void {
+    if (this.#newest && timeMs <= this.#newest.timeMs) return;
+    const objects: SeenObject[] = [];
+    eachObject(({ label, trackId, score, cx, cy, width, height }) => {
+      if (this.#labels.has(label)) objects.push({ label, trackId, score, cx, cy, width, height });
+    });
+    if (objects.length > 0 || this.#seesAll || this.#rules.some(isAtWork)) {
+      const frame = frameOf({ seq, timeMs }, objects);
+      for (const rule of this.#rules) {
+        if (position <= rule.from || !isConcerned(rule, frame.byLabel)) continue;
+        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), frame));
+      }
+    }
+    this.#newest = { seq, timeMs };
+    this.#hasChanged = true;
+  }
+
+  /** Frames that do not concern a rule are not judged: they say only how far it is. */
+  #upToDate({ state }: ActiveRule): RuleState {
+    if (this.#newest && (state.last === undefined || state.last.timeMs < this.#newest.timeMs))
+      state.last = this.#newest;
+    return state;
+  }
+
+  #drop({ id, version, kind, state }: RuleProgress): void {
+    this.#hasChanged = true;
+    const openedMs = state.open?.openedMs ?? 0;
+    for (const alarm of close(state, Math.max(openedMs, this.#newest?.timeMs ?? openedMs), 'rule'))
+      this.changes.push({ id, version, kind, alarm });
+  }
+
+  #keep({ id, version, kind }: RuleProgress, changes: readonly AlarmChange[]): void {
+    for (const alarm of changes) this.changes.push({ id, version, kind, alarm });
+  }
+}
+
+function activeRule(
+  { rule, judge }: PreparedRule,
+  known: ReadonlyMap<string, RuleProgress>,
+  { position, createdMs, endedMs }: JudgingStart,
+): ActiveRule[] {
+  const { id, version, when } = rule;
+  const { kind } = when;
+  const active = { judge, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
+  const found = known.get(`${id}/${version}`);
+  if (found) return [{ ...found, ...active }];
+  if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
+  // A version takes over where the one before ends.
+  const isEdited = [...known.values()].some((other) => other.id === id);
+  const from = isEdited || rule.storedMs < createdMs ? 0 : position;
+  return [{ id, version, kind, from, state: newRuleState(), ...active }];
+}
+
+/** Absence and silence are seen in frames without the objects, the end of a task in none. */
+function labelsOf(when: RuleWhen): ReadonlySet<string> | undefined {
+  if (when.kind === 'object_present' || when.kind === 'line_crossed') return new Set(when.labels);
+  return when.kind === 'task_ended' ? new Set() : undefined;
+}
+
+/** Whether a frame without its objects changes where a rule is. */
+const isAtWork = ({ state }: RuleProgress): boolean =>
+  state.open !== undefined || state.pending !== undefined || state.holds;
+
+function isConcerned(rule: ActiveRule, byLabel: ReadonlyMap<string, unknown>): boolean {
+  if (rule.labels === undefined || isAtWork(rule)) return true;
+  for (const label of rule.labels) if (byLabel.has(label)) return true;
+  return false;
+}

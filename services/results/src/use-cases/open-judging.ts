@@ -1,0 +1,43 @@
+import type { FoldProgress } from '../db/folds.ts';
+import { decodeJudging, Judging } from '../domain/fold/judging.ts';
+import type { Pace } from '../domain/fold/pace.ts';
+import type { FoldState } from '../domain/fold/state.ts';
+import type { JudgedView } from '../domain/task-view.ts';
+import { createdAtMsOf } from '../domain/task-day.ts';
+import type { Deps } from './deps.ts';
+
+/** The rules of a task at work. */
+export interface OpenJudging {
+  judging: Judging;
+  task: JudgedView;
+  ruleSet: number;
+}
+
+/** What was read of a task whose frames are about to be folded. */
+interface FoldStart {
+  found: FoldProgress;
+  state: FoldState;
+  pace: Pace;
+}
+
+/** Opens the rules of a task; undefined when it is not known yet, or has no rules and had none. */
+export async function openJudging(
+  { rules }: Pick<Deps, 'rules'>,
+  taskId: string,
+  { found, state, pace }: FoldStart,
+): Promise<OpenJudging | undefined> {
+  const { task, fold, ruleSet: before, stored } = found;
+  if (!task || task.kind === null) return undefined;
+  if (before === 0 && !fold?.rules) return undefined;
+  const { ruleSet, prepared } =
+    before === 0 ? { ruleSet: before, prepared: [] } : await rules.of({ taskId, task, pace, ruleSet: before });
+  const judging = new Judging({
+    prepared,
+    state: decodeJudging(fold?.rules ?? null),
+    position: stored.position,
+    newest: state.newestMs === undefined || !fold ? undefined : { seq: fold.seq, timeMs: state.newestMs },
+    createdMs: createdAtMsOf(taskId),
+    endedMs: task.endedMs ?? undefined,
+  });
+  return { judging, task, ruleSet };
+}

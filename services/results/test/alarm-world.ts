@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import type { Knex } from 'knex';
+import { ruleWhen } from '@vision/contracts/alarm-rules';
+import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
+import type { FrameData } from '@vision/contracts/frame-events';
+import type { RuleSnapshot } from '@vision/contracts/rule-events';
+import { topics } from '@vision/contracts/topics';
+import { frame, object } from './support.ts';
+
+/** A rule that is told when a person is seen. */
+export const rule = (subject: string, facts: Partial<Omit<RuleSnapshot, 'when'>> & { when?: unknown } = {}) => {
+  const { when = { kind: 'object_present', labels: ['person'], clear_ms: 1000 }, ...rest } = facts;
+  return {
+    subject,
+    rule_id: 'yard',
+    version: 1,
+    deleted: false,
+    enabled: true,
+    min_interval_ms: 0,
+    updated_at: new Date().toISOString(),
+    ...rest,
+    when: ruleWhen.parse(when),
+  } satisfies RuleSnapshot;
+};
+
+/** Alarms of a task as they were published, in their order. */
+export async function alarmsOf(db: Knex, taskId: string): Promise<AlarmSnapshot[]> {
+  const rows = await db('outbox')
+    .where({ topic: topics.alarms, key: taskId })
+    .orderBy('id')
+    .select<{ payload: AlarmSnapshot }[]>('payload');
+  return rows.map(({ payload }) => payload);
+}
+
+/** What matters of alarms: rule, state, times. */
+export const shortly = (alarms: readonly AlarmSnapshot[]) =>
+  alarms.map(({ rule_id: id, state, opened_ms: opened, closed_ms: closed, closed_by: by }) =>
+    state === 'open' ? [id, 'open', opened] : [id, by, opened, closed],
+  );
+
+/** Five frames a second, with a person in the seconds that are listed. */
+export const visits = (taskId: string, [from, to]: [number, number], seconds: number[], startMs = 0): FrameData[] =>
+  Array.from({ length: (to - from) * 5 }, (_, index) => {
+    const seq = from * 5 + index;
+    const isVisited = seconds.includes(Math.floor(seq / 5));
+    const objects = isVisited ? [{ ...object(0.9), track_id: 'a1-1' }] : [];
+    return frame(taskId, seq, { frame_time_ms: startMs + seq * 200, is_live: startMs > 0, objects });
+  });
+
+export const newSubject = () => `subject-${randomUUID()}`;

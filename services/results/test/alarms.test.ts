@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ruleChanged } from '@vision/contracts/rule-events';
+import type { RuleSnapshot } from '@vision/contracts/rule-events';
+import { alarmChanged } from '@vision/contracts/alarm-events';
+import { topics } from '@vision/contracts/topics';
+import { createConsumer } from '@vision/kafka/consumer';
+import { on } from '@vision/kafka/subscription';
+import { until } from '@vision/shared/testing/until';
+import { alarmsOf, newSubject, rule, shortly, visits } from './alarm-world.ts';
+import { frame, logger, mark, newTaskId, snapshot, startResults, taskIdAt } from './support.ts';
+import type { TestResults } from './support.ts';
+
+let results: TestResults;
+beforeAll(async () => {
+  results = await startResults();
+  await results.service.consumers.rules.joined;
+});
+afterAll(() => results.stop());
+
+const MINUTE = 60_000;
+
+async function tell(data: RuleSnapshot | object): Promise<unknown> {
+  const id = randomUUID();
+  const headers = { ce_id: id, ce_type: ruleChanged.type, ce_source: 'notify', ce_specversion: '1.0' };
+  const key = 'subject' in data ? data.subject : 'nobody';
+  await results.producer.publishRaw([{ topic: topics.rules, key, value: JSON.stringify(data), headers }]);
+  return results.service.consumers.rules.settled(id);
+}
+
+/** A task of a subject that has these rules. */
+async function judgedTask(
+  rules: Omit<Parameters<typeof rule>[1], 'subject'>[],
+  facts: Parameters<typeof snapshot>[2] = {},
+): Promise<{ subject: string; taskId: string }> {
+  const subject = newSubject();
+  for (const facts of rules) expect(await tell(rule(subject, facts))).toBe('handled');
+  const taskId = newTaskId();
+  await results.tell(snapshot(taskId, subject, facts));
+  return { subject, taskId };
+}
+
+const alarms = (taskId: string) => alarmsOf(results.database.db, taskId);
+
+/** Waits until every stored frame of a task is folded and no rule is to be looked up. */
+async function judged(taskId: string): Promise<void> {
+  const { db } = results.database;
+  await db('ingests')
+    .where({ task_id: taskId })
+    .update({ fold_at: db.raw('now()') });
+  await until(async () => {
+    const { rows } = await db.raw<{ rows: [{ isJudged: boolean } | undefined] }>(
+      `select i.position = coalesce(f.position, 0) and (i.rule_set is null or i.rule_set >= 0)
+              and (i.fold_at is null or i.fold_at > now()) as "isJudged"
+         from ingests as i left join folds as f on f.task_id = i.task_id where i.task_id = ?`,
+      [taskId],
+    );
+    return rows[0]?.isJudged === true;
+  });
+}
+
+test('publishes an alarm as it opens and as it closes, with what raised it', async () => {
+  const { subject, taskId } = await judgedTask([{}], { client_ref: 'yard-north' });
+  const received: unknown[] = [];
+  const consumer = createConsumer({
+    db: results.database.db,
+    kafka: results.kafka.client,
+    groupId: 'alarms-test',
+    subscriptions: [
+      on(alarmChanged, async ({ data }, { transaction }) => {
+        if (data.task_id === taskId) received.push(data);
+        await transaction(() => Promise.resolve());
+      }),
+    ],
+    onFatal: (error) => logger.fatal(error),
+  });
+  consumer.start();
+  try {
+    await results.deliver(visits(taskId, [0, 6], [1, 2]));
+    await until(() => received.length === 2);
+  } finally {
+    await consumer.stop(10_000);
+  }
+  const alarm = {
+    version: 1,
+    subject,
+    rule_id: 'yard',
+    rule_version: 1,
+    kind: 'object_present',
+    task_id: taskId,
+    client_ref: 'yard-north',
+    scene_code: 'person_vehicle',
+    is_live: false,
+    state: 'open',
+    opened_ms: 1000,
+    suppressed: 0,
+    evidence: { frame_id: `${taskId}-5`, frame_time_ms: 1000, count: 1, held_ms: 0 },
+    labels: ['person'],
+    count_max: 1,
+    track_ids: ['a1-1'],
+  };
+  expect(received[0]).toMatchObject(alarm);
+  expect(received[1]).toMatchObject({ ...alarm, version: 2, state: 'closed', closed_ms: 4000, closed_by: 'cleared' });
+});
+
+test('an alarm opens with the batch that has its frame, long before the fold is due', async () => {
+  const { taskId } = await judgedTask([{}]);
+  const { db } = results.database;
+  await results.deliver(visits(taskId, [0, 1], []));
+  await judged(taskId);
+  await db('ingests')
+    .where({ task_id: taskId })
+    .update({ fold_at: db.raw(`now() + interval '1 hour'`) });
+  for (const second of [1, 2, 3]) await results.deliver(visits(taskId, [second, second + 1], [3]));
+  await until(async () => (await alarms(taskId)).length === 1);
+  expect(shortly(await alarms(taskId))).toEqual([['yard', 'open', 3000]]);
+});
+
+test('a task has the rules whose scope names it', async () => {
+  const other = newTaskId();
+  const { taskId } = await judgedTask(
+    [
+      { rule_id: 'all' },
+      { rule_id: 'by-name', scope: { client_refs: ['gate', 'yard'] } },
+      { rule_id: 'elsewhere', scope: { client_refs: ['roof'], task_ids: [other] } },
+      { rule_id: 'off', enabled: false },
+      { rule_id: 'gone', deleted: true },
+    ],
+    { client_ref: 'yard' },
+  );
+  await results.deliver(visits(taskId, [0, 1], [0]));
+  await judged(taskId);
+  expect((await alarms(taskId)).map(({ rule_id: id }) => id)).toEqual(['all', 'by-name']);
+});
+
+test('a changed rule closes the alarm of its old version and judges by the new one', async () => {
+  const { subject, taskId } = await judgedTask([{}]);
+  await results.deliver(visits(taskId, [0, 2], [1]));
+  await until(async () => (await alarms(taskId)).length === 1);
+  await tell(rule(subject, { version: 3, when: { kind: 'object_present', labels: ['car'], clear_ms: 1000 } }));
+  await until(async () => (await alarms(taskId)).length === 2);
+  // An older version that comes late changes nothing.
+  expect(await tell(rule(subject, { version: 2 }))).toBe('handled');
+  await results.deliver(visits(taskId, [2, 4], [2, 3]));
+  await judged(taskId);
+  expect(shortly(await alarms(taskId))).toEqual([
+    ['yard', 'open', 1000],
+    ['yard', 'rule', 1000, 1800],
+  ]);
+});
+
+test.each([
+  ['deleted', { deleted: true }],
+  ['disabled', { enabled: false }],
+])('a rule that is %s closes its alarm and raises no other', async (_what, facts) => {
+  const { subject, taskId } = await judgedTask([{}]);
+  await results.deliver(visits(taskId, [0, 1], [0]));
+  await until(async () => (await alarms(taskId)).length === 1);
+  await tell(rule(subject, { version: 2, ...facts }));
+  await until(async () => (await alarms(taskId)).length === 2);
+  await results.deliver(visits(taskId, [1, 4], [3]));
+  await judged(taskId);
+  expect(shortly(await alarms(taskId))).toEqual([
+    ['yard', 'open', 0],
+    ['yard', 'rule', 0, 800],
+  ]);
+});
+
+test('a new rule judges frames that are stored after it, in running tasks only', async () => {
+  const subject = newSubject();
+  const [running, over] = [newTaskId(), newTaskId()];
+  for (const taskId of [running, over]) {
+    await results.tell(snapshot(taskId, subject));
+    await results.deliver(visits(taskId, [0, 2], [0, 1]));
+  }
+  const end = { status: 'succeeded' as const, version: 2, ended_at: new Date(Date.now() - MINUTE).toISOString() };
+  await results.deliver([mark(over)]);
+  await results.tell(snapshot(over, subject, end));
+  await tell(rule(subject));
+  await tell(rule(subject, { rule_id: 'end', when: { kind: 'task_ended', statuses: ['succeeded'] } }));
+  await Promise.all([judged(running), judged(over)]);
+  expect(await alarms(running)).toEqual([]);
+  await results.deliver(visits(running, [2, 3], [2]));
+  await until(async () => (await alarms(running)).length === 1);
+  expect(shortly(await alarms(running))).toEqual([['yard', 'open', 2000]]);
+  expect(await alarms(over)).toEqual([]);
+});
+
+test('the end of a task closes its alarms and raises that of the rule that waits for it, once', async () => {
+  const ended = { rule_id: 'end', when: { kind: 'task_ended', statuses: ['failed'] } };
+  const { subject, taskId } = await judgedTask([{}, ended]);
+  await results.deliver([...visits(taskId, [0, 2], [1]), mark(taskId, { status: 'failed' })]);
+  const failed = snapshot(taskId, subject, { version: 2, status: 'failed', ended_at: new Date().toISOString() });
+  await results.tell(failed);
+  await until(async () => (await alarms(taskId)).length === 4);
+  await results.tell({ ...failed, version: 3 });
+  await judged(taskId);
+  expect(shortly(await alarms(taskId))).toEqual([
+    ['yard', 'open', 1000],
+    ['end', 'open', 1800],
+    ['end', 'task_end', 1800, 1800],
+    ['yard', 'task_end', 1000, 1800],
+  ]);
+});
+
+test('a task that fails without a frame raises its alarm', async () => {
+  const { subject, taskId } = await judgedTask([{ when: { kind: 'task_ended' } }], { kind: 'stream' });
+  const endedAt = new Date();
+  await results.tell(
+    snapshot(taskId, subject, { kind: 'stream', version: 2, status: 'failed', ended_at: endedAt.toISOString() }),
+  );
+  await until(async () => (await alarms(taskId)).length === 2);
+  expect((await alarms(taskId))[0]).toMatchObject({
+    kind: 'task_ended',
+    opened_ms: endedAt.getTime(),
+    is_live: true,
+    evidence: { status: 'failed', objects: [] },
+  });
+});
+
+test('a silent stream is down, and up again with its next frame', async () => {
+  const { taskId } = await judgedTask([{ when: { kind: 'source_down', for_ms: 5000 } }], { kind: 'stream' });
+  const startMs = Date.now() - MINUTE;
+  await results.deliver(visits(taskId, [0, 2], [], startMs));
+  const lastMs = startMs + 1800;
+  await judged(taskId);
+  await until(async () => (await alarms(taskId)).length === 1);
+  const next = frame(taskId, 20, { frame_time_ms: Date.now(), is_live: true, objects: [] });
+  await results.deliver([next]);
+  await judged(taskId);
+  expect(shortly(await alarms(taskId))).toEqual([
+    ['yard', 'open', lastMs + 5000],
+    ['yard', 'cleared', lastMs + 5000, next.frame_time_ms],
+  ]);
+});
+
+test('a camera that never sent a frame is down', async () => {
+  const subject = newSubject();
+  await tell(rule(subject, { when: { kind: 'source_down', for_ms: 5000 } }));
+  const taskId = taskIdAt(Date.now() - MINUTE);
+  await results.tell(snapshot(taskId, subject, { kind: 'stream' }));
+  await until(async () => (await alarms(taskId)).length === 1);
+  expect((await alarms(taskId))[0]).toMatchObject({ kind: 'source_down', state: 'open', evidence: { objects: [] } });
+});
+
+test('nothing more is published of a task that its owner deleted', async () => {
+  const { taskId } = await judgedTask([{}]);
+  await results.deliver(visits(taskId, [0, 1], [0]));
+  await until(async () => (await alarms(taskId)).length === 1);
+  await results.ask('/internal/v1/deleted-tasks', { task_ids: [taskId] });
+  await results.deliver(visits(taskId, [1, 4], [3]));
+  expect(await results.database.db('folds').where({ task_id: taskId })).toEqual([]);
+  expect(shortly(await alarms(taskId))).toEqual([['yard', 'open', 0]]);
+});
+
+test('a late frame raises nothing', async () => {
+  const { taskId } = await judgedTask([{}]);
+  const frames = visits(taskId, [0, 3], [1]);
+  await results.deliver(frames.filter(({ objects }) => objects.length === 0));
+  await judged(taskId);
+  await results.deliver(frames.filter(({ objects }) => objects.length > 0));
+  await judged(taskId);
+  expect(await alarms(taskId)).toEqual([]);
+});
+
+test('labels and tracks that no database takes are published in a form that it takes', async () => {
+  const label = 'per\0son\ud800';
+  const { taskId } = await judgedTask([{ when: { kind: 'object_present', labels: ['per\ufffdson', 'x'] } }]);
+  const subject = newSubject();
+  await tell(rule(subject, { when: { kind: 'object_present', labels: ['\ud800'] } }));
+  const hostile = newTaskId();
+  await results.tell(snapshot(hostile, subject));
+  const [seen] = visits(hostile, [0, 1], [0]);
+  const objects = (seen?.objects ?? []).map((one) => ({
+    ...one,
+    label: '\ud800',
+    track_id: `${label}${'7'.repeat(999)}`,
+  }));
+  await results.deliver([frame(taskId, 0), frame(hostile, 0, { objects })]);
+  await until(async () => (await alarms(hostile)).length === 1);
+  expect((await alarms(hostile))[0]).toMatchObject({ labels: ['\ufffd'], track_ids: [] });
+});
+
+test.each([
+  ['a condition of a later release', { when: { kind: 'object_present', labels: ['person'], colour: 'red' } }],
+  ['a zone that does not exist', { schedule: { time_zone: 'Mars/X', windows: [] } }],
+  ['no version', { version: undefined }],
+])('puts a rule with %s aside and goes on', async (_what, facts) => {
+  const subject = newSubject();
+  expect(await tell({ ...rule(subject), ...facts })).toBe('dead-lettered');
+  expect(await tell(rule(subject))).toBe('handled');
+});

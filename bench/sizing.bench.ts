@@ -15,7 +15,7 @@ import { localDir } from './processes.ts';
 export const name = 'sizing';
 
 const root = join(import.meta.dirname, '..');
-const services = ['gateway', 'tasks', 'images', 'results', 'quota', 'inference'];
+const services = ['gateway', 'tasks', 'images', 'results', 'quota', 'notify', 'inference'];
 const programs = [...services, 'postgres', 'kafka', 's3', 'redis'];
 const WINDOW_MS = 60_000;
 const PICTURES = 100;

@@ -58,6 +58,7 @@ function limits(): string[][] {
     ['Stream probes at once', `${daily.stream_probes} per subject \\*`],
     ['Open event streams', `${daily.event_streams} per subject \\*`],
     ['Backtests of alarm rules at once', `${daily.alarm_backtests} per subject \\*`],
+    ['Alarm rules', `${daily.alarm_rules} per subject \\*`],
     ['Pace of a client', `at least ${pace.parse(undefined) / 1024} KiB/s over ${window.parse(undefined) / 1000} s`],
     ['Retention of results and images', `${retentionConfig.RETENTION_DAYS.parse(undefined)} days`],
   ];

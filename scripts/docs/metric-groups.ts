@@ -25,8 +25,8 @@ export interface MetricGroup {
 }
 
 const all = ['gateway', 'tasks', 'images', 'results', 'quota', 'notify', 'inference'] as const;
-/** Of results and notify, Kafka still has what a database that fails over loses. */
-const withPromises = all.filter((service) => service !== 'results' && service !== 'notify');
+/** Of results, Kafka still has what a database that fails over loses. */
+const withPromises = all.filter((service) => service !== 'results');
 const behindGateway = all.filter((service) => service !== 'gateway');
 
 const group = (title: string, services: readonly string[], ...metrics: Record<string, Metric>[]): MetricGroup => ({
@@ -42,7 +42,7 @@ export const sharedGroups: MetricGroup[] = [
   group('Calls between services', behindGateway, accessMetrics),
   group('Databases', all, poolMetrics),
   group('Databases whose commits must not be lost', withPromises, standbyMetrics),
-  group('Outboxes', ['tasks', 'images', 'results'], outboxMetrics),
+  group('Outboxes', ['tasks', 'images', 'results', 'notify'], outboxMetrics),
   group('Consumers', ['tasks', 'results', 'quota', 'notify'], consumerMetrics),
   group('Kafka', behindGateway, kafkaMetrics),
   group('Audits', ['tasks', 'images', 'results', 'quota', 'inference'], auditMetrics),

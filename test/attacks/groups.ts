@@ -1,5 +1,6 @@
 import type { AttackGroup } from './attack.ts';
 import { addresses } from './tables/addresses.ts';
+import { alarms } from './tables/alarms.ts';
 import { bodies } from './tables/bodies.ts';
 import { forms } from './tables/forms.ts';
 import { grammar } from './tables/grammar.ts';
@@ -33,6 +34,7 @@ export const groups: readonly AttackGroup[] = [
   tenants,
   links,
   backtests,
+  alarms,
   operators,
   addresses,
   grammar,

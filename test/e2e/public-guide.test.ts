@@ -132,6 +132,16 @@ test('tries an alarm rule', async () => {
   expect(alarms[0]?.track_ids.length).toBeGreaterThan(1);
 });
 
+test('stores an alarm rule', async () => {
+  const { body } = await asShown();
+  expect(body).toMatchObject({ rule_id: 'yard-at-night', when: { for_ms: 2000, min_count: 1 } });
+});
+
+test('lists alarms', async () => {
+  const { status, body } = await send('lists alarms');
+  expect([status, body['items']]).toEqual([200, []]);
+});
+
 test('polls the state of a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

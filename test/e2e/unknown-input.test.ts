@@ -43,6 +43,7 @@ const backtestBody = () => ({
   to_ms: 60_000,
   when: { kind: 'object_present', labels: ['ship'] },
 });
+const alarmRule = { name: 'quay', when: { kind: 'object_present', labels: ['ship'] } };
 const imageForm = async (...more: Part[]) => form(jpeg(await example('street.jpg')), scene('ship'), ...more);
 const videoForm = (...more: Part[]) => form(video(clip), scene('ship'), ...more);
 
@@ -72,6 +73,26 @@ const operations: Record<string, Operation> = {
   getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
   listEvents: { method: 'GET', path: '/v1/vision/events', status: 200 },
   getEventStream: { method: 'GET', path: '/v1/vision/events/stream', status: 200, isEndless: true },
+  listAlarmRules: { method: 'GET', path: '/v1/vision/alarm-rules', status: 200 },
+  putAlarmRule: {
+    method: 'PUT',
+    path: '/v1/vision/alarm-rules/quay',
+    valid: () => Promise.resolve({ body: JSON.stringify(alarmRule), headers: json }),
+    withUnknownField: () => Promise.resolve(JSON.stringify({ ...alarmRule, colour: 'red' })),
+    status: 201,
+  },
+  // The subject has no such rule and no such alarm.
+  getAlarmRule: { method: 'GET', path: '/v1/vision/alarm-rules/none', status: 404 },
+  deleteAlarmRule: { method: 'DELETE', path: '/v1/vision/alarm-rules/none', status: 404 },
+  listAlarms: { method: 'GET', path: '/v1/vision/alarms', status: 200 },
+  getAlarm: { method: 'GET', path: `/v1/vision/alarms/${TASK}`, status: 404 },
+  reviewAlarm: {
+    method: 'PUT',
+    path: `/v1/vision/alarms/${TASK}/review`,
+    valid: () => Promise.resolve({ body: JSON.stringify({ verdict: 'confirmed' }), headers: json }),
+    withUnknownField: () => Promise.resolve(JSON.stringify({ verdict: 'confirmed', colour: 'red' })),
+    status: 404,
+  },
   getSource: { method: 'GET', path: `/v1/vision/tasks/${TASK}/source`, status: 200 },
   // The task is a short clip: it has ended.
   stopTask: { method: 'POST', path: `/v1/vision/tasks/${TASK}/stop`, status: 409 },

@@ -60,6 +60,108 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/alarm-rules': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Lists your alarm rules */
+    get: operations['listAlarmRules'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/alarm-rules/{rule_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns an alarm rule
+     * @description Returns the rule, and counts your verdicts on its alarms of the last 7 days.
+     */
+    get: operations['getAlarmRule'];
+    /**
+     * Creates or replaces an alarm rule
+     * @description Stores the rule under a name of your own: 1 to 64 of `a-z`, `0-9`, `_`, `-`. A repeat changes nothing. The rule applies to running tasks within seconds. A change of anything but `name` is a new version, and closes the open alarms of the version before. Try a rule on stored frames first: `createAlarmBacktest`.
+     */
+    put: operations['putAlarmRule'];
+    post?: never;
+    /**
+     * Deletes an alarm rule
+     * @description Closes the open alarms of the rule within seconds. Its alarms stay. A repeat changes nothing.
+     */
+    delete: operations['deleteAlarmRule'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/alarms': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Lists alarms of your rules
+     * @description Returns alarms as they are now, in the order in which they opened. Closed alarms are retained for 30 days by default (`EVENT_DAYS` of the operator) after their last change. To follow alarms, read events.
+     */
+    get: operations['listAlarms'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/alarms/{alarm_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Returns an alarm */
+    get: operations['getAlarm'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/alarms/{alarm_id}/review': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Stores your verdict on an alarm
+     * @description Replaces an earlier verdict and its note. A repeat changes nothing. `getAlarmRule` counts the verdicts of a rule, so you see how often it is right.
+     */
+    put: operations['reviewAlarm'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/events': {
     parameters: {
       query?: never;
@@ -643,13 +745,13 @@ export interface components {
     BacktestAlarm: {
       /** @description Identifier; the same rule raises the same alarms again */
       alarm_id: string;
-      /** @enum {string} */
-      kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
       /**
        * @description State at `judged_to_ms`
        * @enum {string}
        */
       state: 'open' | 'closed';
+      /** @enum {string} */
+      kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
       /**
        * Format: int64
        * @description `frame_time_ms` at which the alarm opened
@@ -660,11 +762,6 @@ export interface components {
        * @description `frame_time_ms` at which it closed; absent while open
        */
       closed_ms?: number;
-      /**
-       * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
-       * @enum {string}
-       */
-      closed_by?: 'cleared' | 'gap' | 'schedule' | 'task_end';
       /** @description Episodes since the alarm before that `min_interval_ms` held back */
       suppressed: number;
       evidence: components['schemas']['AlarmEvidence'];
@@ -674,6 +771,11 @@ export interface components {
       count_max: number;
       /** @description Tracks of the objects during the alarm, at most 20 */
       track_ids: string[];
+      /**
+       * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
+       * @enum {string}
+       */
+      closed_by?: 'cleared' | 'gap' | 'schedule' | 'task_end';
     };
     /** @description Why an alarm was raised */
     AlarmEvidence: {
@@ -882,6 +984,194 @@ export interface components {
       /** @description End, `HH:MM` local time or `24:00`, exclusive. An earlier time than `from` is on the next day */
       to: string;
     };
+    AlarmRuleList: {
+      items: components['schemas']['AlarmRule'][];
+    };
+    /** @description Rule that raises alarms */
+    AlarmRule: {
+      /** @description Your own name of the rule */
+      rule_id: string;
+      /**
+       * Format: int64
+       * @description Version of what is judged; it grows with every change but one of `name`
+       */
+      version: number;
+      name: string;
+      /**
+       * @description Whether the rule raises alarms
+       * @default true
+       */
+      enabled: boolean;
+      scope?: components['schemas']['RuleScope'];
+      when: components['schemas']['RuleCondition'];
+      schedule?: components['schemas']['RuleSchedule'];
+      /**
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @default 60000
+       */
+      min_interval_ms: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    /** @description Tasks that a rule applies to: those that one of the lists names. Absent: all tasks */
+    RuleScope: {
+      /** @description Tasks with one of these `client_ref`, including later ones */
+      client_refs?: string[];
+      /** @description These tasks */
+      task_ids?: string[];
+    };
+    /** @description Rule that raises alarms, and how often it was right */
+    AlarmRuleWithVerdicts: {
+      /** @description Your own name of the rule */
+      rule_id: string;
+      /**
+       * Format: int64
+       * @description Version of what is judged; it grows with every change but one of `name`
+       */
+      version: number;
+      name: string;
+      /**
+       * @description Whether the rule raises alarms
+       * @default true
+       */
+      enabled: boolean;
+      scope?: components['schemas']['RuleScope'];
+      when: components['schemas']['RuleCondition'];
+      schedule?: components['schemas']['RuleSchedule'];
+      /**
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @default 60000
+       */
+      min_interval_ms: number;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+      verdicts: components['schemas']['AlarmVerdicts'];
+    };
+    /** @description Alarms of the last 7 days by their verdict */
+    AlarmVerdicts: {
+      /** @description Alarms without a review */
+      none: number;
+      /** @description Alarms that were rightly raised */
+      confirmed: number;
+      /** @description Alarms that were wrongly raised */
+      false_alarm: number;
+    };
+    NewAlarmRule: {
+      /** @description Name to show, at most 100 characters */
+      name: string;
+      /**
+       * @description Whether the rule raises alarms
+       * @default true
+       */
+      enabled: boolean;
+      scope?: components['schemas']['RuleScope'];
+      when: components['schemas']['RuleCondition'];
+      schedule?: components['schemas']['RuleSchedule'];
+      /**
+       * @description Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+       * @default 60000
+       */
+      min_interval_ms: number;
+    };
+    AlarmPage: {
+      items: components['schemas']['Alarm'][];
+      /** @description Cursor of the next page; empty on the last page */
+      next_cursor: string;
+      /** @description Cursor of alarms that open later. Send it without `order` */
+      resume_cursor: string;
+    };
+    /** @description Alarm that a rule raised */
+    Alarm: {
+      /**
+       * Format: uuid
+       * @description Identifier of the alarm
+       */
+      alarm_id: string;
+      /** @description 1 when the alarm opened, greater with every change of it */
+      version: number;
+      /** @description Rule that raised the alarm */
+      rule_id: string;
+      /**
+       * Format: int64
+       * @description Version of the rule that raised it
+       */
+      rule_version: number;
+      /** Format: uuid */
+      task_id: string;
+      /** @description `client_ref` of the task; absent without one */
+      client_ref?: string;
+      /** @description Scene of the task */
+      scene_code?: string;
+      /**
+       * @description `open` while the condition of the rule holds
+       * @enum {string}
+       */
+      state: 'open' | 'closed';
+      /** @enum {string} */
+      kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
+      /**
+       * Format: int64
+       * @description `frame_time_ms` at which the alarm opened
+       */
+      opened_ms: number;
+      /**
+       * Format: int64
+       * @description `frame_time_ms` at which it closed; absent while open
+       */
+      closed_ms?: number;
+      /** @description Episodes since the alarm before that `min_interval_ms` held back */
+      suppressed: number;
+      evidence: components['schemas']['AlarmEvidence'];
+      /** @description Labels of the objects during the alarm */
+      labels: string[];
+      /** @description Largest number of objects in one frame during the alarm */
+      count_max: number;
+      /** @description Tracks of the objects during the alarm, at most 20 */
+      track_ids: string[];
+      /**
+       * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+       * @enum {string}
+       */
+      closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
+      /**
+       * Format: date-time
+       * @description Time at which the alarm was raised
+       */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Time of its last change
+       */
+      updated_at: string;
+      /** @description Your verdict; absent in events */
+      review?: {
+        /**
+         * @description `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
+         * @enum {string}
+         */
+        verdict: 'none' | 'confirmed' | 'false_alarm';
+        /** @description Note of the review; absent without one */
+        note?: string;
+        /**
+         * Format: date-time
+         * @description Time of the review; absent before
+         */
+        reviewed_at?: string;
+      };
+    };
+    NewAlarmReview: {
+      /**
+       * @description `confirmed`, `false_alarm`, or `none` to withdraw a verdict
+       * @enum {string}
+       */
+      verdict: 'none' | 'confirmed' | 'false_alarm';
+      /** @description Note of your own, at most 500 characters */
+      note?: string;
+    };
     EventPage: {
       items: components['schemas']['Event'][];
       /** @description Cursor of the next page; empty on the last page */
@@ -889,18 +1179,16 @@ export interface components {
       /** @description Cursor of everything that follows: events after this page, and with `order=newest` events that are logged after the first page. Send it without `order`, or to the stream of events */
       resume_cursor: string;
     };
-    /** @description Something that happened to your tasks */
-    Event: {
+    /** @description Something that happened to your tasks. Later releases add types: ignore those you do not know */
+    Event:
+      components['schemas']['TaskEvent'] | components['schemas']['AlarmEvent'] | components['schemas']['MissedEvents'];
+    /** @description A video task has a new state */
+    TaskEvent: {
       /**
        * Format: uuid
        * @description Identifier of the event; the same whenever and however the event is delivered
        */
       event_id: string;
-      /**
-       * @description Type of the event. Later releases add types: ignore those you do not know
-       * @enum {string}
-       */
-      type: 'task.running' | 'task.resolving' | 'task.succeeded' | 'task.stopped' | 'task.failed' | 'task.refunded';
       /**
        * Format: date-time
        * @description Time at which the event happened
@@ -911,6 +1199,8 @@ export interface components {
        * @description Number of the event in your log, in ascending order
        */
       sequence: number;
+      /** @enum {string} */
+      type: 'task.running' | 'task.resolving' | 'task.succeeded' | 'task.stopped' | 'task.failed' | 'task.refunded';
       data: components['schemas']['TaskEventData'];
     };
     /** @description Data of events about a video task */
@@ -962,6 +1252,143 @@ export interface components {
      * @enum {string}
      */
     TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
+    /** @description An alarm opened, changed or closed */
+    AlarmEvent: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /** @enum {string} */
+      type: 'alarm.opened' | 'alarm.updated' | 'alarm.closed';
+      data: components['schemas']['AlarmEventData'];
+    };
+    /** @description Data of events about an alarm */
+    AlarmEventData: {
+      /** @description The alarm as it was when the event happened */
+      alarm: {
+        /**
+         * Format: uuid
+         * @description Identifier of the alarm
+         */
+        alarm_id: string;
+        /** @description 1 when the alarm opened, greater with every change of it */
+        version: number;
+        /** @description Rule that raised the alarm */
+        rule_id: string;
+        /**
+         * Format: int64
+         * @description Version of the rule that raised it
+         */
+        rule_version: number;
+        /** Format: uuid */
+        task_id: string;
+        /** @description `client_ref` of the task; absent without one */
+        client_ref?: string;
+        /** @description Scene of the task */
+        scene_code?: string;
+        /**
+         * @description `open` while the condition of the rule holds
+         * @enum {string}
+         */
+        state: 'open' | 'closed';
+        /** @enum {string} */
+        kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
+        /**
+         * Format: int64
+         * @description `frame_time_ms` at which the alarm opened
+         */
+        opened_ms: number;
+        /**
+         * Format: int64
+         * @description `frame_time_ms` at which it closed; absent while open
+         */
+        closed_ms?: number;
+        /** @description Episodes since the alarm before that `min_interval_ms` held back */
+        suppressed: number;
+        evidence: components['schemas']['AlarmEvidence'];
+        /** @description Labels of the objects during the alarm */
+        labels: string[];
+        /** @description Largest number of objects in one frame during the alarm */
+        count_max: number;
+        /** @description Tracks of the objects during the alarm, at most 20 */
+        track_ids: string[];
+        /**
+         * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+         * @enum {string}
+         */
+        closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
+        /**
+         * Format: date-time
+         * @description Time at which the alarm was raised
+         */
+        created_at: string;
+        /**
+         * Format: date-time
+         * @description Time of its last change
+         */
+        updated_at: string;
+        /** @description Your verdict; absent in events */
+        review?: {
+          /**
+           * @description `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
+           * @enum {string}
+           */
+          verdict: 'none' | 'confirmed' | 'false_alarm';
+          /** @description Note of the review; absent without one */
+          note?: string;
+          /**
+           * Format: date-time
+           * @description Time of the review; absent before
+           */
+          reviewed_at?: string;
+        };
+      };
+    };
+    /** @description Events expired before you read them; sent whatever `types` says */
+    MissedEvents: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /** @enum {string} */
+      type: 'events.missed';
+      data: components['schemas']['MissedEventData'];
+    };
+    /** @description Range of the log of which events have expired */
+    MissedEventData: {
+      /**
+       * Format: int64
+       * @description Number of the last event that you have read
+       */
+      after_sequence: number;
+      /**
+       * Format: int64
+       * @description Number of the last event that expired before you read it
+       */
+      to_sequence: number;
+    };
     /** @description Outcome of an image call */
     ImageDetection: {
       /**
@@ -2046,6 +2473,1441 @@ export interface operations {
       };
     };
   };
+  listAlarmRules: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description All rules, by `rule_id` */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "rule_id": "yard-at-night",
+           *           "version": 1773500000,
+           *           "name": "Yard at night",
+           *           "enabled": true,
+           *           "scope": {
+           *             "client_refs": [
+           *               "yard-north"
+           *             ]
+           *           },
+           *           "when": {
+           *             "kind": "object_present",
+           *             "labels": [
+           *               "person"
+           *             ],
+           *             "region": [
+           *               [
+           *                 0.1,
+           *                 0.5
+           *               ],
+           *               [
+           *                 0.9,
+           *                 0.5
+           *               ],
+           *               [
+           *                 0.9,
+           *                 1
+           *               ],
+           *               [
+           *                 0.1,
+           *                 1
+           *               ]
+           *             ],
+           *             "anchor": "bottom_center",
+           *             "min_count": 1,
+           *             "for_ms": 2000,
+           *             "clear_ms": 5000
+           *           },
+           *           "schedule": {
+           *             "time_zone": "Europe/Berlin",
+           *             "windows": [
+           *               {
+           *                 "days": [
+           *                   "mon",
+           *                   "tue",
+           *                   "wed",
+           *                   "thu",
+           *                   "fri"
+           *                 ],
+           *                 "from": "18:00",
+           *                 "to": "06:00"
+           *               }
+           *             ]
+           *           },
+           *           "min_interval_ms": 60000,
+           *           "created_at": "2026-03-14T14:53:20.000Z",
+           *           "updated_at": "2026-03-14T14:53:20.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['AlarmRuleList'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getAlarmRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        rule_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The rule */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "rule_id": "yard-at-night",
+           *       "version": 1773500000,
+           *       "name": "Yard at night",
+           *       "enabled": true,
+           *       "scope": {
+           *         "client_refs": [
+           *           "yard-north"
+           *         ]
+           *       },
+           *       "when": {
+           *         "kind": "object_present",
+           *         "labels": [
+           *           "person"
+           *         ],
+           *         "region": [
+           *           [
+           *             0.1,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             1
+           *           ],
+           *           [
+           *             0.1,
+           *             1
+           *           ]
+           *         ],
+           *         "anchor": "bottom_center",
+           *         "min_count": 1,
+           *         "for_ms": 2000,
+           *         "clear_ms": 5000
+           *       },
+           *       "schedule": {
+           *         "time_zone": "Europe/Berlin",
+           *         "windows": [
+           *           {
+           *             "days": [
+           *               "mon",
+           *               "tue",
+           *               "wed",
+           *               "thu",
+           *               "fri"
+           *             ],
+           *             "from": "18:00",
+           *             "to": "06:00"
+           *           }
+           *         ]
+           *       },
+           *       "min_interval_ms": 60000,
+           *       "created_at": "2026-03-14T14:53:20.000Z",
+           *       "updated_at": "2026-03-14T14:53:20.000Z",
+           *       "verdicts": {
+           *         "none": 3,
+           *         "confirmed": 12,
+           *         "false_alarm": 1
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['AlarmRuleWithVerdicts'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `rule_not_found`: There is no alarm rule of this name.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putAlarmRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        rule_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "name": "Yard at night",
+         *       "enabled": true,
+         *       "scope": {
+         *         "client_refs": [
+         *           "yard-north"
+         *         ]
+         *       },
+         *       "when": {
+         *         "kind": "object_present",
+         *         "labels": [
+         *           "person"
+         *         ],
+         *         "region": [
+         *           [
+         *             0.1,
+         *             0.5
+         *           ],
+         *           [
+         *             0.9,
+         *             0.5
+         *           ],
+         *           [
+         *             0.9,
+         *             1
+         *           ],
+         *           [
+         *             0.1,
+         *             1
+         *           ]
+         *         ],
+         *         "anchor": "bottom_center",
+         *         "min_count": 1,
+         *         "for_ms": 2000,
+         *         "clear_ms": 5000
+         *       },
+         *       "schedule": {
+         *         "time_zone": "Europe/Berlin",
+         *         "windows": [
+         *           {
+         *             "days": [
+         *               "mon",
+         *               "tue",
+         *               "wed",
+         *               "thu",
+         *               "fri"
+         *             ],
+         *             "from": "18:00",
+         *             "to": "06:00"
+         *           }
+         *         ]
+         *       },
+         *       "min_interval_ms": 60000
+         *     }
+         */
+        'application/json': components['schemas']['NewAlarmRule'];
+      };
+    };
+    responses: {
+      /** @description Replaced, or the same as before */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "rule_id": "yard-at-night",
+           *       "version": 1773500000,
+           *       "name": "Yard at night",
+           *       "enabled": true,
+           *       "scope": {
+           *         "client_refs": [
+           *           "yard-north"
+           *         ]
+           *       },
+           *       "when": {
+           *         "kind": "object_present",
+           *         "labels": [
+           *           "person"
+           *         ],
+           *         "region": [
+           *           [
+           *             0.1,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             1
+           *           ],
+           *           [
+           *             0.1,
+           *             1
+           *           ]
+           *         ],
+           *         "anchor": "bottom_center",
+           *         "min_count": 1,
+           *         "for_ms": 2000,
+           *         "clear_ms": 5000
+           *       },
+           *       "schedule": {
+           *         "time_zone": "Europe/Berlin",
+           *         "windows": [
+           *           {
+           *             "days": [
+           *               "mon",
+           *               "tue",
+           *               "wed",
+           *               "thu",
+           *               "fri"
+           *             ],
+           *             "from": "18:00",
+           *             "to": "06:00"
+           *           }
+           *         ]
+           *       },
+           *       "min_interval_ms": 60000,
+           *       "created_at": "2026-03-14T14:53:20.000Z",
+           *       "updated_at": "2026-03-14T14:53:20.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['AlarmRule'];
+        };
+      };
+      /** @description Created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "rule_id": "yard-at-night",
+           *       "version": 1773500000,
+           *       "name": "Yard at night",
+           *       "enabled": true,
+           *       "scope": {
+           *         "client_refs": [
+           *           "yard-north"
+           *         ]
+           *       },
+           *       "when": {
+           *         "kind": "object_present",
+           *         "labels": [
+           *           "person"
+           *         ],
+           *         "region": [
+           *           [
+           *             0.1,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             0.5
+           *           ],
+           *           [
+           *             0.9,
+           *             1
+           *           ],
+           *           [
+           *             0.1,
+           *             1
+           *           ]
+           *         ],
+           *         "anchor": "bottom_center",
+           *         "min_count": 1,
+           *         "for_ms": 2000,
+           *         "clear_ms": 5000
+           *       },
+           *       "schedule": {
+           *         "time_zone": "Europe/Berlin",
+           *         "windows": [
+           *           {
+           *             "days": [
+           *               "mon",
+           *               "tue",
+           *               "wed",
+           *               "thu",
+           *               "fri"
+           *             ],
+           *             "from": "18:00",
+           *             "to": "06:00"
+           *           }
+           *         ]
+           *       },
+           *       "min_interval_ms": 60000,
+           *       "created_at": "2026-03-14T14:53:20.000Z",
+           *       "updated_at": "2026-03-14T14:53:20.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['AlarmRule'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `rule_invalid`: when.for_ms: Too small: expected number to be >=5000.
+       *     - OP-TASK-REQUEST-INVALID, `region_invalid`: when.region: Send a polygon whose edges do not cross or touch each other.
+       *     - OP-TASK-REQUEST-INVALID, `time_zone_unknown`: schedule.time_zone: Send an IANA time zone.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `not_found`: There is no such resource. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `limit_reached`: The subject has 200 alarm rules, the most it may have. Delete one first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteAlarmRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        rule_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Deleted */
+      204: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `rule_not_found`: There is no alarm rule of this name.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listAlarms: {
+    parameters: {
+      query?: {
+        /** @description Cursor of an earlier page */
+        cursor?: string;
+        /** @description Alarms on a page */
+        limit?: number;
+        /** @description Only alarms of this task */
+        task_id?: string;
+        /** @description Only alarms of tasks with this `client_ref` */
+        client_ref?: string;
+        /** @description Only alarms of this rule */
+        rule_id?: string;
+        state?: 'open' | 'closed';
+        /** @description Only alarms with this verdict; `none`: not reviewed */
+        verdict?: 'none' | 'confirmed' | 'false_alarm';
+        /** @description Earliest `opened_ms`, inclusive */
+        from_ms?: number;
+        /** @description Latest `opened_ms`, exclusive */
+        to_ms?: number;
+        /** @description Order in which the alarms opened, `newest` by default. A cursor goes on in its own order */
+        order?: 'oldest' | 'newest';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Page of alarms */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
+           *           "version": 2,
+           *           "rule_id": "yard-at-night",
+           *           "rule_version": 1773500000,
+           *           "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+           *           "client_ref": "yard-north",
+           *           "scene_code": "person_vehicle",
+           *           "state": "closed",
+           *           "kind": "object_present",
+           *           "opened_ms": 1773565206200,
+           *           "closed_ms": 1773565221400,
+           *           "closed_by": "cleared",
+           *           "suppressed": 0,
+           *           "evidence": {
+           *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *             "frame_time_ms": 1773565206200,
+           *             "objects": [
+           *               {
+           *                 "label": "person",
+           *                 "score": 0.91,
+           *                 "bbox": {
+           *                   "format": "cxcywh_normalized",
+           *                   "cx": 0.42,
+           *                   "cy": 0.55,
+           *                   "width": 0.08,
+           *                   "height": 0.31
+           *                 },
+           *                 "track_id": "a1-7"
+           *               }
+           *             ],
+           *             "count": 1,
+           *             "held_ms": 2000
+           *           },
+           *           "labels": [
+           *             "person"
+           *           ],
+           *           "count_max": 2,
+           *           "track_ids": [
+           *             "a1-7",
+           *             "a1-8"
+           *           ],
+           *           "created_at": "2026-03-15T09:00:06.431Z",
+           *           "updated_at": "2026-03-15T09:00:21.431Z",
+           *           "review": {
+           *             "verdict": "false_alarm",
+           *             "note": "the gardener",
+           *             "reviewed_at": "2026-03-15T10:12:00.000Z"
+           *           }
+           *         }
+           *       ],
+           *       "next_cursor": "",
+           *       "resume_cursor": "AQAAAAAAAAAAKQAAAAAAAAApJzt6dWZpS0VtDR3dMFiJ0A"
+           *     }
+           */
+          'application/json': components['schemas']['AlarmPage'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: Too small: expected number to be >=1.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getAlarm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        alarm_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The alarm as it is now */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
+           *       "version": 2,
+           *       "rule_id": "yard-at-night",
+           *       "rule_version": 1773500000,
+           *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+           *       "client_ref": "yard-north",
+           *       "scene_code": "person_vehicle",
+           *       "state": "closed",
+           *       "kind": "object_present",
+           *       "opened_ms": 1773565206200,
+           *       "closed_ms": 1773565221400,
+           *       "closed_by": "cleared",
+           *       "suppressed": 0,
+           *       "evidence": {
+           *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *         "frame_time_ms": 1773565206200,
+           *         "objects": [
+           *           {
+           *             "label": "person",
+           *             "score": 0.91,
+           *             "bbox": {
+           *               "format": "cxcywh_normalized",
+           *               "cx": 0.42,
+           *               "cy": 0.55,
+           *               "width": 0.08,
+           *               "height": 0.31
+           *             },
+           *             "track_id": "a1-7"
+           *           }
+           *         ],
+           *         "count": 1,
+           *         "held_ms": 2000
+           *       },
+           *       "labels": [
+           *         "person"
+           *       ],
+           *       "count_max": 2,
+           *       "track_ids": [
+           *         "a1-7",
+           *         "a1-8"
+           *       ],
+           *       "created_at": "2026-03-15T09:00:06.431Z",
+           *       "updated_at": "2026-03-15T09:00:21.431Z",
+           *       "review": {
+           *         "verdict": "false_alarm",
+           *         "note": "the gardener",
+           *         "reviewed_at": "2026-03-15T10:12:00.000Z"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Alarm'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `alarm_not_found`: The alarm does not exist, has expired, or belongs to another subject.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  reviewAlarm: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        alarm_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "verdict": "false_alarm",
+         *       "note": "the gardener"
+         *     }
+         */
+        'application/json': components['schemas']['NewAlarmReview'];
+      };
+    };
+    responses: {
+      /** @description The alarm with its review */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
+           *       "version": 2,
+           *       "rule_id": "yard-at-night",
+           *       "rule_version": 1773500000,
+           *       "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+           *       "client_ref": "yard-north",
+           *       "scene_code": "person_vehicle",
+           *       "state": "closed",
+           *       "kind": "object_present",
+           *       "opened_ms": 1773565206200,
+           *       "closed_ms": 1773565221400,
+           *       "closed_by": "cleared",
+           *       "suppressed": 0,
+           *       "evidence": {
+           *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *         "frame_time_ms": 1773565206200,
+           *         "objects": [
+           *           {
+           *             "label": "person",
+           *             "score": 0.91,
+           *             "bbox": {
+           *               "format": "cxcywh_normalized",
+           *               "cx": 0.42,
+           *               "cy": 0.55,
+           *               "width": 0.08,
+           *               "height": 0.31
+           *             },
+           *             "track_id": "a1-7"
+           *           }
+           *         ],
+           *         "count": 1,
+           *         "held_ms": 2000
+           *       },
+           *       "labels": [
+           *         "person"
+           *       ],
+           *       "count_max": 2,
+           *       "track_ids": [
+           *         "a1-7",
+           *         "a1-8"
+           *       ],
+           *       "created_at": "2026-03-15T09:00:06.431Z",
+           *       "updated_at": "2026-03-15T09:00:21.431Z",
+           *       "review": {
+           *         "verdict": "false_alarm",
+           *         "note": "the gardener",
+           *         "reviewed_at": "2026-03-15T10:12:00.000Z"
+           *       }
+           *     }
+           */
+          'application/json': components['schemas']['Alarm'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: verdict: Invalid option: expected one of "none"|"confirmed"|"false_alarm".
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `alarm_not_found`: The alarm does not exist, has expired, or belongs to another subject.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   listEvents: {
     parameters: {
       query?: {
@@ -2053,7 +3915,7 @@ export interface operations {
         cursor?: string;
         /** @description Events on a page */
         limit?: number;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed */
         types?: string;
         /** @description Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other */
         order?: 'oldest' | 'newest';
@@ -2081,7 +3943,7 @@ export interface operations {
            *           "event_id": "019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10",
            *           "type": "task.running",
            *           "timestamp": "2026-03-15T08:30:01.250Z",
-           *           "sequence": 41,
+           *           "sequence": 1773563401262,
            *           "data": {
            *             "task": {
            *               "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
@@ -2105,7 +3967,7 @@ export interface operations {
       /**
        * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: limit: send a whole number from 1 to 500.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, types, order are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor, resume_cursor or the id of an event of yours.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
        */
       400: {
         headers: {
@@ -2204,7 +4066,7 @@ export interface operations {
       query?: {
         /** @description `resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence */
         cursor?: string;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed */
         types?: string;
       };
       header?: {
@@ -2231,9 +4093,9 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, comma separated.
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, comma separated.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, types are accepted.
-       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor, resume_cursor or the id of an event of yours.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
        */
       400: {
         headers: {

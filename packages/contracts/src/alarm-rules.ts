@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { clientRef } from './create-query.ts';
 import { uuidForm } from './ids.ts';
 import { onGrid, regionOf } from './region.ts';
+import { storedText } from './stored-text.ts';
 
 /** Limits of the parts of a rule. */
 export const RULE_LIMITS = {
@@ -18,13 +19,7 @@ const point = z.tuple([unit, unit]).meta({ minItems: 2, maxItems: 2 });
 
 const objects = {
   labels: z
-    .array(
-      z
-        .string()
-        .min(1)
-        .max(RULE_LIMITS.labelLength)
-        .refine((label) => !label.includes('\0'), { error: 'Send no NUL character' }),
-    )
+    .array(storedText(RULE_LIMITS.labelLength).min(1))
     .min(1)
     .max(RULE_LIMITS.labels)
     .describe('Labels of the objects. A label that the task does not detect matches no object'),

@@ -114,7 +114,20 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
     images: callsOfChargers,
   },
   notify: {
-    gateway: ['listEvents', 'getEventStream', 'runEventRetention', 'getNotifyStatus'],
+    gateway: [
+      'listEvents',
+      'getEventStream',
+      'listAlarmRules',
+      'getAlarmRule',
+      'putAlarmRule',
+      'deleteAlarmRule',
+      'listAlarms',
+      'getAlarm',
+      'reviewAlarm',
+      'runEventRetention',
+      'getNotifyStatus',
+      'republishRuleEvents',
+    ],
   },
   inference: {
     tasks: [

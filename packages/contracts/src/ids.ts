@@ -15,8 +15,8 @@ export function firstIdAt(instant: Date): string {
 /** Path parameters of everything about one task. */
 export const taskPath = z.object({ task_id: uuidForm });
 
-/** A name that a caller gave to a resource of his own. */
-const ownName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
+/** A name that a caller gave to a resource of its own. */
+export const ownName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
 
 /**
  * The form of each path parameter of the public API, by its name. A value of another form names nothing: it is 404 and

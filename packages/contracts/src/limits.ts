@@ -15,6 +15,7 @@ export const subjectLimits = z.object({
   stream_probes: bound(2, 10_000).describe('Stream probes in flight'),
   event_streams: bound(20, 10_000).describe('Open event streams'),
   alarm_backtests: bound(2, 10_000).describe('Backtests of alarm rules in flight'),
+  alarm_rules: bound(200, 1_000).describe('Alarm rules'),
 });
 
 export type SubjectLimits = z.infer<typeof subjectLimits>;

@@ -47,7 +47,7 @@ export const publicReasons = {
     too_many_parts: 'The form holds too many parts.',
     region_invalid:
       'The region is not a polygon of 3 to 16 corners, each 0 to 1, whose edges do not cross or touch each other.',
-    rule_invalid: 'The condition, the schedule or the interval of an alarm rule is invalid.',
+    rule_invalid: 'The condition, the scope, the schedule or the interval of an alarm rule is invalid.',
     time_zone_unknown: 'The schedule of an alarm rule names no IANA time zone.',
     too_many_buckets: 'The time has too many buckets of this size; send a larger `bucket_ms`.',
     cursor_invalid: 'The cursor belongs to another list, or is not one of this service.',
@@ -137,6 +137,9 @@ export const publicReasons = {
     link_invalid: 'The link is invalid or has expired, or its API key is no longer valid.',
     range_not_satisfiable: 'The header `Range` names no byte of the content.',
     track_not_found: 'The task has no such track.',
+    rule_not_found: 'The subject has no alarm rule of this name.',
+    alarm_not_found: 'The alarm does not exist, has expired, or belongs to another subject.',
+    limit_reached: 'The subject has as many of these as it may have; `details.limit` names the limit.',
     method_not_allowed: 'The address does not have this method.',
     internal: 'The service has a defect.',
   },

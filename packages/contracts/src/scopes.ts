@@ -4,7 +4,8 @@ export type KeyScope = (typeof keyScopes)[number];
 
 /**
  * The scope that each public operation requires. `read` changes nothing; `create` spends units, and stops or deletes
- * what they paid for; `notify` decides where events are sent.
+ * what they paid for; `notify` decides what raises alarms
+ * and where events are sent.
  */
 export const operationScopes: Record<string, KeyScope> = {
   listScenes: 'read',
@@ -28,6 +29,13 @@ export const operationScopes: Record<string, KeyScope> = {
   getTrack: 'read',
   getSource: 'read',
   createAlarmBacktest: 'read',
+  listAlarmRules: 'read',
+  getAlarmRule: 'read',
+  putAlarmRule: 'notify',
+  deleteAlarmRule: 'notify',
+  listAlarms: 'read',
+  getAlarm: 'read',
+  reviewAlarm: 'notify',
   getImageDetection: 'read',
   listEvents: 'read',
   getEventStream: 'read',

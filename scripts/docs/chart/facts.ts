@@ -36,7 +36,7 @@ const consumers: Record<string, Consumed[]> = {
 };
 
 /** Connections beside the pool: the session of the outbox relay (docs/operations.md, "Database connections"). */
-const sessions: Record<string, number> = { tasks: 1, images: 1, results: 1 };
+const sessions: Record<string, number> = { tasks: 1, images: 1, results: 1, notify: 1 };
 
 /** charts/vision/files/facts.json: what the templates have to know of the code. */
 export async function chartFacts(root: string): Promise<string> {

@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import { count, databaseClockConfig, list, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import {
+  count,
+  databaseClockConfig,
+  list,
+  loadConfig,
+  millis,
+  outboxConfig,
+  serviceConfig,
+} from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
+import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
@@ -15,7 +24,9 @@ export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...databaseClockConfig,
+  ...standbyConfig,
   ...kafkaConfig,
+  ...outboxConfig,
   ...servicePublicKeysConfig,
   CURSOR_KEYS: cursorKeys.describe(
     'Secrets of event cursors, at least 32 characters each, comma separated; the first encrypts, all decrypt',

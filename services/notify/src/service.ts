@@ -5,6 +5,7 @@ import { topics } from '@vision/contracts/topics';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
+import { standbyCheck } from '@vision/shared/db/standby-check';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
 import { createOpenStreams } from '@vision/shared/http/open-streams';
@@ -15,13 +16,16 @@ import type { EventConsumer } from '@vision/kafka/consumer';
 import { createKafka } from '@vision/kafka/kafka';
 import { kafkaCheck } from '@vision/kafka/kafka-check';
 import { kafkaConnection } from '@vision/kafka/kafka-config';
+import { createProducer } from '@vision/kafka/producer';
+import { createRelay } from '@vision/kafka/relay';
+import type { Relay } from '@vision/kafka/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
-import { eventCursorCodec } from './domain/cursor.ts';
+import { ALARM_CURSORS, eventCursorCodec } from './domain/cursor.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
@@ -36,6 +40,10 @@ export interface NotifyService extends RunningService {
   consumer: EventConsumer;
 }
 
+const HOUR_MS = 60 * 60 * 1000;
+/** Pause between two queries for changed rules that no process announced; results judges by a change within seconds. */
+const RELAY_MS = 2_000;
+
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */
 export async function createService(config: Config, { logger, onFatal }: ServiceContext): Promise<NotifyService> {
   const { HOST: host, KEEP_ALIVE_MS: keepAliveMs, CLOCK_OFFSET: clockOffset } = config;
@@ -43,13 +51,20 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const db = createDb({ ...database, applicationName: 'notify', clockOffset });
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'notify', logger });
 
+  const producer = createProducer(kafka);
+  const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
+  const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs });
+
   const deps: Deps = {
     db,
     signals: createSignals(logger),
     cursors: eventCursorCodec(config.CURSOR_KEYS),
+    alarmCursors: eventCursorCodec(config.CURSOR_KEYS, ALARM_CURSORS),
     watch: createLogWatch({ db, logger }),
     streams: createOpenStreams(),
-    status: createStatus({ db, kafka }),
+    wakeRelay: relay.wake,
+    producer,
+    status: createStatus({ db, kafka, relay }),
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
   const consumer = createConsumer({ db, kafka, groupId: 'notify', subscriptions: subscriptions(deps), onFatal });
@@ -60,7 +75,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
   const checks = [
     databaseCheck(db, database, migrations),
-    kafkaCheck(config, { consumes: [topics.tasks], publishes: [] }),
+    standbyCheck(db, config),
+    kafkaCheck(config, { consumes: [topics.tasks, topics.alarms], publishes: [topics.rules] }),
   ];
   const live = consumer.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
@@ -76,9 +92,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     start: async () => {
       await health.start();
       await server.start();
-      consumer.start();
-      retention.start();
-      deps.watch.start();
+      for (const part of [relay, consumer, retention, deps.watch]) part.start();
     },
     stopPhases: stopPhases(stopTimesOf(config), {
       drain: health.drain,
@@ -87,12 +101,24 @@ export async function createService(config: Config, { logger, onFatal }: Service
         return server.stop(waitMs);
       },
       background: async () => {
-        await Promise.all([consumer.stop(10_000), retention.stop(), deps.watch.stop()]);
+        await stopBackground(deps, { consumer, retention, relay });
       },
       health: health.stop,
       database: () => db.destroy(),
     }),
   };
+}
+
+interface Background {
+  consumer: EventConsumer;
+  retention: Poller;
+  relay: Relay;
+}
+
+async function stopBackground({ watch, producer }: Deps, { consumer, retention, relay }: Background): Promise<void> {
+  await Promise.all([consumer.stop(10_000), retention.stop(), watch.stop()]);
+  await relay.stop();
+  await producer.stop();
 }
 
 const createRetention = (deps: Deps, config: Config, logger: Logger): Poller =>

@@ -2,17 +2,28 @@ import type { Knex } from 'knex';
 import { consumerGroups, topics } from '@vision/contracts/topics';
 import type { KafkaClient } from '@vision/kafka/kafka';
 import { readLag } from '@vision/kafka/lag';
-import { askKafka } from '@vision/kafka/status';
+import type { Relay } from '@vision/kafka/relay';
+import { askKafka, outboxStatus } from '@vision/kafka/status';
 import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 
+export interface StatusParts {
+  db: Knex;
+  kafka: KafkaClient;
+  relay: Relay;
+}
+
 /** Builds what tells operators how this process stands. */
-export function createStatus({ db, kafka }: { db: Knex; kafka: KafkaClient }): StatusReader {
+export function createStatus({ db, kafka, relay }: StatusParts): StatusReader {
   return createReader({
     service: 'notify',
-    checks: { database: askDatabase(db, migrations), kafka: askKafka(kafka, [topics.tasks]) },
+    checks: {
+      database: askDatabase(db, migrations),
+      kafka: askKafka(kafka, [topics.tasks, topics.alarms, topics.rules]),
+    },
+    outbox: () => outboxStatus(db, relay),
     lag: () => readLag({ db, kafka, groups: consumerGroups.notify }),
   });
 }

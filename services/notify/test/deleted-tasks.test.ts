@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => notify.stop());
 
-/** Three events of a new subject: 1 and 3 of the task to delete, 2 of another one. */
+/** Three events of a new subject: the first and the last of the task to delete, one of another task between them. */
 async function logged() {
   const subject = `subject-${randomUUID()}`;
   const [deleted, other] = [task({ subject }), task({ subject })];
@@ -19,23 +19,19 @@ async function logged() {
   return { subject, deleted, stopped, other };
 }
 const eventsOf = async (query: string, subject: string) =>
-  (await notify.page(query, subject)).items.map(({ type, sequence }) => [type, sequence]);
+  (await notify.page(query, subject)).items.map(({ type }) => type);
 const states = (taskId: string) => notify.database.db('task_states').where({ task_id: taskId });
 
 test('removes the events of a deleted task, and leaves those of other tasks and every cursor', async () => {
   const { subject, deleted, other } = await logged();
   const { next_cursor: next, resume_cursor: resume } = await notify.page('?limit=1', subject);
   await notify.tellDeleted(deleted);
-  expect(await eventsOf('', subject)).toEqual([['task.running', 2]]);
-  expect(await eventsOf('?order=newest', subject)).toEqual([['task.running', 2]]);
+  expect(await eventsOf('', subject)).toEqual(['task.running']);
+  expect(await eventsOf('?order=newest', subject)).toEqual(['task.running']);
   expect(await eventsOf('?types=task.stopped', subject)).toEqual([]);
-  for (const cursor of [next, resume])
-    expect(await eventsOf(`?cursor=${cursor}`, subject)).toEqual([['task.running', 2]]);
+  for (const cursor of [next, resume]) expect(await eventsOf(`?cursor=${cursor}`, subject)).toEqual(['task.running']);
   await notify.tell(task({ ...other, version: 2, status: 'failed' }));
-  expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual([
-    ['task.running', 2],
-    ['task.failed', 4],
-  ]);
+  expect(await eventsOf(`?cursor=${resume}`, subject)).toEqual(['task.running', 'task.failed']);
 });
 
 test('a stream that resumes by an old cursor skips the deleted task, and one that is open goes on', async () => {
@@ -47,8 +43,8 @@ test('a stream that resumes by an old cursor skips the deleted task, and one tha
   const resumed = await notify.open(`?cursor=${cursor}`, {}, subject);
   await notify.tell(task({ ...other, version: 2, status: 'succeeded' }));
   await until(() => Promise.resolve(open.events.length === 1 && resumed.events.length === 2));
-  expect(open.events.map(({ data }) => data.sequence)).toEqual([4]);
-  expect(resumed.events.map(({ data }) => data.sequence)).toEqual([2, 4]);
+  expect(open.events.map(({ type }) => type)).toEqual(['task.succeeded']);
+  expect(resumed.events.map(({ type }) => type)).toEqual(['task.running', 'task.succeeded']);
   open.close();
   resumed.close();
 });
@@ -57,7 +53,7 @@ test('logs no state of a task after its deletion, whatever its version', async (
   const { subject, deleted, stopped } = await logged();
   await notify.tellDeleted(deleted, deleted);
   await notify.tell(deleted, stopped, task({ ...deleted, version: 1_000_000, status: 'failed' }));
-  expect(await eventsOf('', subject)).toEqual([['task.running', 2]]);
+  expect(await eventsOf('', subject)).toEqual(['task.running']);
 });
 
 test('logs nothing of a task whose deletion arrives before any of its states', async () => {

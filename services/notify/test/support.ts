@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { alarmChanged } from '@vision/contracts/alarm-events';
+import type { AlarmSnapshot } from '@vision/contracts/alarm-events';
 import { taskChanged, taskDeleted } from '@vision/contracts/task-events';
 import type { TaskDeletion, TaskSnapshot } from '@vision/contracts/task-events';
 import { topics } from '@vision/contracts/topics';
@@ -22,8 +24,14 @@ export interface EventBody {
   type: string;
   timestamp: string;
   sequence: number;
-  data: { task: { task_id: string; status: string }; client_ref?: string; reason?: string };
+  data: { task: { task_id: string; status: string }; client_ref?: string; reason?: string; alarm?: AlarmBody };
 }
+
+export type AlarmBody = Omit<AlarmSnapshot, 'subject' | 'is_live' | 'judged_at'> & {
+  created_at: string;
+  updated_at: string;
+  review?: { verdict: string; note?: string; reviewed_at?: string };
+};
 
 export interface Page {
   items: EventBody[];
@@ -38,7 +46,9 @@ export interface TestNotify {
   tell: (...tasks: TaskSnapshot[]) => Promise<void>;
   /** Publishes the deletion of tasks and waits in the same way. */
   tellDeleted: (...tasks: Pick<TaskDeletion, 'task_id' | 'subject'>[]) => Promise<void>;
-  call: (method: string, path: string, subject?: string) => Promise<Response>;
+  /** Publishes versions of alarms and waits in the same way. */
+  tellAlarms: (...alarms: AlarmSnapshot[]) => Promise<void>;
+  call: (method: string, path: string, subject?: string, body?: unknown) => Promise<Response>;
   page: (query?: string, subject?: string) => Promise<Page>;
   open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
   stop: () => Promise<void>;
@@ -68,10 +78,43 @@ export const task = (facts: Partial<TaskSnapshot> = {}): TaskSnapshot => {
   };
 };
 
+/** An alarm at a version, of a live stream. */
+export const alarm = (facts: Partial<AlarmSnapshot> = {}): AlarmSnapshot => ({
+  alarm_id: randomUUID(),
+  version: 1,
+  subject: 'subject-a',
+  rule_id: 'yard',
+  rule_version: 1,
+  task_id: randomUUID(),
+  scene_code: 'person_vehicle',
+  is_live: true,
+  state: 'open',
+  kind: 'object_present',
+  opened_ms: Date.now(),
+  suppressed: 0,
+  evidence: { objects: [], count: 1, held_ms: 2000 },
+  labels: ['person'],
+  count_max: 1,
+  track_ids: ['a1-7'],
+  judged_at: new Date().toISOString(),
+  ...facts,
+});
+
+/** The next version of an alarm: closed, unless something else is said. */
+export const later = (before: AlarmSnapshot, facts: Partial<AlarmSnapshot> = {}): AlarmSnapshot => ({
+  ...before,
+  version: before.version + 1,
+  state: 'closed',
+  closed_ms: before.opened_ms + 5000,
+  closed_by: 'cleared',
+  judged_at: new Date(Date.parse(before.judged_at) + 5000).toISOString(),
+  ...facts,
+});
+
 /** The service as it is deployed, on a database, topics and ports of its own; `settings` go over the usual ones. */
 export async function startNotify(settings: Record<string, string> = {}): Promise<TestNotify> {
   const database = await createTestDatabase(migrations, { poolMax: 10 });
-  const kafka = await testKafka({ topics: [topics.tasks] });
+  const kafka = await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] });
   const config = readConfig({
     HOST: '127.0.0.1',
     PORT: '0',
@@ -97,8 +140,12 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
   const headersOf = async (subject: string) => ({
     authorization: `Bearer ${await testToken('gateway', 'notify', { subject })}`,
   });
-  const call: TestNotify['call'] = async (method, path, subject = 'subject-a') =>
-    fetch(url(path), { method, headers: await headersOf(subject) });
+  const call: TestNotify['call'] = async (method, path, subject = 'subject-a', body) =>
+    fetch(url(path), {
+      method,
+      headers: { ...(await headersOf(subject)), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
   return {
     database,
     service,
@@ -108,6 +155,7 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
       const deleted_at = new Date().toISOString();
       return publish(tasks.map(({ task_id, subject }) => ({ ...taskDeleted, data: { task_id, subject, deleted_at } })));
     },
+    tellAlarms: (...alarms) => publish(alarms.map((data) => ({ ...alarmChanged, data }))),
     page: async (query = '', subject) => {
       const answer = await call('GET', `/v1/vision/events${query}`, subject);
       if (answer.status !== 200) throw new Error(await answer.text());

@@ -7,7 +7,12 @@ import { UsageError } from '../usage-error.ts';
 export const republishCommand: Command = {
   name: 'republish',
   options: {
-    service: { value: 'name', summary: 'whose events', choices: ['tasks', 'images', 'results'], required: true },
+    service: {
+      value: 'name',
+      summary: 'whose events',
+      choices: ['tasks', 'images', 'results', 'notify'],
+      required: true,
+    },
     from: { value: 'instant', summary: 'published from then on: 2026-03-15T08:00:00Z', required: true },
     to: { value: 'instant', summary: 'and before then; now by default' },
     yes: { summary: 'publish them; without it they are only counted' },

@@ -109,6 +109,13 @@ export const forwarded: Forwarded[] = [
     slot: 'event_streams',
     isStream: true,
   },
+  { operation: 'listAlarmRules', method: 'get', path: '/v1/vision/alarm-rules', owner: 'notify' },
+  { operation: 'getAlarmRule', method: 'get', path: '/v1/vision/alarm-rules/{rule_id}', owner: 'notify' },
+  { operation: 'putAlarmRule', method: 'put', path: '/v1/vision/alarm-rules/{rule_id}', owner: 'notify' },
+  { operation: 'deleteAlarmRule', method: 'delete', path: '/v1/vision/alarm-rules/{rule_id}', owner: 'notify' },
+  { operation: 'listAlarms', method: 'get', path: '/v1/vision/alarms', owner: 'notify' },
+  { operation: 'getAlarm', method: 'get', path: '/v1/vision/alarms/{alarm_id}', owner: 'notify' },
+  { operation: 'reviewAlarm', method: 'put', path: '/v1/vision/alarms/{alarm_id}/review', owner: 'notify' },
   { operation: 'getUsage', method: 'get', path: '/v1/vision/usage', owner: 'quota' },
   { operation: 'getUsageDays', method: 'get', path: '/v1/vision/usage/days', owner: 'quota' },
 ];

@@ -5,7 +5,7 @@ import { audited } from './audited.ts';
 import type { Deps } from './deps.ts';
 
 export interface Republication extends RepublishRequest {
-  service: 'tasks' | 'images' | 'results';
+  service: 'tasks' | 'images' | 'results' | 'notify';
   actor: string;
 }
 

@@ -1,8 +1,10 @@
+import { alarmChanged } from '@vision/contracts/alarm-events';
 import { taskChanged, taskDeleted } from '@vision/contracts/task-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
 import type { Deps } from '../use-cases/deps.ts';
 import { forgetTask } from '../use-cases/forget-task.ts';
+import { logAlarm } from '../use-cases/log-alarm.ts';
 import { logTask } from '../use-cases/log-task.ts';
 
 /** Handlers of what other services publish. */
@@ -10,5 +12,6 @@ export function subscriptions(deps: Pick<Deps, 'settings' | 'signals'>): Subscri
   return [
     on(taskChanged, ({ data }, { transaction }) => logTask(deps, data, transaction)),
     on(taskDeleted, ({ data }, { transaction }) => forgetTask(deps, data, transaction)),
+    on(alarmChanged, ({ data }, { transaction }) => logAlarm(deps, data, transaction)),
   ];
 }

@@ -2,23 +2,43 @@ import type { Knex } from 'knex';
 import type { EventType, LoggedEvent, NewEvent } from '../domain/event.ts';
 
 /**
+ * Locks the log of a subject until the transaction ends, as appending does. Use it before a check that has to hold for
+ * what is appended after it.
+ */
+export async function lockLog(tx: Knex.Transaction, subject: string): Promise<void> {
+  await tx.raw(
+    `insert into subject_logs as l (subject, position) values (?, 0)
+     on conflict (subject) do update set position = l.position`,
+    [subject],
+  );
+}
+
+/**
  * Appends an event to the log of its subject, unless it is there. The row of the subject stays locked until the
  * transaction ends, so no reader sees an event before one with a smaller number.
- * @returns whether it was appended
+ *
+ * A number is the time in milliseconds, or one more than the last number where that is more. A database that was set
+ * back and has lost numbers does not give them to other events, so a cursor never points into the wrong place.
+ * @returns its number; undefined when the log has it
  */
-export async function appendToLog(tx: Knex.Transaction, event: NewEvent): Promise<boolean> {
-  const result = await tx.raw<{ rowCount: number }>(
+export async function appendToLog(
+  tx: Knex.Transaction,
+  { factAt: _factAt, ...event }: NewEvent,
+): Promise<number | undefined> {
+  const { rows } = await tx.raw<{ rows: { position: number }[] }>(
     `with log as (
        insert into subject_logs as l (subject, position)
-       select :subject, 1 where not exists (select from events where event_id = :eventId)
-       on conflict (subject) do update set position = l.position + 1
+       select :subject, (extract(epoch from clock_timestamp()) * 1000)::bigint
+        where not exists (select from events where event_id = :eventId)
+       on conflict (subject) do update set position = greatest(l.position + 1, excluded.position)
        returning position
      )
      insert into events (subject, position, event_id, type, task_id, occurred_at, data)
-     select :subject, position, :eventId, :type, :taskId, :occurredAt, :data from log`,
-    { ...event },
+     select :subject, position, :eventId, :type, :taskId, :occurredAt, :data from log
+     returning position`,
+    event,
   );
-  return result.rowCount === 1;
+  return rows[0]?.position;
 }
 
 /** The number of the newest event of a subject; 0 without one. */
@@ -46,10 +66,22 @@ export interface LogRange {
   limit: number;
 }
 
+/** What a log has in a range. */
+export interface LogExtract {
+  events: LoggedEvent[];
+  /** The newest event of the subject that retention removed, by its number and the time at which it was logged. */
+  expired: { position: number; at: Date } | undefined;
+}
+
+type ExtractRow = { expired_position: number | null; expired_at: Date | null } & (LoggedEvent | { position: null });
+
 const COLUMNS = 'position, event_id, type, occurred_at, data';
 
-/** Events of a range in its order. Rare types are found by their own index, each type for itself. */
-export async function readLog(db: Knex, { types, order, ...range }: LogRange): Promise<LoggedEvent[]> {
+/**
+ * Events of a range in its order. Rare types are found by their own index, each type for itself. One statement sees
+ * events and what expired of them, so no event goes between the two.
+ */
+export async function readLog(db: Knex, { types, order, ...range }: LogRange): Promise<LogExtract> {
   const condition = 'subject = :subject and position > :after and position <= :upTo';
   const tail = `order by position ${order} limit :limit`;
   const all = `select ${COLUMNS} from events where ${condition} ${tail}`;
@@ -57,8 +89,19 @@ export async function readLog(db: Knex, { types, order, ...range }: LogRange): P
     select found.* from unnest(:types::text[]) as wanted(type)
      cross join lateral (select ${COLUMNS} from events where type = wanted.type and ${condition} ${tail}) as found
      ${tail}`;
-  const { rows } = await db.raw<{ rows: LoggedEvent[] }>(types ? some : all, { ...range, types: types ?? null });
-  return rows;
+  const { rows } = await db.raw<{ rows: ExtractRow[] }>(
+    `select gone.position as expired_position, gone.logged_at as expired_at, log.*
+       from (select 1) as one
+       left join expired_events as gone on gone.subject = :subject
+       left join (${types ? some : all}) as log on true
+      order by log.position ${order}`,
+    { ...range, types: types ?? null },
+  );
+  const { expired_position: position = null, expired_at: at = null } = rows[0] ?? {};
+  return {
+    events: rows.filter((row) => row.position !== null),
+    expired: position === null || at === null ? undefined : { position, at },
+  };
 }
 
 /** Removes the events of a task. Numbers of the log that are missing harm no cursor. @returns how many */
@@ -66,13 +109,26 @@ export async function removeEventsOf(tx: Knex.Transaction, taskId: string): Prom
   return tx('events').where({ task_id: taskId }).delete();
 }
 
-/** Removes up to `limit` events that were logged more than `days` ago. @returns how many */
+/**
+ * Removes up to `limit` events that were logged more than `days` ago, and notes for each subject how far. Runs beside
+ * others of its kind: rows of subjects are locked in their order.
+ * @returns how many
+ */
 export async function removeOldEvents(db: Knex, days: number, limit: number): Promise<number> {
-  const result = await db.raw<{ rowCount: number }>(
-    `delete from events where (subject, position) in (
-       select subject, position from events where logged_at < vision_now() - make_interval(days => :days)
-        order by logged_at limit :limit for update skip locked)`,
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `with removed as (
+       delete from events where (subject, position) in (
+         select subject, position from events where logged_at < vision_now() - make_interval(days => :days)
+          order by logged_at limit :limit for update skip locked)
+       returning subject, position, logged_at
+     ), noted as (
+       insert into expired_events as e (subject, position, logged_at)
+       select subject, max(position), max(logged_at) from removed group by subject order by subject
+       on conflict (subject) do update
+          set position = greatest(e.position, excluded.position), logged_at = greatest(e.logged_at, excluded.logged_at)
+     )
+     select count(*)::int as count from removed`,
     { days, limit },
   );
-  return result.rowCount;
+  return rows[0].count;
 }

@@ -29,6 +29,15 @@ export async function markDeleted(tx: Knex.Transaction, { task_id, deleted_at }:
     .merge();
 }
 
+/** Whether the owner deleted a task. */
+export async function isDeleted(tx: Knex.Transaction, taskId: string): Promise<boolean> {
+  const row = await tx('task_states')
+    .where({ task_id: taskId })
+    .whereNotNull('deleted_at')
+    .first<object | undefined>('task_id');
+  return row !== undefined;
+}
+
 /** Whether an instant lies more than `days` back. */
 export async function isOlderThan(db: Knex, instant: string, days: number): Promise<boolean> {
   const { rows } = await db.raw<{ rows: [{ old: boolean }] }>(

@@ -23,12 +23,16 @@ const BODY_BYTES = 18;
 const MAC_BYTES = 16;
 const TEXT = /^[\w-]{46}$/;
 
+const EVENTS = 'vision events cursor v1';
+/** Label of cursors of the list of alarms, which open as no others. */
+export const ALARM_CURSORS = 'vision alarms cursor v1';
+
 /**
- * Cursors carry a MAC over subject and place, so that they cannot be made up or moved to another subject. The first
- * secret seals, all of them open.
+ * Cursors carry a MAC over subject and place, so that they cannot be made up or moved to another subject, or to another
+ * list (`label`). The first secret seals, all of them open.
  */
-export function eventCursorCodec(secrets: string[]): EventCursorCodec {
-  const macs = secrets.map(macWith);
+export function eventCursorCodec(secrets: string[], label = EVENTS): EventCursorCodec {
+  const macs = secrets.map((secret) => macWith(secret, label));
   const [seal] = macs;
   if (!seal) throw new Error('no secret');
   return {
@@ -54,14 +58,18 @@ export function eventCursorCodec(secrets: string[]): EventCursorCodec {
   };
 }
 
-function macWith(secret: string) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'vision events cursor v1', 32));
+function macWith(secret: string, label: string) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', label, 32));
   return (subject: string, body: Buffer): Buffer =>
     createHmac('sha256', key).update(body).update(subject).digest().subarray(0, MAC_BYTES);
 }
 
 /** A cursor that was changed, or that belongs to another subject or order. */
 export const cursorInvalid = () =>
-  fail.requestInvalid('cursor_invalid', 'cursor: send next_cursor, resume_cursor or the id of an event of yours.', {
-    field: 'cursor',
-  });
+  fail.requestInvalid(
+    'cursor_invalid',
+    'cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.',
+    {
+      field: 'cursor',
+    },
+  );

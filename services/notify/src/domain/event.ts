@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** The types of events, in the order of the document. */
-export const eventTypes = [
+/** Types of events about tasks, in the order of the document. */
+export const taskEventTypes = [
   'task.running',
   'task.resolving',
   'task.succeeded',
@@ -9,7 +9,16 @@ export const eventTypes = [
   'task.failed',
   'task.refunded',
 ] as const;
+
+/** Types of events about alarms. Each alarm has one that it opened before all others. */
+export const alarmEventTypes = ['alarm.opened', 'alarm.updated', 'alarm.closed'] as const;
+
+/** Types of events that a log has. */
+export const eventTypes = [...taskEventTypes, ...alarmEventTypes] as const;
 export type EventType = (typeof eventTypes)[number];
+
+/** The type that a reader finds in place of events that expired before it read them. */
+export const MISSED = 'events.missed';
 
 /** A fact for the log of a subject. */
 export interface NewEvent {
@@ -18,6 +27,8 @@ export interface NewEvent {
   type: EventType;
   taskId: string;
   occurredAt: Date;
+  /** Unix time in milliseconds of what the event is about; undefined when it has none, as frames of an upload. */
+  factAt?: number | undefined;
   /** JSON. */
   data: string;
 }
@@ -25,7 +36,7 @@ export interface NewEvent {
 /** An event of the log. */
 export interface LoggedEvent {
   event_id: string;
-  type: EventType;
+  type: EventType | typeof MISSED;
   /** Its number in the log of the subject. */
   position: number;
   occurred_at: Date;
@@ -42,4 +53,19 @@ export function eventIdOf(occurredAt: Date, fact: string): string {
   bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** What a reader gets in place of the events behind `after` that expired, with the number and time of the last one. */
+export function missedEvents(
+  subject: string,
+  after: number,
+  { position, at }: { position: number; at: Date },
+): LoggedEvent {
+  return {
+    event_id: eventIdOf(at, `missed ${subject} ${after} ${position}`),
+    type: MISSED,
+    position,
+    occurred_at: at,
+    data: JSON.stringify({ after_sequence: after, to_sequence: position }),
+  };
 }

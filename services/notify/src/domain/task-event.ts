@@ -23,7 +23,8 @@ export function taskEvent(task: TaskSnapshot): NewEvent | undefined {
   const occurredAt = new Date(task.updated_at);
   const { task_id: taskId, subject } = task;
   const eventId = eventIdOf(occurredAt, `task ${taskId} ${task.version}`);
-  return { eventId, subject, type, taskId, occurredAt, data: JSON.stringify(dataOf(task)) };
+  const factAt = occurredAt.getTime();
+  return { eventId, subject, type, taskId, occurredAt, factAt, data: JSON.stringify(dataOf(task)) };
 }
 
 function dataOf(task: TaskSnapshot): object {

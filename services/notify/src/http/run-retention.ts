@@ -4,6 +4,8 @@ import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
 
+const removed = z.object({ events: z.int(), alarms: z.int(), rules: z.int(), tasks: z.int() });
+
 export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'>) =>
   route(
     {
@@ -12,7 +14,7 @@ export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'
       summary: 'Remove expired events now',
       audience: 'internal',
       responses: {
-        200: { description: 'What was removed', schema: z.object({ events: z.int(), tasks: z.int() }) },
+        200: { description: 'What was removed', schema: removed },
       },
     },
     async () => ({ status: 200, body: await runRetention(deps) }),

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { EventProducer } from '@vision/kafka/producer';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
 import type { StatusReader } from '@vision/shared/status/status';
 import type { EventCursorCodec } from '../domain/cursor.ts';
@@ -10,9 +11,14 @@ export interface Deps {
   db: Knex;
   signals: Signals;
   cursors: EventCursorCodec;
+  /** Cursors of the list of alarms. */
+  alarmCursors: EventCursorCodec;
   /** Wakes readers that follow a log. */
   watch: LogWatch;
   streams: OpenStreams;
+  /** Call it after a commit that put an event into the outbox. */
+  wakeRelay: () => void;
+  producer: EventProducer;
   /** How this process stands, for operators. */
   status: StatusReader;
   settings: Settings;

@@ -1,7 +1,8 @@
-import { readHead, readLog } from '../db/event-log.ts';
+import { readHead } from '../db/event-log.ts';
 import { cursorInvalid } from '../domain/cursor.ts';
 import type { EventType, LoggedEvent } from '../domain/event.ts';
 import type { Deps } from './deps.ts';
+import { readOn } from './read-on.ts';
 
 /** What a reader that follows a log is sent. `id` is the cursor behind it. */
 export type StreamedEvent = { kind: 'event'; id: string; event: LoggedEvent } | { kind: 'heartbeat'; id: string };
@@ -30,7 +31,10 @@ export async function placeToBegin(
   return position;
 }
 
-/** The events of a subject from a place on, those still to come included. Begins with the place, as a heartbeat. */
+/**
+ * The events of a subject from a place on, including later ones. Begins with the place, as a heartbeat; `events.missed`
+ * stands for events behind it that expired.
+ */
 export async function* followEvents(
   { db, cursors, watch }: Pick<Deps, 'db' | 'cursors' | 'watch'>,
   { subject, from, types, signal }: FollowRequest,
@@ -48,7 +52,7 @@ export async function* followEvents(
       const head = await readHead(db, subject);
       position = Math.min(position, head);
       const range = { subject, types, after: position, upTo: head, order: 'asc' as const, limit: PAGE };
-      const page = await readLog(db, range);
+      const page = await readOn(db, range);
       for (const event of page) {
         yield { kind: 'event', id: idOf(event.position), event };
         sentAt = performance.now();

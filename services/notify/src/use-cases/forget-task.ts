@@ -1,12 +1,13 @@
 import type { TaskDeletion } from '@vision/contracts/task-events';
 import type { EffectTransaction } from '@vision/kafka/progress';
-import { removeEventsOf } from '../db/event-log.ts';
+import { removeAlarmsOf } from '../db/alarms.ts';
+import { lockLog, removeEventsOf } from '../db/event-log.ts';
 import { markDeleted } from '../db/task-states.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Removes the events of a task that its owner deleted. The mark refuses every version that arrives later; retention
- * removes the mark when those versions are older than events are retained.
+ * Removes the events and the alarms of a task that its owner deleted. The mark refuses every version that arrives
+ * later; retention removes the mark when those versions are older than events are retained.
  */
 export async function forgetTask(
   { signals }: Pick<Deps, 'signals'>,
@@ -15,7 +16,9 @@ export async function forgetTask(
 ): Promise<void> {
   const removed = await transaction(async (tx) => {
     await markDeleted(tx, deletion);
-    return removeEventsOf(tx, deletion.task_id);
+    // Alarms that are being logged are committed when the lock is there; later ones find the mark.
+    await lockLog(tx, deletion.subject);
+    return { events: await removeEventsOf(tx, deletion.task_id), alarms: await removeAlarmsOf(tx, deletion.task_id) };
   });
   signals.taskForgotten(deletion.task_id, removed);
 }

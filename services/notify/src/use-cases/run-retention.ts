@@ -1,5 +1,8 @@
+import { removeOldRules } from '../db/alarm-rules.ts';
+import { removeOldAlarms } from '../db/alarms.ts';
 import { removeOldEvents } from '../db/event-log.ts';
 import { removeOldTasks } from '../db/task-states.ts';
+import type { Removed } from '../signals.ts';
 import type { Deps } from './deps.ts';
 
 /** Removes what is older than the retention, in short transactions; may be cut off and repeated at any point. */
@@ -7,10 +10,13 @@ export async function runRetention({
   db,
   signals,
   settings,
-}: Pick<Deps, 'db' | 'signals' | 'settings'>): Promise<{ events: number; tasks: number }> {
+}: Pick<Deps, 'db' | 'signals' | 'settings'>): Promise<Removed> {
   const { eventDays, retentionBatch } = settings;
   const removed = {
     events: await repeat(retentionBatch, () => removeOldEvents(db, eventDays, retentionBatch)),
+    // Before tasks: a task that has not ended keeps its open alarms.
+    alarms: await repeat(retentionBatch, () => removeOldAlarms(db, eventDays, retentionBatch)),
+    rules: await repeat(retentionBatch, () => removeOldRules(db, eventDays, retentionBatch)),
     tasks: await repeat(retentionBatch, () => removeOldTasks(db, eventDays, retentionBatch)),
   };
   signals.retentionRan(removed);

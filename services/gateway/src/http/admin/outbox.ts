@@ -8,7 +8,7 @@ import { republishOutbox } from '../../use-cases/republish-outbox.ts';
 import { actorOf, operatorHeaders, operatorInvalid } from './schemas.ts';
 
 const republication = z
-  .strictObject({ ...republishRequest.shape, service: z.enum(['tasks', 'images', 'results']) })
+  .strictObject({ ...republishRequest.shape, service: z.enum(['tasks', 'images', 'results', 'notify']) })
   .meta({ id: 'Republication' });
 
 const example: z.infer<typeof republished> = {

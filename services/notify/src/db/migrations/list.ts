@@ -1,8 +1,10 @@
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
+import { outboxMigration } from '@vision/kafka/outbox';
 import { positionEpochsMigration, positionsMigration } from '@vision/kafka/positions';
 import { eventLog } from './0001-event-log.ts';
 import { deletedTasks, eventsByTask } from './0002-deleted-tasks.ts';
+import { alarmRules, alarms, expiredEvents } from './0003-alarms.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -11,4 +13,8 @@ export const migrations: Migration[] = [
   eventLog,
   deletedTasks,
   eventsByTask,
+  expiredEvents,
+  outboxMigration,
+  alarmRules,
+  alarms,
 ];

@@ -1,0 +1,90 @@
+import type { Knex } from 'knex';
+import type { StoredRule } from '../domain/alarm-rule.ts';
+
+/** Makes other changes of the rules of a subject wait until the transaction ends: they are counted and published. */
+export async function lockRules(tx: Knex.Transaction, subject: string): Promise<void> {
+  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('alarm-rules ' || ?, 0))`, [subject]);
+}
+
+/** A rule, also a deleted one. */
+export async function findRule(db: Knex, subject: string, ruleId: string): Promise<StoredRule | undefined> {
+  return db('alarm_rules').where({ subject, rule_id: ruleId }).first<StoredRule | undefined>();
+}
+
+/** The rules of a subject by their names; deleted ones are left out. */
+export async function listRules(db: Knex, subject: string): Promise<StoredRule[]> {
+  return db('alarm_rules').where({ subject }).whereNull('deleted_at').orderBy('rule_id').select<StoredRule[]>();
+}
+
+/** How many rules a subject has. */
+export async function countRules(tx: Knex.Transaction, subject: string): Promise<number> {
+  const row = await tx('alarm_rules')
+    .where({ subject })
+    .whereNull('deleted_at')
+    .count({ count: '*' })
+    .first<{ count: number }>();
+  return row.count;
+}
+
+/**
+ * Versions grow with the time too, in seconds: a version that a database lost when it was set back is not given to
+ * another definition, which the service that judges would take for the one it has.
+ */
+const NEWER = `greatest(r.version + 1, extract(epoch from clock_timestamp())::bigint)`;
+
+/** Stores a rule as a new version. */
+export async function saveRule(
+  tx: Knex.Transaction,
+  rule: Pick<StoredRule, 'subject' | 'rule_id' | 'name' | 'definition'>,
+): Promise<StoredRule> {
+  const { rows } = await tx.raw<{ rows: [StoredRule] }>(
+    `insert into alarm_rules as r (subject, rule_id, version, name, definition, created_at, updated_at)
+     values (:subject, :rule_id, extract(epoch from clock_timestamp())::bigint, :name, :definition,
+             vision_now(), vision_now())
+     on conflict (subject, rule_id) do update
+        set version = ${NEWER}, name = excluded.name, definition = excluded.definition,
+            created_at = case when r.deleted_at is null then r.created_at else excluded.created_at end,
+            updated_at = excluded.updated_at, deleted_at = null
+     returning *`,
+    { ...rule },
+  );
+  return rows[0];
+}
+
+/** Gives a rule another name; its version stays. */
+export async function renameRule(
+  tx: Knex.Transaction,
+  { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
+  name: string,
+): Promise<StoredRule> {
+  const { rows } = await tx.raw<{ rows: [StoredRule] }>(
+    `update alarm_rules set name = :name, updated_at = vision_now()
+      where subject = :subject and rule_id = :rule_id returning *`,
+    { subject, rule_id, name },
+  );
+  return rows[0];
+}
+
+/** Marks a rule as deleted, as a new version. */
+export async function markRuleDeleted(
+  tx: Knex.Transaction,
+  { subject, rule_id }: Pick<StoredRule, 'subject' | 'rule_id'>,
+): Promise<StoredRule> {
+  const { rows } = await tx.raw<{ rows: [StoredRule] }>(
+    `update alarm_rules as r set version = ${NEWER}, updated_at = vision_now(), deleted_at = vision_now()
+      where subject = :subject and rule_id = :rule_id returning *`,
+    { subject, rule_id },
+  );
+  return rows[0];
+}
+
+/** Forgets up to `limit` rules that were deleted more than `days` ago. @returns how many */
+export async function removeOldRules(db: Knex, days: number, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from alarm_rules where (subject, rule_id) in (
+       select subject, rule_id from alarm_rules where deleted_at < vision_now() - make_interval(days => :days)
+        order by deleted_at limit :limit for update skip locked)`,
+    { days, limit },
+  );
+  return result.rowCount;
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { closedBy } from '@vision/contracts/alarm-events';
+import { alarmFacts } from '@vision/contracts/alarms';
+import { clientRef } from '@vision/contracts/create-query';
+import { alarmStates, verdicts } from '../domain/alarm.ts';
+import type { StoredAlarm } from '../domain/alarm.ts';
+
+const review = z
+  .object({
+    verdict: z
+      .enum(verdicts)
+      .describe('`confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed'),
+    note: z.string().optional().describe('Note of the review; absent without one'),
+    reviewed_at: z.iso.datetime().optional().describe('Time of the review; absent before'),
+  })
+  .meta({ id: 'AlarmReview', description: 'Your verdict on an alarm' });
+
+export const alarm = z
+  .object({
+    alarm_id: z.guid().describe('Identifier of the alarm'),
+    version: z.int().describe('1 when the alarm opened, greater with every change of it'),
+    rule_id: z.string().describe('Rule that raised the alarm'),
+    rule_version: z.int().meta({ format: 'int64' }).describe('Version of the rule that raised it'),
+    task_id: z.uuid(),
+    client_ref: clientRef.optional().describe('`client_ref` of the task; absent without one'),
+    scene_code: z.string().optional().describe('Scene of the task'),
+    state: z.enum(alarmStates).describe('`open` while the condition of the rule holds'),
+    ...alarmFacts,
+    closed_by: closedBy
+      .optional()
+      .describe(
+        '`cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. ' +
+          '`rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open',
+      ),
+    created_at: z.iso.datetime().describe('Time at which the alarm was raised'),
+    updated_at: z.iso.datetime().describe('Time of its last change'),
+    review: review.optional().describe('Your verdict; absent in events'),
+  })
+  .meta({ id: 'Alarm', description: 'Alarm that a rule raised' });
+
+export const exampleAlarm: z.infer<typeof alarm> = {
+  alarm_id: '5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03',
+  version: 2,
+  rule_id: 'yard-at-night',
+  rule_version: 1_773_500_000,
+  task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+  client_ref: 'yard-north',
+  scene_code: 'person_vehicle',
+  state: 'closed',
+  kind: 'object_present',
+  opened_ms: 1_773_565_206_200,
+  closed_ms: 1_773_565_221_400,
+  closed_by: 'cleared',
+  suppressed: 0,
+  evidence: {
+    frame_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31',
+    frame_time_ms: 1_773_565_206_200,
+    objects: [
+      {
+        label: 'person',
+        score: 0.91,
+        bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+        track_id: 'a1-7',
+      },
+    ],
+    count: 1,
+    held_ms: 2000,
+  },
+  labels: ['person'],
+  count_max: 2,
+  track_ids: ['a1-7', 'a1-8'],
+  created_at: '2026-03-15T09:00:06.431Z',
+  updated_at: '2026-03-15T09:00:21.431Z',
+};
+
+export const exampleReviewedAlarm: z.infer<typeof alarm> = {
+  ...exampleAlarm,
+  review: { verdict: 'false_alarm', note: 'the gardener', reviewed_at: '2026-03-15T10:12:00.000Z' },
+};
+
+/** An alarm as its subject reads it. */
+export function alarmBody({ data, verdict, note, reviewed_at }: StoredAlarm): z.infer<typeof alarm> {
+  return {
+    ...(JSON.parse(data) as z.infer<typeof alarm>),
+    review: {
+      verdict,
+      ...(note === null ? {} : { note }),
+      ...(reviewed_at === null ? {} : { reviewed_at: reviewed_at.toISOString() }),
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { paramsOf } from '@vision/contracts/ids';
+import { route } from '@vision/shared/http/route';
+import { ruleNotFound } from '../domain/alarm-rule.ts';
+import { deleteAlarmRule } from '../use-cases/delete-alarm-rule.ts';
+import type { Deps } from '../use-cases/deps.ts';
+
+const path = '/v1/vision/alarm-rules/{rule_id}';
+
+export const deleteAlarmRuleRoute = (deps: Pick<Deps, 'db' | 'signals' | 'wakeRelay'>) =>
+  route(
+    {
+      operation: 'deleteAlarmRule',
+      method: 'delete',
+      path,
+      summary: 'Deletes an alarm rule',
+      description: 'Closes the open alarms of the rule within seconds. Its alarms stay. A repeat changes nothing.',
+      tag: 'Alarms',
+      audience: 'public',
+      params: paramsOf(path),
+      responses: { 204: { description: 'Deleted' } },
+      refusalExamples: () => [ruleNotFound()],
+    },
+    async ({ params, caller: { subject } }) => {
+      await deleteAlarmRule(deps, { subject, ruleId: params['rule_id'] ?? '' });
+      return { status: 204 };
+    },
+  );

@@ -1,0 +1,73 @@
+import { cursorInvalid } from '../domain/cursor.ts';
+import type { EventCursorCodec, EventPlace } from '../domain/cursor.ts';
+
+export interface LogPage<T> {
+  items: T[];
+  /** Empty on the last page. */
+  nextCursor: string;
+  /** Continues with everything later. */
+  resumeCursor: string;
+}
+
+export interface PageRequest {
+  cursor: string | undefined;
+  limit: number;
+  /** What was asked for; a cursor has an order of its own. */
+  order: EventPlace['order'] | undefined;
+}
+
+/** What to read of a log: after a number, up to another one, at most so many. */
+export interface PageRange {
+  /** Exclusive. */
+  after: number;
+  /** Inclusive. */
+  upTo: number;
+  order: 'asc' | 'desc';
+  limit: number;
+  /** Whether the reader has read the log up to `after`. */
+  isResumed: boolean;
+}
+
+interface Log<T> {
+  subject: string;
+  cursors: EventCursorCodec;
+  /** The order of a request without one. */
+  defaultOrder: EventPlace['order'];
+  /** The newest number of the log. */
+  head: () => Promise<number>;
+  read: (range: PageRange) => Promise<T[]>;
+}
+
+/**
+ * A page of what is numbered in the log of a subject. The end of the log is read before its entries: what is added in
+ * between belongs to a reader that resumes.
+ * @throws AppError OP-TASK-REQUEST-INVALID (`cursor_invalid`).
+ */
+export async function pageOfLog<T extends { position: number }>(
+  { subject, cursors, defaultOrder, head: readHead, read }: Log<T>,
+  { cursor, limit, order }: PageRequest,
+): Promise<LogPage<T>> {
+  const given = cursor === undefined ? undefined : cursors.decode(subject, cursor);
+  if (given && order !== undefined && given.order !== order) throw cursorInvalid();
+  const head = await readHead();
+  const place = given ?? firstPlace(order ?? defaultOrder, head);
+  const found = await read({ ...rangeOf(place, head), limit: limit + 1, isResumed: given !== undefined });
+  const items = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const last = items.at(-1)?.position ?? place.position;
+  const encode = (position: number, next: EventPlace['order']) =>
+    cursors.encode(subject, { order: next, position, head: place.head });
+  const nextCursor = hasMore ? encode(last, place.order) : '';
+  if (place.order === 'newest') return { items, nextCursor, resumeCursor: encode(place.head, 'oldest') };
+  return { items, nextCursor, resumeCursor: encode(hasMore ? last : head, 'oldest') };
+}
+
+/** Backwards, the first entry to read is the newest: the reader "has" the one behind it. */
+const firstPlace = (order: EventPlace['order'], head: number): EventPlace =>
+  order === 'oldest' ? { order, position: 0, head } : { order, position: head + 1, head };
+
+/** A place behind the end belongs to a log that was set back: its reader goes on at the end. */
+const rangeOf = ({ order, position }: EventPlace, head: number) =>
+  order === 'oldest'
+    ? ({ after: Math.min(position, head), upTo: head, order: 'asc' } as const)
+    : ({ after: 0, upTo: position - 1, order: 'desc' } as const);

@@ -1,3 +1,4 @@
+import { eventCases } from './event-cases.ts';
 import { loopCases } from './loop-cases.ts';
 import { objectiveCases } from './objective-cases.ts';
 import { sweepCases } from './sweep-cases.ts';
@@ -32,8 +33,6 @@ const calls = (outcome: string, perMinute: number) =>
   );
 const breaker = (pod: string, state: number) =>
   steady(`circuit_breaker_state{name="inference.submit",pod="${pod}"}`, state, 10);
-const eventsOf = (le: string, perMinute: number) =>
-  growing(`vision_consumer_event_age_seconds_bucket{group="tasks",type="x",le="${le}"}`, perMinute, 20);
 const held = (pod: string, partitions: number) =>
   steady(`vision_consumer_partitions{group="tasks",topic="vision.frames.v1",pod="${pod}"}`, partitions, 10);
 const seen = (pod: string, up: number) => steady(`up{service="tasks",pod="${pod}"}`, up, 10);
@@ -46,6 +45,7 @@ export const cases: Record<string, AlertCase> = {
   ...objectiveCases,
   ...sweepCases,
   ...loopCases,
+  ...eventCases,
   VisionNoFrames: {
     atMinute: 15,
     fires: {
@@ -172,15 +172,6 @@ export const cases: Record<string, AlertCase> = {
       summary: 'An event waits for Kafka since 6m 0s',
     },
     stays: { 'a broker that was replaced': values('vision_outbox_oldest_age_seconds{service="tasks"}', '0 40 0x10') },
-  },
-  VisionEventsLate: {
-    atMinute: 18,
-    fires: {
-      when: together(eventsOf('5', 10), eventsOf('60', 60), eventsOf('+Inf', 60)),
-      labels: { group: 'tasks' },
-      summary: 'Events reach tasks late',
-    },
-    stays: { 'events in time': together(eventsOf('5', 60), eventsOf('60', 60), eventsOf('+Inf', 60)) },
   },
   VisionNobodyConsumes: {
     atMinute: 8,

@@ -88,6 +88,12 @@ const arrive: Section = {
       { unit: 's', traces: '{ name =~ "process .*" && duration > 1s }' },
     ),
     lines(
+      'Age in the log of events, p95',
+      'From the change of a task, or the frame of an alarm, to the event that callers read; an alert fires at 30 s.',
+      [query('{{kind}}', quantile(0.95, 'vision_notify_event_age_seconds', 'kind'))],
+      { unit: 's' },
+    ),
+    lines(
       'Records behind',
       'The furthest partition of each topic; it stands still with a dead consumer, so read it with the next panel.',
       [query('{{group}} {{topic}}', max('group, topic', gauge('vision_consumer_lag')))],

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import time
 from io import BytesIO
+from uuid import UUID
 
 import httpx
 import pytest
@@ -168,6 +169,42 @@ def test_pages_take_over(script, refusal):
         assert [frame.frame_id for frame in frames] == ["t-0", "t-1", "t-2", "t-3", "t-4"]
         assert list(vision.frames("one", cursor=frames.cursor)) == []
     assert [received.path.split("cursor=")[1] for received in service.received[2:]] == ["c0", "p2", "p2", "p3"]
+
+
+def logged(n, kind="task.running", data=None):
+    task = {**TASK, "status": "running"}
+    event = {"event_id": str(UUID(int=n)), "type": kind, "timestamp": "2026-03-15T08:30:01Z", "sequence": n}
+    return {**event, "data": data or {"task": task}}
+
+
+def logged_event(event):
+    return f"event: {event['type']}\nid: c{event['sequence']}\ndata: {json.dumps(event)}\n\n"
+
+
+def test_events_continue_behind_the_last_one(script):
+    unknown = logged(2, "task.paused", {"colour": "red"})
+    service = script(
+        events("retry: 1\n\n:\nid: c0\n\n" + logged_event(logged(1)) + logged_event(unknown)),
+        broken,
+        events("retry: 1\n\n:\nid: c2\n\n" + logged_event(logged(3))),
+    )
+    with VisionClient(service.url, "vk_1") as vision, vision.events(types=["task.running"]) as log:
+        assert [next(log).sequence, next(log).sequence] == [1, 3]
+        assert log.cursor == "c3"
+    assert [received.headers.get("last-event-id") for received in service.received] == [None, "c2", "c2"]
+    assert {received.path for received in service.received} == {"/v1/vision/events/stream?types=task.running"}
+
+
+def test_events_from_pages_begin_with_the_next_one(script):
+    def log_page(ns, cursor):
+        return reply(200, {"items": [logged(n) for n in ns], "next_cursor": cursor, "resume_cursor": cursor})
+
+    refusal = problem(429, "too_many_in_flight", details={"limit": "event_streams"}, retry_after="1")
+    service = script(refusal, log_page([7], "p7"), log_page([8, 9], "p9"))
+    with VisionClient(service.url, "vk_1") as vision, vision.events() as log:
+        assert [next(log).sequence, next(log).sequence] == [8, 9]
+    paths = [received.path for received in service.received[1:]]
+    assert paths == ["/v1/vision/events?order=newest&limit=1", "/v1/vision/events?cursor=p7"]
 
 
 def test_a_refusal_of_the_stream_is_raised(script):

@@ -11,9 +11,21 @@ export type { CreateOptions } from './forms.ts';
 export type { VisionIterator } from './iterator.ts';
 export type { Problem } from './problem.ts';
 export type { components, operations, paths } from './public-api.ts';
-export type { FrameOptions, TrackOptions } from './readers.ts';
+export type { EventOptions, FrameOptions, TrackOptions } from './readers.ts';
 export type { DetectOptions, StreamOptions, UploadOptions } from './tasks.ts';
-export type { ImageDetection, NewStreamTask, ResultFrame, Scene, Task, TaskStatus, Track, Usage } from './types.ts';
+export type {
+  Alarm,
+  AlarmRule,
+  Event,
+  ImageDetection,
+  NewStreamTask,
+  ResultFrame,
+  Scene,
+  Task,
+  TaskStatus,
+  Track,
+  Usage,
+} from './types.ts';
 export type { UploadProgress } from './upload-progress.ts';
 
 export type VisionClient = ReturnType<typeof createVisionClient>;

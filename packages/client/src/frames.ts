@@ -6,11 +6,13 @@ import type { Connection } from './connection.ts';
 import type { QueryValues } from './query.ts';
 import type { Step } from './iterator.ts';
 
-export interface FrameStream {
+export interface ItemStream {
   path: string;
   query: QueryValues;
   cursor: string | undefined;
   signal: AbortSignal | undefined;
+  /** Type of the server-sent events that are items; undefined: all that have data. */
+  itemType: string | undefined;
 }
 
 /** The service sends a comment every 10 s. */
@@ -18,13 +20,13 @@ const SILENCE_MS = 30_000;
 const RECONNECT_MS = 1000;
 
 /**
- * The frames of a task from its event stream, over as many connections as it takes. Returns where pages have to go on,
- * undefined when all frames were delivered: pages work where a proxy holds events back, where streams are used up, and
+ * The items of a stream of server-sent events, over as many connections as it takes. Returns where pages have to go on,
+ * undefined when all items were delivered: pages work where a proxy holds events back, where streams are used up, and
  * with releases that have none.
  */
-export async function* streamFrames<T>(
+export async function* streamItems<T>(
   connection: Connection,
-  { path, query, cursor, signal }: FrameStream,
+  { path, query, cursor, signal, itemType }: ItemStream,
 ): AsyncGenerator<Step<T>, { pagesFrom: string | undefined } | undefined> {
   const retries = new Retries(connection.maxRetryMs);
   const url = `${connection.baseUrl}${path}${queryText(query)}`;
@@ -47,7 +49,8 @@ export async function* streamFrames<T>(
         const onRetry = (ms: number) => (waitMs = ms);
         for await (const event of eventsOf(response.body, { onRetry, onWait: () => silence.start(), onBytes })) {
           at = event.id || at;
-          yield event.type === 'frame' ? { cursor: at, item: JSON.parse(event.data ?? '') as T } : { cursor: at };
+          const isItem = event.data !== undefined && (itemType === undefined || event.type === itemType);
+          yield isItem ? { cursor: at, item: JSON.parse(event.data ?? '') as T } : { cursor: at };
           if (event.type === 'end') return undefined;
         }
       }

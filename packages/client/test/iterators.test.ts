@@ -114,6 +114,33 @@ test('a reader that leaves ends its connection', async () => {
   expect(await closed.promise).toBe(true);
 });
 
+const logged = (n: number) => ({ event_id: `e-${n}`, type: 'task.running', sequence: n });
+const loggedEvent = (n: number) => `event: task.running\nid: c${n}\ndata: ${JSON.stringify(logged(n))}\n\n`;
+const eventPage = (ns: number[], next_cursor: string, resume_cursor: string) =>
+  json(200, { items: ns.map(logged), next_cursor, resume_cursor });
+
+test('events go on behind the last one over ends and breaks', async () => {
+  const client = await start(
+    events(`retry: 1\n\n:\nid: c0\n\n${loggedEvent(1)}`),
+    broken,
+    events(`retry: 1\n\n:\nid: c1\n\n${loggedEvent(2)}${loggedEvent(3)}`),
+  );
+  const log = client.events({ types: 'task.running' });
+  for (const n of [1, 2, 3]) expect((await log.next()).value).toEqual(logged(n));
+  expect([log.cursor, lastIds()]).toEqual(['c3', [undefined, 'c1', 'c1']]);
+  expect(new Set(pathsOf())).toEqual(new Set(['/v1/vision/events/stream?types=task.running']));
+  await log.return?.();
+});
+
+test('events from pages begin with the next one, or behind the cursor', async () => {
+  const noStream = problem(429, 'too_many_in_flight', { limit: 'event_streams', retryAfter: '1' });
+  const client = await start(noStream, eventPage([7], 'x', 'p7'), eventPage([8, 9], 'p9', 'p9'), noStream);
+  const log = client.events();
+  expect([(await log.next()).value, (await log.next()).value]).toEqual([logged(8), logged(9)]);
+  expect(pathsOf().slice(1)).toEqual(['/v1/vision/events?order=newest&limit=1', '/v1/vision/events?cursor=p7']);
+  await log.return?.();
+});
+
 test('an abort ends a wait for frames', async () => {
   const client = await start(
     (res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(frameEvent(0)),

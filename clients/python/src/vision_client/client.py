@@ -12,7 +12,8 @@ from uuid import UUID, uuid4
 import httpx
 
 from .connection import Connection
-from .iterators import Step, VisionIterator, follow_pages, stream_frames
+from .events import Event, parse_event
+from .iterators import Step, VisionIterator, follow_pages, stream_items
 from .models import ImageDetection, ResultFrame, Scene, SceneList, Task, Track, Usage
 
 File = str | Path | IO[bytes]
@@ -20,6 +21,7 @@ FINAL = ("stopped", "succeeded", "failed", "refunded")
 FRAMES_A_PAGE = 200
 FRAMES_POLL_S = 0.3
 TRACKS_POLL_S = 1.0
+EVENTS_POLL_S = 1.0
 
 
 class VisionClient:
@@ -123,13 +125,31 @@ class VisionClient:
         load = self._pages(f"/v1/vision/tasks/{task_id}/tracks", {"order": "changed", **query})
         return VisionIterator(follow_pages(load, Track.model_validate, cursor, TRACKS_POLL_S), cursor)
 
+    def events(self, *, cursor: str | None = None, types: Sequence[str] | None = None) -> VisionIterator[Event]:
+        """The events of all your tasks, as they are logged, without end; without a cursor from the next one on.
+
+        Keep `cursor` and pass it on to miss none; an event may come again, with the same `event_id`. Types that this
+        client does not know are left out.
+        """
+        query = {} if types is None else {"types": ",".join(types)}
+        return VisionIterator(self._event_steps(cursor, query), cursor)
+
+    def _event_steps(self, cursor: str | None, query: dict[str, Any]) -> Generator[Step[Event], None, None]:
+        path = "/v1/vision/events"
+        rest = yield from stream_items(self._connection, f"{path}/stream", query, parse_event, cursor)
+        at = rest[0] if rest else None
+        if at is None:
+            # Without a place to go on from, events begin with the next one, as in a stream.
+            at = self.request("GET", path, params={**query, "order": "newest", "limit": 1})["resume_cursor"]
+        yield from follow_pages(self._pages(path, query), parse_event, at, EVENTS_POLL_S)
+
     def _frame_steps(
         self, path: str, cursor: str | None, query: dict[str, Any]
     ) -> Generator[Step[ResultFrame], None, None]:
         if cursor == "":
             return
-        stream = stream_frames(self._connection, f"{path}/stream", query, ResultFrame.model_validate_json, cursor)
-        rest = yield from stream
+        parse = ResultFrame.model_validate_json
+        rest = yield from stream_items(self._connection, f"{path}/stream", query, parse, cursor, "frame")
         if rest is None:
             return
         load = self._pages(path, {**query, "limit": FRAMES_A_PAGE})

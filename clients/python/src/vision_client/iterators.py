@@ -50,7 +50,7 @@ class VisionIterator(Generic[T], Iterator[T]):
 
 
 def follow_pages(
-    load: Callable[[str | None], dict[str, Any]], parse: Callable[[Any], T], cursor: str | None, poll_s: float
+    load: Callable[[str | None], dict[str, Any]], parse: Callable[[Any], T | None], cursor: str | None, poll_s: float
 ) -> Generator[Step[T], None, None]:
     """The items of pages, those to come included, until none can follow."""
     while cursor != "":
@@ -66,13 +66,19 @@ def follow_pages(
             time.sleep(poll_s)
 
 
-def stream_frames(
-    connection: Connection, path: str, query: dict[str, Any], parse: Callable[[str], T], cursor: str | None
+def stream_items(
+    connection: Connection,
+    path: str,
+    query: dict[str, Any],
+    parse: Callable[[str], T | None],
+    cursor: str | None,
+    item_type: str | None = None,
 ) -> Generator[Step[T], None, tuple[str | None] | None]:
-    """The frames of a task from its event stream, over as many connections as it takes.
+    """The items of a stream of server-sent events, over as many connections as it takes.
 
-    Returns where pages have to go on, None when all frames were delivered: pages work where a proxy holds events back,
-    where streams are used up, and with releases that have none.
+    Items are events of `item_type`, all that have data without it. Returns where pages have to go on, None when all
+    items were delivered: pages work where a proxy holds events back, where streams are used up, and with releases that
+    have none.
     """
     retries = Retries(connection.max_retry_s)
     timeout = httpx.Timeout(SILENCE_S, connect=10)
@@ -97,7 +103,8 @@ def stream_frames(
                         retries.succeeded()
                         wait = RECONNECT_S if event.retry is None else event.retry / 1000
                         cursor = event.id or cursor
-                        yield cursor, (parse(event.data) if event.event == "frame" else None)
+                        is_item = event.data != "" and item_type in (None, event.event)
+                        yield cursor, (parse(event.data) if is_item else None)
                         if event.event == "end":
                             return None
         except httpx.TransportError as error:

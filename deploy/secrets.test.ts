@@ -36,6 +36,7 @@ const services = {
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
   LINK_KEYS: ['gateway'],
+  WEBHOOK_KEYS: ['notify'],
   STREAM_URL_KEY: ['inference', 'tasks'],
   S3_ACCESS_KEY: ['images', 'inference', 'results', 'tasks'],
   S3_SECRET_KEY: ['images', 'inference', 'results', 'tasks'],

@@ -72,6 +72,22 @@ export const loopCases: Record<string, AlertCase> = {
       'one late alarm': values('vision_results_alarm_age_seconds_count{kind="object_present"}', '0x30 1x40'),
     },
   },
+  VisionWebhooksLate: {
+    atMinute: 15,
+    fires: {
+      when: steady('vision_notify_webhooks_overdue_seconds', 200, 20),
+      summary: 'Webhooks have been due for more than two minutes and are not sent',
+    },
+    stays: { 'webhooks that are due for a minute': steady('vision_notify_webhooks_overdue_seconds', 60, 20) },
+  },
+  VisionWebhookEndpointsDisabled: {
+    atMinute: 15,
+    fires: {
+      when: values('vision_notify_webhook_endpoints_disabled_total', '0 1+1x14'),
+      summary: 'More than five webhook endpoints were disabled within an hour',
+    },
+    stays: { 'two endpoints': values('vision_notify_webhook_endpoints_disabled_total', '0x5 1x5 2x10') },
+  },
   VisionSourceReportsMissing: {
     atMinute: 20,
     fires: {

@@ -91,6 +91,7 @@ test('a container gets its own secrets and no others', () => {
     ADMIN_TOKEN: ['gateway', 'visionctl'],
     API_KEY_PEPPERS: ['gateway'],
     LINK_KEYS: ['gateway'],
+    WEBHOOK_KEYS: ['notify'],
     STREAM_URL_KEY: ['inference', 'tasks'],
     REDIS_PASSWORD: ['gateway', 'redis'],
     GRAFANA_PASSWORD: ['grafana'],

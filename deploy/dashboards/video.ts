@@ -2,6 +2,7 @@ import { heatmap, lines, number, query, stack } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 import { buckets, gauge, max, quantile, quantileOfRare, rate, sum } from './promql.ts';
 import { sources } from './video-sources.ts';
+import { webhooks } from './webhooks.ts';
 
 const READABLE = 'vision_results_readable_age_seconds';
 
@@ -232,6 +233,6 @@ export const video: Dashboard = {
   name: 'video',
   title: 'video pipeline',
   about:
-    'From a camera to a frame that can be read: is it in time, where does the time go, where are frames lost, are sources and jobs well?',
-  sections: [customer, way, flow, sources, tasks],
+    'From a camera to a frame that can be read: is it in time, where does the time go, where are frames lost, are sources and jobs well, do callers hear of it?',
+  sections: [customer, way, flow, sources, tasks, webhooks],
 };

@@ -15,6 +15,7 @@ const generators = {
   ADMIN_TOKEN: () => randomBytes(32).toString('base64url'),
   API_KEY_PEPPERS: () => `1:${randomBytes(32).toString('base64')}`,
   LINK_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
+  WEBHOOK_KEYS: () => `1:${randomBytes(32).toString('base64')}`,
   STREAM_URL_KEY: () => randomBytes(32).toString('base64'),
   POSTGRES_PASSWORD: () => randomBytes(18).toString('hex'),
   GATEWAY_DATABASE_PASSWORD: () => randomBytes(18).toString('hex'),

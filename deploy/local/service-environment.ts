@@ -48,6 +48,7 @@ export const holders: Record<string, readonly ServiceName[]> = {
   ADMIN_TOKEN: ['gateway'],
   API_KEY_PEPPERS: ['gateway'],
   LINK_KEYS: ['gateway'],
+  WEBHOOK_KEYS: ['notify'],
   REDIS_URL: ['gateway'],
   STREAM_URL_KEY: ['tasks', 'inference'],
   CURSOR_KEYS: ['tasks', 'results', 'notify'],
@@ -85,6 +86,9 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     MALLOC_ARENA_MAX: '2',
     // Test and demo streams come from this address of the machine; everything else inside is refused.
     STREAM_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
+    // So do receivers of webhooks, which need no certificate here.
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32,::1/128',
+    WEBHOOK_ALLOW_HTTP: 'true',
     // Tests and benches look at many streams for one caller, and wait for the answer to each one that is not there.
     PROBES_AT_ONCE: '1000',
     PROBES_PER_MINUTE: '6000',
@@ -126,6 +130,7 @@ function secretsOf(infrastructure: Infrastructure, name: ServiceName): NodeJS.Pr
     ADMIN_TOKEN: secrets.ADMIN_TOKEN,
     API_KEY_PEPPERS: secrets.API_KEY_PEPPERS,
     LINK_KEYS: secrets.LINK_KEYS,
+    WEBHOOK_KEYS: secrets.WEBHOOK_KEYS,
     STREAM_URL_KEY: secrets.STREAM_URL_KEY,
   };
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { operationScopes, scopeOf } from '@vision/contracts/scopes';
 import { buildOpenApi } from './openapi/openapi.ts';
-import type { OpenApiOptions } from './openapi/openapi.ts';
+import type { OpenApiOptions, WebhookDoc } from './openapi/openapi.ts';
 import type { Audience, Route, RouteDefinition } from '@vision/shared/http/route';
 import { faultsOfAllowedCalls } from './allowed-calls.ts';
 import { guideParts } from './guide-parts.ts';
@@ -35,6 +35,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Results', description: 'Read result frames of a video task.' },
       { name: 'Alarms', description: 'Try alarm rules on the stored frames of a video task.' },
       { name: 'Events', description: 'Read what happened to your tasks, as pages or as a stream.' },
+      { name: 'Webhooks', description: 'Have events sent to your own server, signed.' },
       { name: 'Links', description: 'Share one path with clients that cannot send an API key.' },
       { name: 'Images', description: 'Detect objects in 1 to 10 images per call.' },
       { name: 'Account', description: 'Quota usage.' },
@@ -97,8 +98,12 @@ export async function openApiDocuments(root: string): Promise<Record<string, str
   for (const operation of Object.keys(operationScopes))
     if (!named.has(operation)) report(`packages/contracts/src/scopes.ts names ${operation}, which no service has`);
   faultsOfAllowedCalls(declared).forEach(report);
+  const { webhookDocs: webhooks } = (await importFrom(root, 'notify', 'http/webhook-docs.ts')) as {
+    webhookDocs: WebhookDoc[];
+  };
   const entries = (Object.keys(documents) as Audience[]).map((audience) => {
-    const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions });
+    const own = audience === 'public' ? { webhooks } : {};
+    const document = buildOpenApi({ ...documents[audience], version: '1', audience, definitions, ...own });
     const shown = audience === 'public' ? withGuide(root, document as PublicDocument) : document;
     return [`docs/openapi/${audience}.json`, JSON.stringify(shown)];
   });

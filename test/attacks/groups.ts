@@ -19,6 +19,7 @@ import { turningStreams } from './tables/turning-streams.ts';
 import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
 import { realVideos } from './tables/real-videos.ts';
 import { videos } from './tables/videos.ts';
+import { webhooks } from './tables/webhooks.ts';
 
 /** All attacks, in the order in which they are tried. */
 export const groups: readonly AttackGroup[] = [
@@ -35,6 +36,7 @@ export const groups: readonly AttackGroup[] = [
   links,
   backtests,
   alarms,
+  webhooks,
   operators,
   addresses,
   grammar,

@@ -189,6 +189,29 @@ test('lists events of tasks', async () => {
   await caller.stop(String(body['task_id']));
 });
 
+test('registers a webhook endpoint', async () => {
+  const { body } = await asShown();
+  expect(body['secret']).toMatch(/^whsec_/);
+});
+
+test('tests a webhook endpoint', async () => {
+  await send('registers a webhook endpoint');
+  await asShown();
+});
+
+test('lists the deliveries of a webhook endpoint', async () => {
+  await send('registers a webhook endpoint');
+  await send('tests a webhook endpoint');
+  // The host of the guide does not exist, so an attempt fails and another one is due.
+  await until(async () => {
+    const { body } = await send('lists the deliveries of a webhook endpoint');
+    const [delivery] = body['items'] as { attempts: unknown[] }[];
+    return (delivery?.attempts.length ?? 0) > 0;
+  });
+  const { body } = await send('lists the deliveries of a webhook endpoint');
+  expect(body).toMatchObject({ items: expect.any(Array), next_cursor: '' });
+});
+
 test('stops a task', async () => {
   const { body } = await send('creates a video task for a stream');
   await asShown({ TASK_ID: String(body['task_id']) });

@@ -34,6 +34,9 @@ the defaults of the code. (root, name, c)
 {{- with $v.streams.allowedCidrs -}}{{- $_ := set $w "STREAM_ALLOWED_CIDRS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- with $v.streams.allowedPorts -}}{{- $_ := set $w "STREAM_ALLOWED_PORTS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- with $v.streams.dnsServers -}}{{- $_ := set $w "STREAM_DNS_SERVERS" (dict "value" (join "," .)) -}}{{- end -}}
+{{- with $v.webhooks.allowedCidrs -}}{{- $_ := set $w "WEBHOOK_ALLOWED_CIDRS" (dict "value" (join "," .)) -}}{{- end -}}
+{{- with $v.webhooks.allowedPorts -}}{{- $_ := set $w "WEBHOOK_ALLOWED_PORTS" (dict "value" (join "," .)) -}}{{- end -}}
+{{- with $v.webhooks.dnsServers -}}{{- $_ := set $w "WEBHOOK_DNS_SERVERS" (dict "value" (join "," .)) -}}{{- end -}}
 {{- range $name, $file := include "vision.files" . | fromJson -}}
 {{- $_ := set $w $name (dict "value" $file.path) -}}
 {{- end -}}
@@ -109,7 +112,7 @@ the defaults of the code. (root, name, c)
 {{/* The secrets of the services themselves. (root, name) */}}
 {{- define "vision.secretWiring" -}}
 {{- $w := dict -}}
-{{- $entries := dict "ADMIN_TOKEN" "adminToken" "API_KEY_PEPPERS" "apiKeyPeppers" "STREAM_URL_KEY" "streamUrlKey" "SERVICE_PUBLIC_KEYS" "servicePublicKeys" "INFERENCE_TOKEN" "inferenceToken" "LINK_KEYS" "linkKeys" "CURSOR_KEYS" (printf "%sCursorKeys" .name) "SERVICE_KEY" (printf "%sServiceKey" .name) -}}
+{{- $entries := dict "ADMIN_TOKEN" "adminToken" "API_KEY_PEPPERS" "apiKeyPeppers" "STREAM_URL_KEY" "streamUrlKey" "SERVICE_PUBLIC_KEYS" "servicePublicKeys" "INFERENCE_TOKEN" "inferenceToken" "LINK_KEYS" "linkKeys" "WEBHOOK_KEYS" "webhookKeys" "CURSOR_KEYS" (printf "%sCursorKeys" .name) "SERVICE_KEY" (printf "%sServiceKey" .name) -}}
 {{- range $variable, $entry := $entries -}}
 {{- if hasKey $.root.Values.secrets $entry -}}
 {{- with include "vision.secretOf" (dict "root" $.root "entry" $entry) -}}
@@ -137,6 +140,9 @@ Files of certificates, as JSON by the setting that names them: {path, volume, se
 {{- end -}}
 {{- with $v.streams.ca.existingSecret -}}
 {{- $_ := set $files "STREAM_CA_FILE" (dict "volume" "stream-ca" "secret" . "key" $v.streams.ca.key) -}}
+{{- end -}}
+{{- with $v.webhooks.ca.existingSecret -}}
+{{- $_ := set $files "WEBHOOK_CA_FILE" (dict "volume" "webhook-ca" "secret" . "key" $v.webhooks.ca.key) -}}
 {{- end -}}
 {{- if $v.kafka.tls.enabled -}}
 {{- with $v.kafka.tls.ca.existingSecret -}}

@@ -35,7 +35,8 @@ from files/facts.json.
   {{- end }}
 {{- end -}}
 
-{{/* Addresses that are not public: RFC 6890 and what came after it; the same as the service refuses in streams. */}}
+{{/* Addresses that are not public: RFC 6890 and what came after it; the same as services refuse in
+addresses that callers name. */}}
 {{- define "vision.notPublic" -}}
 [0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 168.63.129.16/32, 169.254.0.0/16, 172.16.0.0/12, 192.0.0.0/24, 192.0.2.0/24, 192.88.99.0/24, 192.168.0.0/16, 198.18.0.0/15, 198.51.100.0/24, 203.0.113.0/24, 224.0.0.0/4, 240.0.0.0/4]
 {{- end -}}
@@ -45,15 +46,14 @@ from files/facts.json.
 {{- end -}}
 
 {{/*
-To streams: public addresses on the ports that addresses of streams may name, and the networks that are allowed besides
-on any port. (root, name)
+To addresses that callers name: public ones on the ports that they may name, and the networks that are allowed besides
+on any port. (root, name, rules: allowedPorts, allowedCidrs, dnsServers, setting: what the ports are when none are given)
 */}}
-{{- define "vision.streamRules" -}}
-{{- $v := .root.Values -}}
-{{- $policy := $v.networkPolicy -}}
-{{- $known := include "vision.setting" (dict "root" .root "name" .name "setting" "STREAM_ALLOWED_PORTS") | replace " " "" | splitList "," -}}
+{{- define "vision.namedAddressRules" -}}
+{{- $policy := .root.Values.networkPolicy -}}
+{{- $known := include "vision.setting" (dict "root" .root "name" .name "setting" .setting) | replace " " "" | splitList "," -}}
 - ports:
-    {{- range $v.streams.allowedPorts | default $known }}
+    {{- range .rules.allowedPorts | default $known }}
     {{- $range := splitList "-" (. | toString) }}
     - { protocol: TCP, port: {{ first $range }}{{ if gt (len $range) 1 }}, endPort: {{ last $range }}{{ end }} }
     {{- end }}
@@ -82,13 +82,13 @@ on any port. (root, name)
           {{- end }}
           {{- end }}
     {{- end }}
-{{- with $v.streams.allowedCidrs }}
+{{- with .rules.allowedCidrs }}
 - to:
     {{- range . }}
     - ipBlock: { cidr: {{ . | quote }} }
     {{- end }}
 {{- end }}
-{{- range $v.streams.dnsServers }}
+{{- range .rules.dnsServers }}
 {{- $server := include "vision.nameServer" . | fromJson }}
 - ports: [{ protocol: UDP, port: {{ $server.port }} }, { protocol: TCP, port: {{ $server.port }} }]
   to:
@@ -183,7 +183,10 @@ spec:
     {{- end }}
     {{- include "vision.storeRules" . | trim | nindent 4 }}
     {{- if .facts.opensStreams }}
-    {{- include "vision.streamRules" . | nindent 4 }}
+    {{- include "vision.namedAddressRules" (dict "root" .root "name" .name "rules" .root.Values.streams "setting" "STREAM_ALLOWED_PORTS") | nindent 4 }}
+    {{- end }}
+    {{- if .facts.sendsWebhooks }}
+    {{- include "vision.namedAddressRules" (dict "root" .root "name" .name "rules" .root.Values.webhooks "setting" "WEBHOOK_ALLOWED_PORTS") | nindent 4 }}
     {{- end }}
 {{- end }}
 {{- end -}}

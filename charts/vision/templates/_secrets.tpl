@@ -11,7 +11,7 @@
 {{- $entry := index $secrets .entry -}}
 {{- if $entry.existingSecret -}}{{- $entry.existingSecret -}}
 {{- else if eq .entry "inferenceToken" -}}
-{{- else if and (eq .entry "linkKeys") $secrets.existingSecret -}}
+{{- else if and (has .entry (list "linkKeys" "webhookKeys")) $secrets.existingSecret -}}
 {{- else if $secrets.existingSecret -}}{{- $secrets.existingSecret -}}
 {{- else if $secrets.generate -}}{{- include "vision.generatedName" .root -}}
 {{- end -}}
@@ -22,11 +22,12 @@
 adminToken apiKeyPeppers streamUrlKey tasksCursorKeys resultsCursorKeys notifyCursorKeys gatewayServiceKey tasksServiceKey imagesServiceKey resultsServiceKey servicePublicKeys
 {{- end -}}
 
-{{/* Whether any entry is left to the generated Secret. Without link keys no links are created, so they are not needed. */}}
+{{/* Whether any entry is left to the generated Secret. Without keys of links or webhooks
+there are none, so they are not needed. */}}
 {{- define "vision.generates" -}}
 {{- $root := . -}}
 {{- if .Values.secrets.generate -}}
-{{- range append (splitList " " (include "vision.neededSecrets" .)) "linkKeys" -}}
+{{- range concat (splitList " " (include "vision.neededSecrets" .)) (list "linkKeys" "webhookKeys") -}}
 {{- if eq (include "vision.secretOf" (dict "root" $root "entry" .)) (include "vision.generatedName" $root) -}}x{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -69,7 +70,8 @@ render, so that the Secret and the annotations that follow it agree.
   "tasksCursorKeys" (printf "1:%s" (randBytes 32))
   "resultsCursorKeys" (randAlphaNum 48)
   "notifyCursorKeys" (randAlphaNum 48)
-  "linkKeys" (printf "1:%s" (randBytes 32)) -}}
+  "linkKeys" (printf "1:%s" (randBytes 32))
+  "webhookKeys" (printf "1:%s" (randBytes 32)) -}}
 {{- $public := list -}}
 {{- range $service := list "gateway" "tasks" "images" "results" -}}
 {{- $pair := include "vision.keyPair" . | fromJson -}}

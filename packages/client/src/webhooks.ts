@@ -1,6 +1,10 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import type { components } from './public-api.ts';
 
 export { WebhookVerificationError };
+
+/** The body of a webhook. Later releases of the service add types: ignore those you do not know. */
+export type WebhookEvent = components['schemas']['Event'];
 
 /** Headers of a request, by names in any case, or a `Headers` object. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
@@ -13,14 +17,14 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
  *
  * @throws WebhookVerificationError when no secret fits, a header is missing, or the time is more than 5 minutes away.
  */
-export function verifyWebhook(body: string, headers: WebhookHeaders, secrets: string | string[]): unknown {
+export function verifyWebhook(body: string, headers: WebhookHeaders, secrets: string | string[]): WebhookEvent {
   const signed = Object.fromEntries(NAMES.map((name) => [name, valueOf(headers, name)]));
   const all = typeof secrets === 'string' ? [secrets] : secrets;
   let refusal: unknown = new WebhookVerificationError('No secret was given');
   for (const secret of all) {
     try {
       new Webhook(secret).verify(body, signed, { jsonParse: false });
-      return JSON.parse(body);
+      return JSON.parse(body) as WebhookEvent;
     } catch (error) {
       refusal = error;
     }

@@ -14,6 +14,7 @@ export const subjectLimits = z.object({
   video_downloads: bound(4, 10_000).describe('Downloads of uploaded videos in flight'),
   stream_probes: bound(2, 10_000).describe('Stream probes in flight'),
   event_streams: bound(20, 10_000).describe('Open event streams'),
+  webhook_endpoints: bound(20, 10_000).describe('Webhook endpoints'),
   alarm_backtests: bound(2, 10_000).describe('Backtests of alarm rules in flight'),
   alarm_rules: bound(200, 1_000).describe('Alarm rules'),
 });

@@ -31,6 +31,14 @@ const outboxState = z
   })
   .meta({ id: 'OutboxState' });
 
+const webhookState = z
+  .object({
+    pending: z.int().min(0).describe('Deliveries that are pending, counted up to 10000'),
+    overdue_s: z.number().min(0).describe('Time since the longest waiting delivery was due'),
+    disabled: z.int().min(0).describe('Endpoints that were disabled because they failed or are gone'),
+  })
+  .meta({ id: 'WebhookState' });
+
 const poisonedTasks = z
   .object({
     loop: z.string().describe('The background loop'),
@@ -56,6 +64,7 @@ export const serviceStatus = z
     breakers: z.array(breakerState),
     outbox: outboxState.optional(),
     lag: z.array(partitionLag),
+    webhooks: webhookState.optional().describe('Of notify: webhooks of all subjects'),
     poisoned: z
       .array(poisonedTasks)
       .optional()

@@ -13,6 +13,8 @@ export interface Finding {
 
 /** Events older than this wait although Kafka should have them. */
 const OLD_S = 30;
+/** Webhooks are sent within seconds after they are due. */
+const OVERDUE_S = 120;
 /** Ids of poisoned tasks in one line. */
 const LISTED_TASKS = 10;
 
@@ -31,6 +33,7 @@ function ofProcess({ service, address, status, fault }: ReplicaStatus): Finding[
       withAdvice({ from, what: `breaker ${name}` }, 'breaker', state === 'closed' ? undefined : state),
     ),
     ...ofOutbox(from, status),
+    ...ofWebhooks(from, status),
     ...ofLoops(from, status),
     ...ofTimeouts(from, status),
   ];
@@ -41,6 +44,14 @@ function ofOutbox(from: string, { outbox }: ServiceStatus): Finding[] {
   const { waiting, oldest_s: ageS } = outbox;
   const fault = ageS > OLD_S ? `${waiting} events wait, the oldest for ${Math.round(ageS)} s` : undefined;
   return [withAdvice({ from, what: 'outbox' }, 'outbox', fault)];
+}
+
+/** Disabled endpoints are their owners' matter; webhooks that are due and not sent are not. */
+function ofWebhooks(from: string, { webhooks }: ServiceStatus): Finding[] {
+  if (!webhooks) return [];
+  const { pending, overdue_s: overdueS } = webhooks;
+  const fault = overdueS > OVERDUE_S ? `${pending} wait, one has been due for ${Math.round(overdueS)} s` : undefined;
+  return [withAdvice({ from, what: 'webhooks' }, 'webhooks', fault)];
 }
 
 function ofLoops(from: string, { poisoned = [] }: ServiceStatus): Finding[] {
@@ -100,6 +111,7 @@ const byKind: Record<string, string> = {
   inference: `start the inference backend or correct INFERENCE_URL; docs/failures.md, "Inference"`,
   breaker: `the backend failed again and again: find out why; it closes by itself; docs/runbooks/VisionBreakerOpen.md`,
   outbox: `read the log of the service for outbox-relay; docs/runbooks/VisionOutboxOld.md`,
+  webhooks: `read the log of notify; docs/runbooks/VisionWebhooksLate.md`,
   loop: `search the log for the task_id, remove the cause; docs/runbooks/VisionTasksPoisoned.md`,
   timeouts: `see how many fail, of which processes; docs/runbooks/VisionUpstreamFails.md`,
   process: stuck('that process'),

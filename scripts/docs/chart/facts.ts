@@ -69,5 +69,6 @@ function factsOf(service: string, schema: z.ZodObject, root: string) {
     /** Starts processes that decode, and asks model servers. */
     decodes: names.includes('SANDBOX'),
     opensStreams: names.includes('STREAM_ALLOWED_PORTS'),
+    sendsWebhooks: names.includes('WEBHOOK_ALLOWED_PORTS'),
   };
 }

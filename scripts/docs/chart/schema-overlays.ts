@@ -22,6 +22,8 @@ const objects: Schema = { type: 'array', items: { type: 'object' } };
 const textMap: Schema = { type: 'object', additionalProperties: { type: 'string' } };
 const quantity: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?(Ki|Mi|Gi|Ti|k|M|G|T)?$' };
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65535 };
+const cidrs: Schema = { type: 'array', items: { type: 'string', pattern: '^[0-9a-fA-F:.]+/[0-9]+$' } };
+const ports: Schema = { type: 'array', items: { type: ['string', 'integer'], pattern: '^[0-9]+(-[0-9]+)?$' } };
 const share: Schema = { type: ['integer', 'string'], pattern: '^[0-9]+%?$', minimum: 0 };
 const id: Schema = { type: ['integer', 'null'], minimum: 1 };
 const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
@@ -74,9 +76,12 @@ export const overlays: Record<string, Schema> = {
   'objectStore.webIdentity.stsEndpoint': address,
   'objectStore.manageBucket': { enum: ['check', 'create', 'none'] },
   'inferenceBackend.url': address,
-  'streams.allowedCidrs': { type: 'array', items: { type: 'string', pattern: '^[0-9a-fA-F:.]+/[0-9]+$' } },
-  'streams.allowedPorts': { type: 'array', items: { type: ['string', 'integer'], pattern: '^[0-9]+(-[0-9]+)?$' } },
+  'streams.allowedCidrs': cidrs,
+  'streams.allowedPorts': ports,
   'streams.dnsServers': texts,
+  'webhooks.allowedCidrs': cidrs,
+  'webhooks.allowedPorts': ports,
+  'webhooks.dnsServers': texts,
   'tracing.endpoint': address,
   'tracing.sampler': {
     enum: [

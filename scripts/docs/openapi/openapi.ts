@@ -20,6 +20,17 @@ export interface OpenApiOptions {
   /** Only routes for this audience are described. */
   audience: Audience;
   definitions: RouteDefinition[];
+  /** Requests that the service sends to callers. */
+  webhooks?: WebhookDoc[] | undefined;
+}
+
+/** One kind of request that the service sends to addresses of callers. */
+export interface WebhookDoc {
+  name: string;
+  summary: string;
+  description: string;
+  schema: z.ZodType;
+  example: unknown;
 }
 
 /**
@@ -37,15 +48,16 @@ export function buildOpenApi(options: OpenApiOptions): object {
   const definitions = options.definitions.filter((definition) => definition.audience === audience).sort(byPath);
   checkTags(tags, definitions);
   for (const definition of definitions) registry.registerPath(toPath(definition, components));
+  for (const webhook of options.webhooks ?? []) registry.registerWebhook(toWebhook(webhook, components));
   const generator = new OpenApiGeneratorV31([{ type: 'schema', schema: documentedProblem }, ...registry.definitions]);
-  const { webhooks: _none, ...document } = generator.generateDocument({
+  const { webhooks, ...document } = generator.generateDocument({
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers,
     tags,
     security: [{ bearer: [] }],
   });
-  return document;
+  return options.webhooks ? { ...document, webhooks } : document;
 }
 
 const byPath = (a: RouteDefinition, b: RouteDefinition) =>
@@ -71,6 +83,30 @@ function toPath(definition: RouteDefinition, components: Components): RouteConfi
       ...(body ? { body } : {}),
     },
     responses: { ...successResponses(definition, components), ...refusalResponses(definition, components) },
+  };
+}
+
+/** A receiver answers with a status; what else it sends is not read. */
+function toWebhook({ name, summary, description, schema, example }: WebhookDoc, components: Components): RouteConfig {
+  components.name(schema);
+  const content = { 'application/json': { schema, example: components.checked(example, schema, name) } };
+  const header = (text: string) => ({
+    name: text,
+    in: 'header' as const,
+    required: true,
+    schema: { type: 'string' as const },
+  });
+  return {
+    method: 'post',
+    path: name,
+    operationId: name,
+    summary,
+    description,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header),
+    request: { body: { required: true, content } },
+    responses: { '2XX': { description: 'Any 2xx status: the event is delivered' } },
   };
 }
 

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
 import {
   count,
   databaseClockConfig,
+  flag,
   list,
   loadConfig,
   millis,
@@ -11,6 +14,7 @@ import {
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
+import { secretKeys } from '@vision/shared/secret-box';
 import { servicePublicKeysConfig } from '@vision/shared/service-keys';
 import { stopTimes } from '@vision/shared/stop-times';
 import type { StopSettings } from '@vision/shared/stop-times';
@@ -39,6 +43,29 @@ export const configSchema = z.object({
     .default(30)
     .describe('Days that events are retained; longer than Kafka retains the events they are made of'),
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two runs that remove expired events'),
+  WEBHOOK_KEYS: secretKeys
+    .optional()
+    .describe(
+      'Encryption keys of webhook addresses and secrets: 32 bytes in base64, optionally <version>:<key>, comma separated; the first encrypts, all decrypt. Without it there are no webhooks',
+    ),
+  WEBHOOK_ALLOW_HTTP: flag(false).describe('Whether webhook addresses may begin with http://'),
+  WEBHOOK_ALLOWED_PORTS: list('443').describe(
+    'Ports and port ranges that webhook addresses may use; addresses in WEBHOOK_ALLOWED_CIDRS may use any port',
+  ),
+  WEBHOOK_ALLOWED_CIDRS: list('').describe('Non-public networks that webhook addresses may point to, on any port'),
+  WEBHOOK_DNS_SERVERS: list('').describe(
+    'Name servers for webhook hosts, IP addresses with an optional :port; default: those of the system',
+  ),
+  WEBHOOK_CA_FILE: z
+    .string()
+    .optional()
+    .describe('PEM file with certificate authorities for webhooks, in addition to those of Node.js'),
+  WEBHOOK_CONNECT_MS: millis(3_000).describe(
+    'Longest time to resolve the name of a webhook host, and to connect to it',
+  ),
+  WEBHOOK_TIMEOUT_MS: millis(15_000)
+    .refine((value) => value <= 30_000, 'at most 30 s')
+    .describe('Longest time for one webhook, up to the head of the answer'),
   RETENTION_BATCH: count(5_000).describe('Events removed in one transaction'),
 });
 
@@ -51,3 +78,10 @@ export function readConfig(env: Record<string, string | undefined> = process.env
 /** Longest time of each phase of a stop. */
 export const stopTimesOf = (settings: StopSettings) =>
   stopTimes(settings, { http: settings.SHUTDOWN_GRACE_MS, background: 15_000, health: 2_000, database: 5_000 });
+
+/**
+ * Certificates (PEM) to trust for webhooks; undefined: those of Node.js alone.
+ * @throws Error when the file cannot be read.
+ */
+export const webhookCertificates = ({ WEBHOOK_CA_FILE: file }: Config): string | undefined =>
+  file === undefined ? undefined : [...rootCertificates, readFileSync(file, 'utf8')].join('\n');

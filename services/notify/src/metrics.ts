@@ -1,5 +1,6 @@
 import { buckets } from '@vision/shared/telemetry/buckets';
-import { counter, histogram } from '@vision/shared/telemetry/metric';
+import { counter, gauge, histogram } from '@vision/shared/telemetry/metric';
+import { attemptOutcomes } from './domain/delivery.ts';
 import { eventTypes } from './domain/event.ts';
 
 /** What notify measures. */
@@ -11,5 +12,36 @@ export const metrics = {
       'stream opened or closed',
     labels: { kind: ['task', 'alarm'] },
     buckets: buckets.lag,
+  }),
+  attempts: counter('vision.notify.webhook_attempts', {
+    meaning: 'Attempts to deliver a webhook, by how they ended',
+    labels: { outcome: attemptOutcomes },
+  }),
+  deliveryAge: histogram('vision.notify.webhook_age', {
+    meaning: 'From an event to the answer of a receiver, of webhooks that were delivered at the first attempt',
+    buckets: buckets.lag,
+  }),
+  pending: gauge('vision.notify.webhooks_pending', {
+    meaning: 'Deliveries that are pending, those that wait for their next attempt included; counted up to 10000',
+  }),
+  overdue: gauge('vision.notify.webhooks_overdue', {
+    unit: 's',
+    meaning: 'Time since the longest waiting delivery was due, 0 when none is due. Grows when senders do not keep up',
+  }),
+  dropped: counter('vision.notify.webhooks_dropped', {
+    meaning: 'Deliveries that were dropped because their task was deleted or their event is no longer retained',
+    labels: { reason: ['task_deleted', 'event_removed'] },
+  }),
+  missed: counter('vision.notify.webhook_events_missed', {
+    unit: '{event}',
+    meaning:
+      'Events between the first and the last that an endpoint was not sent, because too many were pending for it',
+  }),
+  disabled: counter('vision.notify.webhook_endpoints_disabled', {
+    meaning: 'Endpoints that were disabled: no answer for three days, or 410',
+    labels: { reason: ['failing', 'gone'] },
+  }),
+  disabledNow: gauge('vision.notify.webhook_endpoints_off', {
+    meaning: 'Endpoints that are disabled for these reasons until their owners enable or delete them',
   }),
 };

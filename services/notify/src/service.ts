@@ -1,7 +1,5 @@
-import { createPoller } from '@vision/shared/async/poller';
-import type { Poller } from '@vision/shared/async/poller';
-import type { Logger } from '@vision/shared/logger';
 import { topics } from '@vision/contracts/topics';
+import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
 import { databaseConnection } from '@vision/shared/db/database-config';
 import { databaseCheck } from '@vision/shared/db/migrate';
@@ -18,19 +16,19 @@ import { kafkaCheck } from '@vision/kafka/kafka-check';
 import { kafkaConnection } from '@vision/kafka/kafka-config';
 import { createProducer } from '@vision/kafka/producer';
 import { createRelay } from '@vision/kafka/relay';
-import type { Relay } from '@vision/kafka/relay';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { stopPhases } from '@vision/shared/stop-times';
+import { createBackground, createWebhookTools } from './background.ts';
 import { stopTimesOf } from './config.ts';
 import type { Config } from './config.ts';
 import { subscriptions } from './consumers/subscriptions.ts';
 import { migrations } from './db/migrations/list.ts';
 import { ALARM_CURSORS, eventCursorCodec } from './domain/cursor.ts';
+import { deliveryCursorCodec } from './domain/delivery-query.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
 import type { Deps } from './use-cases/deps.ts';
-import { runRetention } from './use-cases/run-retention.ts';
 import { createLogWatch } from './use-cases/watch-logs.ts';
 
 export interface NotifyService extends RunningService {
@@ -54,21 +52,25 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const producer = createProducer(kafka);
   const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
   const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs });
+  const webhookBell = createBell();
 
   const deps: Deps = {
     db,
     signals: createSignals(logger),
     cursors: eventCursorCodec(config.CURSOR_KEYS),
     alarmCursors: eventCursorCodec(config.CURSOR_KEYS, ALARM_CURSORS),
+    deliveryCursors: deliveryCursorCodec(config.CURSOR_KEYS),
     watch: createLogWatch({ db, logger }),
     streams: createOpenStreams(),
     wakeRelay: relay.wake,
     producer,
     status: createStatus({ db, kafka, relay }),
+    webhooks: createWebhookTools(config),
+    wakeWebhooks: webhookBell.ring,
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
   };
   const consumer = createConsumer({ db, kafka, groupId: 'notify', subscriptions: subscriptions(deps), onFatal });
-  const retention = createRetention(deps, config, logger);
+  const background = createBackground(deps, { config, logger, webhookBell });
 
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
@@ -92,7 +94,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
     start: async () => {
       await health.start();
       await server.start();
-      for (const part of [relay, consumer, retention, deps.watch]) part.start();
+      for (const part of [relay, consumer, background]) part.start();
     },
     stopPhases: stopPhases(stopTimesOf(config), {
       drain: health.drain,
@@ -101,33 +103,12 @@ export async function createService(config: Config, { logger, onFatal }: Service
         return server.stop(waitMs);
       },
       background: async () => {
-        await stopBackground(deps, { consumer, retention, relay });
+        await Promise.all([consumer.stop(10_000), background.stop()]);
+        await relay.stop();
+        await producer.stop();
       },
       health: health.stop,
       database: () => db.destroy(),
     }),
   };
 }
-
-interface Background {
-  consumer: EventConsumer;
-  retention: Poller;
-  relay: Relay;
-}
-
-async function stopBackground({ watch, producer }: Deps, { consumer, retention, relay }: Background): Promise<void> {
-  await Promise.all([consumer.stop(10_000), retention.stop(), watch.stop()]);
-  await relay.stop();
-  await producer.stop();
-}
-
-const createRetention = (deps: Deps, config: Config, logger: Logger): Poller =>
-  createPoller({
-    name: 'event-retention',
-    intervalMs: config.RETENTION_INTERVAL_MS,
-    logger,
-    run: async () => {
-      await runRetention(deps);
-      return 0;
-    },
-  });

@@ -1,6 +1,7 @@
 import type { Logger } from '@vision/shared/logger';
-import { createCounter, createHistogram } from '@vision/shared/telemetry/instruments';
+import { createCounter, createGauge, createHistogram } from '@vision/shared/telemetry/instruments';
 import type { StoredRule } from './domain/alarm-rule.ts';
+import type { AttemptOutcome, DisabledReason } from './domain/delivery.ts';
 import type { NewEvent } from './domain/event.ts';
 import { metrics } from './metrics.ts';
 
@@ -10,6 +11,7 @@ export interface Removed {
   alarms: number;
   rules: number;
   tasks: number;
+  deliveries: number;
 }
 
 export type Signals = ReturnType<typeof createSignals>;
@@ -18,6 +20,17 @@ export type Signals = ReturnType<typeof createSignals>;
 export function createSignals(logger: Logger) {
   const events = createCounter(metrics.events);
   const eventAge = createHistogram(metrics.eventAge);
+  const attempts = createCounter(metrics.attempts);
+  const dropped = createCounter(metrics.dropped);
+  const missed = createCounter(metrics.missed);
+  const disabled = createCounter(metrics.disabled);
+  const deliveryAge = createHistogram(metrics.deliveryAge);
+  const pending = createGauge(metrics.pending);
+  const overdue = createGauge(metrics.overdue);
+  const disabledNow = createGauge(metrics.disabledNow);
+  const deliveriesDropped = (reason: 'task_deleted' | 'event_removed', deliveries: number) => {
+    if (deliveries > 0) dropped.add(deliveries, { reason });
+  };
   return {
     eventLogged: ({ type, taskId, eventId, factAt }: NewEvent) => {
       events.add(1, { type });
@@ -28,11 +41,48 @@ export function createSignals(logger: Logger) {
     ruleChanged: ({ rule_id, version }: StoredRule, change: 'created' | 'changed' | 'deleted') => {
       logger.info({ rule_id, version, change }, 'alarm rule changed');
     },
-    taskForgotten: (taskId: string, removed: { events: number; alarms: number }) => {
+    taskForgotten: (taskId: string, removed: { events: number; alarms: number; deliveries: number }) => {
+      deliveriesDropped('task_deleted', removed.deliveries);
       logger.info({ task_id: taskId, ...removed }, 'events of a deleted task were removed');
+    },
+    deliveriesDropped,
+    /** `ageMs`: from the event to the answer, of webhooks that were delivered at the first attempt. */
+    webhookDelivered: (ageMs: number | undefined) => {
+      attempts.add(1, { outcome: 'delivered' });
+      if (ageMs !== undefined) deliveryAge.record(Math.max(0, ageMs) / 1000);
+    },
+    webhookFailed: (outcome: Exclude<AttemptOutcome, 'delivered'>, facts: FailedWebhook) => {
+      attempts.add(1, { outcome });
+      const { delivery_id, event_id, host, status } = facts;
+      logger.info({ delivery_id, event_id, host, outcome, status }, 'a webhook was not delivered');
+    },
+    endpointDisabled: (reason: Exclude<DisabledReason, 'requested'>, host: string, event: NewEvent) => {
+      disabled.add(1, { reason });
+      events.add(1, { type: event.type });
+      logger.warn({ subject: event.subject, event_id: event.eventId, host, reason }, 'a webhook endpoint was disabled');
+    },
+    eventsMissed: ({ host, events: count }: { host: string; events: number }) => {
+      missed.add(count);
+      events.add(1, { type: 'events.missed' });
+      logger.warn({ host, events: count }, 'a webhook endpoint missed events: too many deliveries were pending');
+    },
+    endpointsResealed: (endpoints: number) => {
+      logger.info({ endpoints }, 'webhook endpoints were encrypted with the first key');
+    },
+    webhooksStand: (state: { pending: number; overdue_s: number; disabled: number }) => {
+      pending.record(state.pending);
+      overdue.record(state.overdue_s);
+      disabledNow.record(state.disabled);
     },
     retentionRan: (removed: Removed) => {
       if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired events were removed');
     },
   };
+}
+
+interface FailedWebhook {
+  delivery_id: string;
+  event_id: string;
+  host: string;
+  status?: number | undefined;
 }

@@ -8,6 +8,7 @@ import { askDatabase } from '@vision/shared/status/checks';
 import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
+import { readWebhookState } from './db/webhook-deliveries.ts';
 
 export interface StatusParts {
   db: Knex;
@@ -24,6 +25,7 @@ export function createStatus({ db, kafka, relay }: StatusParts): StatusReader {
       kafka: askKafka(kafka, [topics.tasks, topics.alarms, topics.rules]),
     },
     outbox: () => outboxStatus(db, relay),
+    webhooks: () => readWebhookState(db),
     lag: () => readLag({ db, kafka, groups: consumerGroups.notify }),
   });
 }

@@ -24,7 +24,13 @@ export interface EventBody {
   type: string;
   timestamp: string;
   sequence: number;
-  data: { task: { task_id: string; status: string }; client_ref?: string; reason?: string; alarm?: AlarmBody };
+  data: {
+    task: { task_id: string; status: string };
+    client_ref?: string;
+    reason?: string;
+    alarm?: AlarmBody;
+    endpoint_id?: string;
+  };
 }
 
 export type AlarmBody = Omit<AlarmSnapshot, 'subject' | 'is_live' | 'judged_at'> & {
@@ -41,6 +47,9 @@ export interface Page {
 
 export interface TestNotify {
   database: TestDatabase;
+  kafka: Awaited<ReturnType<typeof testKafka>>;
+  /** The settings it runs with. */
+  env: Record<string, string>;
   service: NotifyService;
   /** Publishes versions of tasks and waits until the service has dealt with all of them. */
   tell: (...tasks: TaskSnapshot[]) => Promise<void>;
@@ -51,8 +60,14 @@ export interface TestNotify {
   call: (method: string, path: string, subject?: string, body?: unknown) => Promise<Response>;
   page: (query?: string, subject?: string) => Promise<Page>;
   open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
+  /** Publishes versions of tasks, for other processes on the same stores. */
+  publish: (...tasks: TaskSnapshot[]) => Promise<void>;
+  /** Ends the service; its stores stay. */
+  halt: () => Promise<void>;
   stop: () => Promise<void>;
 }
+
+export const testWebhookKey = `1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** A task in a state, at a version. */
 export const task = (facts: Partial<TaskSnapshot> = {}): TaskSnapshot => {
@@ -111,11 +126,14 @@ export const later = (before: AlarmSnapshot, facts: Partial<AlarmSnapshot> = {})
   ...facts,
 });
 
-/** The service as it is deployed, on a database, topics and ports of its own; `settings` go over the usual ones. */
-export async function startNotify(settings: Record<string, string> = {}): Promise<TestNotify> {
-  const database = await createTestDatabase(migrations, { poolMax: 10 });
-  const kafka = await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] });
-  const config = readConfig({
+/**
+ * The service as it is deployed, on a database, topics and ports of its own, or on those of another replica; `settings`
+ * go over the usual ones.
+ */
+export async function startNotify(settings: Record<string, string> = {}, beside?: TestNotify): Promise<TestNotify> {
+  const database = beside?.database ?? (await createTestDatabase(migrations, { poolMax: 10 }));
+  const kafka = beside?.kafka ?? (await testKafka({ topics: [topics.tasks, topics.alarms, topics.rules] }));
+  const env: Record<string, string> = {
     HOST: '127.0.0.1',
     PORT: '0',
     HEALTH_PORT: '0',
@@ -124,9 +142,13 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
     TOPIC_PREFIX: kafka.topicPrefix,
     SERVICE_PUBLIC_KEYS: testPublicKeys,
     CURSOR_KEYS: 'a-secret-of-thirty-two-characters',
+    WEBHOOK_KEYS: testWebhookKey,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.1/32',
     LOG_LEVEL: 'silent',
     ...settings,
-  });
+  };
+  const config = readConfig(env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   await service.consumer.joined;
@@ -134,7 +156,17 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
   const publish = async (events: { topic: string; type: string; data: { task_id: string } }[]) => {
     const outgoing = events.map((event) => ({ ...event, key: event.data.task_id, source: 'test', id: randomUUID() }));
     await producer.publish(outgoing);
-    await Promise.all(outgoing.map(({ id }) => service.consumer.settled(id)));
+    return outgoing.map(({ id }) => id);
+  };
+  const settled = async (ids: Promise<string[]>) => {
+    await Promise.all((await ids).map((id) => service.consumer.settled(id)));
+  };
+  const changes = (tasks: TaskSnapshot[]) => tasks.map((data) => ({ ...taskChanged, data }));
+  let isHalted = false;
+  const halt = async () => {
+    if (isHalted) return;
+    isHalted = true;
+    for (const phase of service.stopPhases) await phase.stop();
   };
   const url = (path: string) => `http://127.0.0.1:${service.port}${path}`;
   const headersOf = async (subject: string) => ({
@@ -148,14 +180,21 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
     });
   return {
     database,
+    kafka,
+    env,
     service,
     call,
-    tell: (...tasks) => publish(tasks.map((data) => ({ ...taskChanged, data }))),
+    tell: (...tasks) => settled(publish(changes(tasks))),
+    publish: async (...tasks) => {
+      await publish(changes(tasks));
+    },
+    halt,
     tellDeleted: (...tasks) => {
       const deleted_at = new Date().toISOString();
-      return publish(tasks.map(({ task_id, subject }) => ({ ...taskDeleted, data: { task_id, subject, deleted_at } })));
+      const data = tasks.map(({ task_id, subject }) => ({ ...taskDeleted, data: { task_id, subject, deleted_at } }));
+      return settled(publish(data));
     },
-    tellAlarms: (...alarms) => publish(alarms.map((data) => ({ ...alarmChanged, data }))),
+    tellAlarms: (...alarms) => settled(publish(alarms.map((data) => ({ ...alarmChanged, data })))),
     page: async (query = '', subject) => {
       const answer = await call('GET', `/v1/vision/events${query}`, subject);
       if (answer.status !== 200) throw new Error(await answer.text());
@@ -172,7 +211,8 @@ export async function startNotify(settings: Record<string, string> = {}): Promis
     },
     stop: async () => {
       await producer.stop();
-      for (const phase of service.stopPhases) await phase.stop();
+      await halt();
+      if (beside) return;
       await kafka.close();
       await database.drop();
     },

@@ -18,6 +18,7 @@ export interface StatusOptions {
   checks: Record<string, Check>;
   breakers?: (() => NamedBreaker[]) | undefined;
   outbox?: (() => Promise<NonNullable<ServiceStatus['outbox']>>) | undefined;
+  webhooks?: (() => Promise<NonNullable<ServiceStatus['webhooks']>>) | undefined;
   /** Tasks that fail in background loops of this process. */
   poisoned?: (() => PoisonedTasks[]) | undefined;
   /** How far the consumer groups of this service are behind. */
@@ -32,13 +33,15 @@ export interface StatusReader {
 const DEADLINE_MS = 5_000;
 
 /** How this process stands, for operators. What cannot be told is left out: its dependency says why. */
-export function createStatus({ service, checks, breakers, outbox, lag, poisoned }: StatusOptions): StatusReader {
+export function createStatus(options: StatusOptions): StatusReader {
+  const { service, checks, breakers, outbox, lag, webhooks, poisoned } = options;
   return {
     read: async () => {
-      const [dependencies, events, behind] = await Promise.all([
+      const [dependencies, events, behind, webhookState] = await Promise.all([
         Promise.all(Object.entries(checks).map(([name, check]) => ask(name, check))),
         outbox && within(outbox()),
         lag && within(lag()),
+        webhooks && within(webhooks()),
       ]);
       return {
         service,
@@ -47,6 +50,7 @@ export function createStatus({ service, checks, breakers, outbox, lag, poisoned 
         breakers: breakers?.() ?? [],
         outbox: events,
         lag: behind ?? [],
+        webhooks: webhookState,
         poisoned: poisoned?.(),
         timeouts: recentTimeouts.read(),
       };

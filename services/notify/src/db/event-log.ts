@@ -36,7 +36,7 @@ export async function appendToLog(
      insert into events (subject, position, event_id, type, task_id, occurred_at, data)
      select :subject, position, :eventId, :type, :taskId, :occurredAt, :data from log
      returning position`,
-    event,
+    { ...event, taskId: event.taskId ?? null },
   );
   return rows[0]?.position;
 }
@@ -129,6 +129,34 @@ export async function removeOldEvents(db: Knex, days: number, limit: number): Pr
      )
      select count(*)::int as count from removed`,
     { days, limit },
+  );
+  return rows[0].count;
+}
+
+/** How many events of a subject have numbers behind `after` and up to `upTo`. */
+export async function countEvents(
+  db: Knex,
+  { subject, after, upTo }: { subject: string; after: number; upTo: number },
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `select count(*)::int as count from events
+      where subject = :subject and position > :after and position <= :upTo`,
+    { subject, after, upTo },
+  );
+  return rows[0].count;
+}
+
+/** Events of a type that a subject had in the last seconds. */
+export async function countSince(
+  tx: Knex.Transaction,
+  subject: string,
+  type: EventType,
+  seconds: number,
+): Promise<number> {
+  const { rows } = await tx.raw<{ rows: [{ count: number }] }>(
+    `select count(*)::int as count from events
+      where subject = :subject and type = :type and logged_at > vision_now() - make_interval(secs => :seconds)`,
+    { subject, type, seconds },
   );
   return rows[0].count;
 }

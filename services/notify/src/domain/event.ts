@@ -13,19 +13,23 @@ export const taskEventTypes = [
 /** Types of events about alarms. Each alarm has one that it opened before all others. */
 export const alarmEventTypes = ['alarm.opened', 'alarm.updated', 'alarm.closed'] as const;
 
-/** Types of events that a log has. */
-export const eventTypes = [...taskEventTypes, ...alarmEventTypes] as const;
-export type EventType = (typeof eventTypes)[number];
+/** Types of events about webhook endpoints. */
+export const endpointEventTypes = ['webhook_endpoint.disabled', 'webhook_endpoint.test'] as const;
 
-/** The type that a reader finds in place of events that expired before it read them. */
+/** Events that an endpoint was not sent, or that expired before a reader read them. */
 export const MISSED = 'events.missed';
+
+/** Types of events that a log has. */
+export const eventTypes = [...taskEventTypes, ...alarmEventTypes, ...endpointEventTypes, MISSED] as const;
+export type EventType = (typeof eventTypes)[number];
 
 /** A fact for the log of a subject. */
 export interface NewEvent {
   eventId: string;
   subject: string;
   type: EventType;
-  taskId: string;
+  /** Absent: the event is about no task. */
+  taskId?: string | undefined;
   occurredAt: Date;
   /** Unix time in milliseconds of what the event is about; undefined when it has none, as frames of an upload. */
   factAt?: number | undefined;
@@ -36,12 +40,21 @@ export interface NewEvent {
 /** An event of the log. */
 export interface LoggedEvent {
   event_id: string;
-  type: EventType | typeof MISSED;
+  type: EventType;
   /** Its number in the log of the subject. */
   position: number;
   occurred_at: Date;
   data: string;
 }
+
+/** An event as callers see it: on a page, in a stream, and as the body of a webhook. */
+export const eventBody = ({ event_id, type, occurred_at, position, data }: LoggedEvent) => ({
+  event_id,
+  type,
+  timestamp: occurred_at.toISOString(),
+  sequence: position,
+  data: JSON.parse(data) as unknown,
+});
 
 /**
  * The id of an event: a UUIDv7 of the time at which it happened whose other bits follow from what it says. An event
@@ -66,6 +79,6 @@ export function missedEvents(
     type: MISSED,
     position,
     occurred_at: at,
-    data: JSON.stringify({ after_sequence: after, to_sequence: position }),
+    data: JSON.stringify({ first_sequence: after + 1, last_sequence: position }),
   };
 }

@@ -4,11 +4,11 @@ import { fail, refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import type { RouteContext } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
+import { eventBody } from '../domain/event.ts';
 import { parseStreamQuery } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { followEvents, placeToBegin } from '../use-cases/follow-events.ts';
 import type { StreamedEvent } from '../use-cases/follow-events.ts';
-import { eventBody } from './event.ts';
 import { typesDoc } from './list-events.ts';
 
 const documented = z.object({

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { refusalOf } from '@vision/contracts/errors';
 import { route } from '@vision/shared/http/route';
 import { cursorInvalid } from '../domain/cursor.ts';
-import { eventTypes } from '../domain/event.ts';
+import { eventBody, eventTypes } from '../domain/event.ts';
 import { DEFAULT_EVENTS, MAX_EVENTS, eventOrders, parseEventQuery } from '../domain/event-query.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import { listEvents } from '../use-cases/list-events.ts';
-import { event, eventBody, exampleEvent } from './event.ts';
+import { event, exampleEvent } from './event.ts';
 
 const eventPage = z
   .object({

@@ -3,15 +3,24 @@ import type { Route } from '@vision/shared/http/route';
 import { statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { deleteAlarmRuleRoute } from './delete-alarm-rule.ts';
+import { deleteWebhookEndpointRoute } from './delete-webhook-endpoint.ts';
 import { getAlarmRuleRoute } from './get-alarm-rule.ts';
 import { getAlarmRoute } from './get-alarm.ts';
 import { getEventStreamRoute } from './get-event-stream.ts';
+import { getWebhookEndpointRoute } from './get-webhook-endpoint.ts';
 import { listAlarmRulesRoute } from './list-alarm-rules.ts';
 import { listAlarmsRoute } from './list-alarms.ts';
 import { listEventsRoute } from './list-events.ts';
+import { listWebhookDeliveriesRoute } from './list-webhook-deliveries.ts';
+import { listWebhookEndpointsRoute } from './list-webhook-endpoints.ts';
 import { putAlarmRuleRoute } from './put-alarm-rule.ts';
+import { putWebhookEndpointRoute } from './put-webhook-endpoint.ts';
+import { recoverWebhookEndpointRoute } from './recover-webhook-endpoint.ts';
+import { redeliverWebhookRoute } from './redeliver-webhook.ts';
 import { reviewAlarmRoute } from './review-alarm.ts';
+import { rotateWebhookSecretRoute } from './rotate-webhook-secret.ts';
 import { runRetentionRoute } from './run-retention.ts';
+import { testWebhookEndpointRoute } from './test-webhook-endpoint.ts';
 
 export function routes(deps: Deps): Route[] {
   return [
@@ -24,6 +33,15 @@ export function routes(deps: Deps): Route[] {
     listAlarmsRoute(deps),
     getAlarmRoute(deps),
     reviewAlarmRoute(deps),
+    listWebhookEndpointsRoute(deps),
+    putWebhookEndpointRoute(deps),
+    getWebhookEndpointRoute(deps),
+    deleteWebhookEndpointRoute(deps),
+    rotateWebhookSecretRoute(deps),
+    testWebhookEndpointRoute(deps),
+    recoverWebhookEndpointRoute(deps),
+    listWebhookDeliveriesRoute(deps),
+    redeliverWebhookRoute(deps),
     runRetentionRoute(deps),
     republishOutboxRoute('republishRuleEvents', deps),
     statusRoute('getNotifyStatus', deps.status),

@@ -4,7 +4,7 @@ import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
 
-const removed = z.object({ events: z.int(), alarms: z.int(), rules: z.int(), tasks: z.int() });
+const removed = z.object({ events: z.int(), alarms: z.int(), rules: z.int(), tasks: z.int(), deliveries: z.int() });
 
 export const runRetentionRoute = (deps: Pick<Deps, 'db' | 'signals' | 'settings'>) =>
   route(

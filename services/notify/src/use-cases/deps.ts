@@ -1,8 +1,13 @@
 import type { Knex } from 'knex';
+import { fail } from '@vision/contracts/errors';
 import type { EventProducer } from '@vision/kafka/producer';
 import type { OpenStreams } from '@vision/shared/http/open-streams';
+import type { SecretBox } from '@vision/shared/secret-box';
 import type { StatusReader } from '@vision/shared/status/status';
+import type { PostWebhook } from '../clients/post-webhook.ts';
 import type { EventCursorCodec } from '../domain/cursor.ts';
+import type { DeliveryCursorCodec } from '../domain/delivery-query.ts';
+import type { WebhookRules } from '../domain/webhook-url.ts';
 import type { Signals } from '../signals.ts';
 import type { LogWatch } from './watch-logs.ts';
 
@@ -13,6 +18,7 @@ export interface Deps {
   cursors: EventCursorCodec;
   /** Cursors of the list of alarms. */
   alarmCursors: EventCursorCodec;
+  deliveryCursors: DeliveryCursorCodec;
   /** Wakes readers that follow a log. */
   watch: LogWatch;
   streams: OpenStreams;
@@ -21,7 +27,26 @@ export interface Deps {
   producer: EventProducer;
   /** How this process stands, for operators. */
   status: StatusReader;
+  /** Absent without keys for addresses and secrets: there are no webhooks then. */
+  webhooks: WebhookTools | undefined;
+  /** Makes deliveries of new events, and sends what is due, now rather than at the next poll. */
+  wakeWebhooks: () => void;
   settings: Settings;
+}
+
+/** What webhooks are sent with. */
+export interface WebhookTools {
+  box: SecretBox;
+  /** Version of the key that encrypts. */
+  keyVersion: number;
+  rules: WebhookRules;
+  post: PostWebhook;
+}
+
+/** @throws AppError `webhooks_not_configured`. */
+export function neededTools({ webhooks }: Pick<Deps, 'webhooks'>): WebhookTools {
+  if (!webhooks) throw fail.sysUnavailable('webhooks_not_configured', undefined, 60);
+  return webhooks;
 }
 
 /** From the configuration. */

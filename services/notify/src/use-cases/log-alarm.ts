@@ -13,7 +13,7 @@ import type { Deps } from './deps.ts';
  * either the mark is seen here or the deletion removes what is stored here.
  */
 export async function logAlarm(
-  { settings, signals }: Pick<Deps, 'settings' | 'signals'>,
+  { settings, signals, wakeWebhooks }: Pick<Deps, 'settings' | 'signals' | 'wakeWebhooks'>,
   alarm: AlarmSnapshot,
   transaction: EffectTransaction,
 ): Promise<void> {
@@ -32,4 +32,5 @@ export async function logAlarm(
     return events.filter((_event, index) => positions[index] !== undefined);
   });
   for (const event of logged) signals.eventLogged(event);
+  if (logged.length > 0) wakeWebhooks();
 }

@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts';
  * comes again, or late, changes nothing. What is older than events are retained is passed over.
  */
 export async function logTask(
-  { settings, signals }: Pick<Deps, 'settings' | 'signals'>,
+  { settings, signals, wakeWebhooks }: Pick<Deps, 'settings' | 'signals' | 'wakeWebhooks'>,
   task: TaskSnapshot,
   transaction: EffectTransaction,
 ): Promise<void> {
@@ -21,9 +21,11 @@ export async function logTask(
     if (await isOlderThan(tx, task.updated_at, settings.eventDays)) return undefined;
     await saveSeenTask(tx, task);
     const event = seen?.status === task.status ? undefined : taskEvent(task);
-    const isNew = event !== undefined && (await appendToLog(tx, event));
+    const isNew = event !== undefined && (await appendToLog(tx, event)) !== undefined;
     crashPoint('notify.event_logged');
     return isNew ? event : undefined;
   });
-  if (logged) signals.eventLogged(logged);
+  if (!logged) return;
+  signals.eventLogged(logged);
+  wakeWebhooks();
 }

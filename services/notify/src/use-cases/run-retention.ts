@@ -2,6 +2,7 @@ import { removeOldRules } from '../db/alarm-rules.ts';
 import { removeOldAlarms } from '../db/alarms.ts';
 import { removeOldEvents } from '../db/event-log.ts';
 import { removeOldTasks } from '../db/task-states.ts';
+import { removeOldDeliveries } from '../db/webhook-deliveries.ts';
 import type { Removed } from '../signals.ts';
 import type { Deps } from './deps.ts';
 
@@ -13,6 +14,7 @@ export async function runRetention({
 }: Pick<Deps, 'db' | 'signals' | 'settings'>): Promise<Removed> {
   const { eventDays, retentionBatch } = settings;
   const removed = {
+    deliveries: await repeat(retentionBatch, () => removeOldDeliveries(db, eventDays, retentionBatch)),
     events: await repeat(retentionBatch, () => removeOldEvents(db, eventDays, retentionBatch)),
     // Before tasks: a task that has not ended keeps its open alarms.
     alarms: await repeat(retentionBatch, () => removeOldAlarms(db, eventDays, retentionBatch)),

@@ -5,6 +5,7 @@ import { positionEpochsMigration, positionsMigration } from '@vision/kafka/posit
 import { eventLog } from './0001-event-log.ts';
 import { deletedTasks, eventsByTask } from './0002-deleted-tasks.ts';
 import { alarmRules, alarms, expiredEvents } from './0003-alarms.ts';
+import { webhooks } from './0004-webhooks.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -17,4 +18,5 @@ export const migrations: Migration[] = [
   outboxMigration,
   alarmRules,
   alarms,
+  webhooks,
 ];

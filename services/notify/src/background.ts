@@ -1,0 +1,127 @@
+import type { Bell } from '@vision/shared/async/bell';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
+import { createLooks } from '@vision/shared/db/looks';
+import type { Logger } from '@vision/shared/logger';
+import { createAddressPolicy } from '@vision/shared/net/address-policy';
+import { createLookup } from '@vision/shared/net/name-lookup';
+import { readPorts } from '@vision/shared/net/stream-ports';
+import { createSecretBox } from '@vision/shared/secret-box';
+import { createPostWebhook } from './clients/post-webhook.ts';
+import { webhookCertificates } from './config.ts';
+import type { Config } from './config.ts';
+import { SOME_BEHIND } from './db/dispatch.ts';
+import { SOME_DUE } from './db/webhook-deliveries.ts';
+import { createDeliverer } from './use-cases/deliver-webhooks.ts';
+import type { Deps, WebhookTools } from './use-cases/deps.ts';
+import { dispatchEvents } from './use-cases/dispatch-events.ts';
+import { resealWebhooks } from './use-cases/reseal-webhooks.ts';
+import { runRetention } from './use-cases/run-retention.ts';
+import { tellWebhookState } from './use-cases/tell-webhook-state.ts';
+
+/** What runs beside requests and consumers. */
+export interface Background {
+  start: () => void;
+  stop: () => Promise<void>;
+}
+
+/** Builds what webhooks are sent with; undefined without keys. */
+export function createWebhookTools(config: Config): WebhookTools | undefined {
+  const { WEBHOOK_KEYS: keys } = config;
+  const [current] = keys ?? [];
+  if (!keys || !current) return undefined;
+  const policy = createAddressPolicy(config.WEBHOOK_ALLOWED_CIDRS, {
+    isAllowedPort: readPorts(config.WEBHOOK_ALLOWED_PORTS),
+    lookup: createLookup(config.WEBHOOK_DNS_SERVERS),
+  });
+  return {
+    box: createSecretBox(keys),
+    keyVersion: current.version,
+    rules: { policy, allowsHttp: config.WEBHOOK_ALLOW_HTTP },
+    post: createPostWebhook({
+      policy,
+      connectMs: config.WEBHOOK_CONNECT_MS,
+      totalMs: config.WEBHOOK_TIMEOUT_MS,
+      ca: webhookCertificates(config),
+    }),
+  };
+}
+
+export interface BackgroundOptions {
+  config: Config;
+  logger: Logger;
+  /** Rings when there are events or deliveries to send. */
+  webhookBell: Bell;
+}
+
+/** Builds the loops of the service. */
+export function createBackground(deps: Deps, { config, logger, webhookBell }: BackgroundOptions): Background {
+  const retention = createPoller({
+    name: 'event-retention',
+    intervalMs: config.RETENTION_INTERVAL_MS,
+    logger,
+    run: async () => {
+      await runRetention(deps);
+      return 0;
+    },
+  });
+  const parts: Background[] = [retention, deps.watch];
+  if (deps.webhooks) parts.push(createWebhookLoops({ ...deps, webhooks: deps.webhooks }, logger, webhookBell));
+  return {
+    start: () => parts.forEach((part) => part.start()),
+    stop: async () => {
+      await Promise.all(parts.map((part) => part.stop()));
+    },
+  };
+}
+
+/** Pause of loops that others wake; what nobody told them of is found by the looks. */
+const IDLE_MS = 30_000;
+const LOOK_MS = 2_000;
+
+function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Logger, bell: Bell): Background {
+  const { db } = deps;
+  const deliverer = createDeliverer({ ...deps, logger, intervalMs: IDLE_MS });
+  const dispatcher = createPoller({
+    name: 'webhook-dispatch',
+    intervalMs: IDLE_MS,
+    maxBackoffMs: 2_000,
+    logger,
+    bell,
+    run: async () => {
+      const moved = await dispatchEvents(deps);
+      // Also for deliveries that requests have made, with the same bell.
+      deliverer.wake();
+      return moved;
+    },
+  });
+  const looks = createLooks({
+    db,
+    logger,
+    intervalMs: LOOK_MS,
+    looks: [
+      { isSome: SOME_BEHIND, wake: dispatcher.wake },
+      { isSome: SOME_DUE, wake: deliverer.wake },
+    ],
+  });
+  const upkeep = createPoller({
+    name: 'webhook-upkeep',
+    intervalMs: 30_000,
+    logger,
+    run: async () => {
+      await tellWebhookState(deps);
+      await resealWebhooks(deps);
+      return 0;
+    },
+  });
+  const pollers: Poller[] = [dispatcher, looks, upkeep];
+  return {
+    start: () => {
+      for (const poller of pollers) poller.start();
+      deliverer.start();
+    },
+    stop: async () => {
+      await Promise.all([...pollers.map((poller) => poller.stop()), deliverer.stop()]);
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { AddressError } from '@vision/shared/net/address-error';
+import type { AddressPolicy } from '@vision/shared/net/address-policy';
+import { inForeignSpan } from '@vision/shared/telemetry/foreign-span';
+import { retryAfterOf } from '../domain/delivery.ts';
+import type { Answer, AttemptOutcome } from '../domain/delivery.ts';
+import type { WebhookUrl } from '../domain/webhook-url.ts';
+
+export interface WebhookRequest {
+  url: WebhookUrl;
+  headers: Record<string, string>;
+  body: string;
+  /** Ends the request; it then rejects with the reason of the signal. */
+  signal: AbortSignal;
+}
+
+/** Sends one webhook. Never rejects for what a receiver does. @throws the reason of the signal. */
+export type PostWebhook = (request: WebhookRequest) => Promise<Answer>;
+
+export interface PostOptions {
+  policy: AddressPolicy;
+  /** Longest time for the name, and for the connection with its TLS handshake. */
+  connectMs: number;
+  /** Longest time for everything up to the head of the answer. */
+  totalMs: number;
+  /** Certificates to trust instead of those of Node.js. */
+  ca?: string | undefined;
+}
+
+/** What is read of an answer, so that a receiver can finish it; its content is dropped. */
+const BODY = { bytes: 1024, ms: 1_000 } as const;
+
+const SPAN = { tracer: 'vision.webhooks', name: 'deliver a webhook' };
+
+/** The head of an answer that is longer ends the request. */
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Builds what sends webhooks. The name is resolved anew for each request, every answer has to pass the address rules,
+ * and the request goes to that one address, so no later answer of a name server leads it elsewhere. Redirects are not
+ * followed. No socket is left.
+ */
+export function createPostWebhook(options: PostOptions): PostWebhook {
+  return async ({ url, headers, body, signal }) => {
+    const late = AbortSignal.timeout(options.totalMs);
+    const ending = AbortSignal.any([signal, late]);
+    try {
+      return await inForeignSpan(SPAN, url, () => post(options, { url, headers, body, signal: ending }));
+    } catch (error) {
+      signal.throwIfAborted();
+      return { outcome: outcomeOf(error, late.aborted) };
+    }
+  };
+}
+
+async function post(options: PostOptions, asked: WebhookRequest): Promise<Answer> {
+  const { url, signal } = asked;
+  const address = await options.policy.resolvePinned(url, { deadlineMs: options.connectMs, signal });
+  signal.throwIfAborted();
+  const sending = send(options, asked, address);
+  // Errors after the answer, and those that ending it makes.
+  sending.on('error', () => undefined);
+  const onAbort = () => sending.destroy(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const connectTimer = setTimeout(() => sending.destroy(new ConnectTimeoutError()), options.connectMs);
+  sending.on('socket', (socket) => {
+    socket.once(url.scheme === 'https' ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer));
+  });
+  try {
+    const reply = await replyTo(sending);
+    await readSome(reply);
+    return answerOf(reply);
+  } finally {
+    clearTimeout(connectTimer);
+    signal.removeEventListener('abort', onAbort);
+    sending.destroy();
+  }
+}
+
+function send({ ca }: PostOptions, { url, headers, body }: WebhookRequest, address: string): ClientRequest {
+  const start = url.scheme === 'https' ? httpsRequest : httpRequest;
+  const sending = start({
+    // The address that was checked; the name appears only in Host and in the TLS handshake.
+    host: address,
+    port: url.port,
+    path: url.pathAndQuery,
+    method: 'POST',
+    agent: false,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    ...(url.scheme === 'https' ? { servername: isIP(url.host) === 0 ? url.host.replace(/\.$/, '') : '' } : {}),
+    ...(ca === undefined ? {} : { ca }),
+    headers: {
+      host: url.authority,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'vision-webhooks/1',
+      connection: 'close',
+      ...headers,
+    },
+  });
+  sending.end(body);
+  return sending;
+}
+
+class ConnectTimeoutError extends Error {
+  override readonly name = 'ConnectTimeoutError';
+}
+
+class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError';
+}
+
+function replyTo(sending: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sending.once('response', resolve);
+    sending.once('error', reject);
+    // An answer that switches protocols ends the request with neither a response nor an error.
+    sending.once('close', () => reject(new NoAnswerError()));
+  });
+}
+
+/** Reads to the end of an answer, or as much as there is patience for. */
+function readSome(reply: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, BODY.ms);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    reply.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > BODY.bytes) end();
+    });
+    for (const event of ['end', 'error', 'close']) reply.once(event, end);
+  });
+}
+
+function answerOf(reply: IncomingMessage): Answer {
+  const status = reply.statusCode ?? 0;
+  if (status >= 200 && status < 300) return { outcome: 'delivered', status };
+  const isAsking = status === 429 || status === 503;
+  const retryAfterMs = isAsking ? retryAfterOf(reply.headers['retry-after'], Date.now()) : undefined;
+  return { outcome: 'http_status', status, retryAfterMs };
+}
+
+/** Callers learn of no more than this: the rest would tell them about hosts that they cannot see. */
+function outcomeOf(error: unknown, isLate: boolean): AttemptOutcome {
+  if (isLate || error instanceof ConnectTimeoutError) return 'timeout';
+  if (error instanceof AddressError) return 'unreachable';
+  const code = String((error as NodeJS.ErrnoException).code);
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET|ERR_SSL|ERR_TLS|EPROTO/.test(code)
+    ? 'tls_invalid'
+    : 'unreachable';
+}

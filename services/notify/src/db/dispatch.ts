@@ -1,0 +1,131 @@
+import type { Knex } from 'knex';
+import type { EventType } from '../domain/event.ts';
+
+/** An endpoint whose log has events that were not made into deliveries yet. */
+export interface BehindEndpoint {
+  endpoint_key: string;
+  subject: string;
+  endpoint_id: string;
+  host: string;
+  event_types: string[] | null;
+  position: number;
+  missed_after: number | null;
+}
+
+const IS_BEHIND = `e.is_enabled and (e.position < l.position or e.missed_after is not null)`;
+
+/** SQL that is true while an endpoint is behind its log. */
+export const SOME_BEHIND = `exists (
+  select from webhook_endpoints as e join subject_logs as l using (subject) where ${IS_BEHIND})`;
+
+/** Endpoints that are behind, or that wait for room to be told what they missed. */
+export async function findBehind(db: Knex, limit: number): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `select e.endpoint_key as key from webhook_endpoints as e join subject_logs as l using (subject)
+      where ${IS_BEHIND} order by e.position < l.position desc limit ?`,
+    [limit],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Locks such an endpoint; undefined while another process works on it. */
+export async function lockBehind(tx: Knex.Transaction, endpointKey: string): Promise<BehindEndpoint | undefined> {
+  const { rows } = await tx.raw<{ rows: BehindEndpoint[] }>(
+    `select e.endpoint_key, e.subject, e.endpoint_id, e.host, e.event_types, e.position, e.missed_after
+       from webhook_endpoints as e join subject_logs as l using (subject)
+      where e.endpoint_key = ? and ${IS_BEHIND}
+        for no key update of e skip locked`,
+    [endpointKey],
+  );
+  return rows[0];
+}
+
+/** Notes how far the log was made into deliveries. */
+export async function moveEndpoint(
+  tx: Knex.Transaction,
+  { endpoint_key, position, missed_after }: Pick<BehindEndpoint, 'endpoint_key' | 'position' | 'missed_after'>,
+): Promise<void> {
+  await tx('webhook_endpoints').where({ endpoint_key }).update({ position, missed_after });
+}
+
+/** Deliveries of an endpoint that are pending, counted up to `most`. */
+export async function countPending(db: Knex, endpointKey: string, most: number): Promise<number> {
+  const { rows } = await db.raw<{ rows: [{ pending: number }] }>(
+    `select count(*)::int as pending from (
+       select from webhook_deliveries where endpoint_key = :endpointKey and state = 'pending' limit :most) as counted`,
+    { endpointKey, most },
+  );
+  return rows[0].pending;
+}
+
+/** An event of the log, as far as a delivery names it. */
+export interface LogEntry {
+  position: number;
+  event_id: string;
+  type: EventType;
+  task_id: string | null;
+  occurred_at: Date;
+  data: string;
+}
+
+const ENTRY = 'position, event_id, type, task_id, occurred_at, data';
+
+/** Events of a log behind a place, in its order. */
+export async function readEntries(
+  db: Knex,
+  range: { subject: string; after: number; upTo: number; limit: number },
+): Promise<LogEntry[]> {
+  const { rows } = await db.raw<{ rows: LogEntry[] }>(
+    `select ${ENTRY} from events where subject = :subject and position > :after and position <= :upTo
+      order by position limit :limit`,
+    range,
+  );
+  return rows;
+}
+
+/** The same, of events that happened at a time or later. */
+export async function readEntriesSince(
+  db: Knex,
+  range: { subject: string; after: number; upTo: number; since: Date; limit: number },
+): Promise<LogEntry[]> {
+  const { rows } = await db.raw<{ rows: LogEntry[] }>(
+    `select ${ENTRY} from events
+      where subject = :subject and position > :after and position <= :upTo and occurred_at >= :since
+      order by position limit :limit`,
+    range,
+  );
+  return rows;
+}
+
+export interface NewDelivery {
+  delivery_id: string;
+  endpoint_key: string;
+  subject: string;
+  position: number;
+  event_id: string;
+  type: string;
+  task_id: string | null;
+}
+
+/** Adds deliveries that are due now; an event that the endpoint has one of is passed over. */
+export async function insertDeliveries(tx: Knex.Transaction, deliveries: NewDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  await tx('webhook_deliveries').insert(deliveries).onConflict(['endpoint_key', 'event_id']).ignore();
+}
+
+/** The same, but what failed or is held is due once more. @returns how many are due because of it */
+export async function insertOrRepeat(tx: Knex.Transaction, deliveries: NewDelivery[]): Promise<number> {
+  if (deliveries.length === 0) return 0;
+  const rows: unknown[] = await tx('webhook_deliveries')
+    .insert(deliveries)
+    .onConflict(['endpoint_key', 'event_id'])
+    .merge({
+      state: 'pending',
+      lease_until: tx.fn.now(),
+      failures: 0,
+      begun_at: tx.fn.now(),
+    })
+    .whereIn('webhook_deliveries.state', ['failed', 'held'])
+    .returning('delivery_id');
+  return rows.length;
+}

@@ -1,0 +1,219 @@
+import type { Knex } from 'knex';
+import type { DisabledReason } from '../domain/delivery.ts';
+
+/** Where events of a subject are sent. */
+export interface EndpointRow {
+  /** Names the endpoint in rows and boxes: another endpoint of the same name later is another one. */
+  endpoint_key: string;
+  subject: string;
+  endpoint_id: string;
+  url_box: Buffer;
+  /** For logs and spans. */
+  host: string;
+  secret_box: Buffer;
+  old_secret_box: Buffer | null;
+  old_secret_until: Date | null;
+  /** All types when null. */
+  event_types: string[] | null;
+  is_enabled: boolean;
+  disabled_reason: DisabledReason | null;
+  /** Up to here the log was made into deliveries. */
+  position: number;
+  /** The last event before those that were left out. */
+  missed_after: number | null;
+  failing_since: Date | null;
+  failures: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const TABLE = 'webhook_endpoints';
+const COLUMNS = [
+  'endpoint_key',
+  'subject',
+  'endpoint_id',
+  'url_box',
+  'host',
+  'secret_box',
+  'old_secret_box',
+  'old_secret_until',
+  'event_types',
+  'is_enabled',
+  'disabled_reason',
+  'position',
+  'missed_after',
+  'failing_since',
+  'failures',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** What a caller decides about an endpoint. */
+export interface EndpointSettings {
+  urlBox: Buffer;
+  host: string;
+  eventTypes: string[] | null;
+  isEnabled: boolean;
+}
+
+/** Changes of the endpoints of a subject wait for each other, so their number is counted right. */
+export async function lockEndpointsOf(tx: Knex.Transaction, subject: string): Promise<void> {
+  await tx.raw(`select pg_advisory_xact_lock(hashtextextended('webhook_endpoints ' || ?, 0))`, [subject]);
+}
+
+export async function findEndpoint(db: Knex, subject: string, endpointId: string): Promise<EndpointRow | undefined> {
+  return db(TABLE)
+    .where({ subject, endpoint_id: endpointId })
+    .first<EndpointRow | undefined>(...COLUMNS);
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockEndpoint(
+  tx: Knex.Transaction,
+  subject: string,
+  endpointId: string,
+): Promise<EndpointRow | undefined> {
+  return tx(TABLE)
+    .where({ subject, endpoint_id: endpointId })
+    .forUpdate()
+    .first<EndpointRow | undefined>(...COLUMNS);
+}
+
+/** All endpoints of a subject in the order of their names. */
+export async function listEndpoints(db: Knex, subject: string): Promise<EndpointRow[]> {
+  return db(TABLE)
+    .where({ subject })
+    .orderBy('endpoint_id')
+    .select<EndpointRow[]>(...COLUMNS);
+}
+
+export async function countEndpoints(tx: Knex.Transaction, subject: string): Promise<number> {
+  const row = await tx(TABLE).where({ subject }).count<{ count: string | number }>({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+}
+
+/** Adds an endpoint, which is sent what is logged from now on. */
+export async function insertEndpoint(
+  tx: Knex.Transaction,
+  key: { endpointKey: string; subject: string; endpointId: string; secretBox: Buffer },
+  settings: EndpointSettings,
+): Promise<void> {
+  await tx.raw(
+    `insert into webhook_endpoints
+       (endpoint_key, subject, endpoint_id, secret_box, url_box, host, event_types, is_enabled, disabled_reason, position)
+     values (:endpointKey, :subject, :endpointId, :secretBox, :urlBox, :host, :eventTypes, :isEnabled,
+       :disabledReason, coalesce((select position from subject_logs where subject = :subject), 0))`,
+    { ...key, ...settings, disabledReason: settings.isEnabled ? null : 'requested' },
+  );
+}
+
+/** Replaces the settings of an endpoint that is locked, and its secret where one is given. */
+export async function replaceEndpoint(
+  tx: Knex.Transaction,
+  endpointKey: string,
+  { urlBox, host, eventTypes, secretBox }: Omit<EndpointSettings, 'isEnabled'> & { secretBox: Buffer | undefined },
+): Promise<void> {
+  const secret = secretBox ? { secret_box: secretBox, old_secret_box: null, old_secret_until: null } : {};
+  await tx(TABLE)
+    .where({ endpoint_key: endpointKey })
+    .update({ url_box: urlBox, host, event_types: eventTypes, updated_at: tx.fn.now(), ...secret });
+}
+
+/** Enables an endpoint that is locked. It begins with the next event, and with what was held for it. */
+export async function enableEndpoint(tx: Knex.Transaction, endpointKey: string): Promise<void> {
+  await tx.raw(
+    `update webhook_endpoints as e
+        set is_enabled = true, disabled_reason = null, failing_since = null, failures = 0, missed_after = null,
+            position = coalesce((select l.position from subject_logs as l where l.subject = e.subject), 0)
+      where endpoint_key = ?`,
+    [endpointKey],
+  );
+  await tx.raw(
+    `update webhook_deliveries set state = 'pending', lease_until = now(), failures = 0, begun_at = now()
+      where endpoint_key = ? and state = 'held'`,
+    [endpointKey],
+  );
+}
+
+/** Disables an endpoint that is locked. What is pending for it is held. */
+export async function disableEndpoint(
+  tx: Knex.Transaction,
+  endpointKey: string,
+  reason: DisabledReason,
+): Promise<void> {
+  await tx(TABLE).where({ endpoint_key: endpointKey }).update({ is_enabled: false, disabled_reason: reason });
+  await tx('webhook_deliveries').where({ endpoint_key: endpointKey, state: 'pending' }).update({ state: 'held' });
+}
+
+/** Removes an endpoint and its deliveries. @returns whether there was one */
+export async function deleteEndpoint(db: Knex, subject: string, endpointId: string): Promise<boolean> {
+  return (await db(TABLE).where({ subject, endpoint_id: endpointId }).delete()) === 1;
+}
+
+/** Puts a secret in place of the one there is, which stays valid for some seconds. @returns until when */
+export async function replaceSecret(
+  tx: Knex.Transaction,
+  endpointKey: string,
+  { secretBox, overlapS }: { secretBox: Buffer; overlapS: number },
+): Promise<Date> {
+  const { rows } = await tx.raw<{ rows: [{ until: Date }] }>(
+    `update webhook_endpoints
+        set old_secret_box = secret_box, old_secret_until = now() + make_interval(secs => :overlapS),
+            secret_box = :secretBox, updated_at = now()
+      where endpoint_key = :endpointKey
+      returning old_secret_until as until`,
+    { endpointKey, secretBox, overlapS },
+  );
+  return rows[0].until;
+}
+
+/** A receiver has answered. */
+export async function noteSuccess(db: Knex, endpointKey: string): Promise<void> {
+  await db.raw(
+    `update webhook_endpoints set failing_since = null, failures = 0
+      where endpoint_key = ? and (failing_since is not null or failures > 0)`,
+    [endpointKey],
+  );
+}
+
+/** How long an endpoint has been failing. */
+export interface Failing {
+  subject: string;
+  endpoint_id: string;
+  is_enabled: boolean;
+  failures: number;
+  hours: number;
+}
+
+/** Counts a failed attempt; the endpoint stays locked. @returns undefined when it was removed */
+export async function noteFailure(tx: Knex.Transaction, endpointKey: string): Promise<Failing | undefined> {
+  const { rows } = await tx.raw<{ rows: Failing[] }>(
+    `update webhook_endpoints set failing_since = coalesce(failing_since, now()), failures = failures + 1
+      where endpoint_key = ?
+      returning subject, endpoint_id, is_enabled, failures,
+        extract(epoch from now() - failing_since)::float8 / 3600 as hours`,
+    [endpointKey],
+  );
+  return rows[0];
+}
+
+export type SealedRow = Pick<EndpointRow, 'endpoint_key' | 'url_box' | 'secret_box' | 'old_secret_box'>;
+
+/** Endpoints that are encrypted with another version of the key. */
+export async function findSealedOtherwise(db: Knex, version: number, limit: number): Promise<SealedRow[]> {
+  return db(TABLE)
+    .whereRaw('get_byte(url_box, 0) <> :version or get_byte(secret_box, 0) <> :version', { version })
+    .orWhereRaw('old_secret_box is not null and get_byte(old_secret_box, 0) <> ?', [version])
+    .limit(limit)
+    .select<SealedRow[]>('endpoint_key', 'url_box', 'secret_box', 'old_secret_box');
+}
+
+/** Stores boxes that were sealed anew, unless the endpoint has others by now. @returns whether it did */
+export async function replaceBoxes(db: Knex, before: SealedRow, after: SealedRow): Promise<boolean> {
+  const { endpoint_key, url_box, secret_box, old_secret_box } = after;
+  const changed = await db(TABLE)
+    .where({ endpoint_key, url_box: before.url_box, secret_box: before.secret_box })
+    .whereRaw('old_secret_box is not distinct from ?', [before.old_secret_box])
+    .update({ url_box, secret_box, old_secret_box });
+  return changed === 1;
+}

@@ -1,0 +1,32 @@
+/** Spreads requests to one host, whoever asks for them. */
+export interface HostPace {
+  /** Milliseconds until a request to the host may begin; the request is counted. */
+  delayOf: (host: string) => number;
+}
+
+const MOST_HOSTS = 10_000;
+
+/** At most `perSecond` requests begin within a second for each host, over all subjects of this process. */
+export function createHostPace(perSecond: number, now = () => performance.now()): HostPace {
+  /** When the next request of a host may begin, as if they were evenly spread; a second may be used at once. */
+  const next = new Map<string, number>();
+  const gapMs = 1_000 / perSecond;
+  return {
+    delayOf: (host) => {
+      const at = now();
+      const from = Math.max(next.get(host) ?? 0, at - 1_000 + gapMs);
+      next.delete(host);
+      next.set(host, from + gapMs);
+      if (next.size > MOST_HOSTS) forgetIdle(next, at);
+      return Math.max(0, from - at);
+    },
+  };
+}
+
+/** Hosts that had no request for a second start anew; the oldest are first. */
+function forgetIdle(next: Map<string, number>, at: number): void {
+  for (const [host, from] of next) {
+    if (from > at - 1_000) return;
+    next.delete(host);
+  }
+}

@@ -1,0 +1,71 @@
+import { createBell } from '@vision/shared/async/bell';
+import { createPoller } from '@vision/shared/async/poller';
+import type { Logger } from '@vision/shared/logger';
+import { claimDeliveries, releaseDelivery } from '../db/webhook-deliveries.ts';
+import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
+import { createHostPace } from '../domain/host-pace.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
+import type { AttemptDeps } from './attempt-delivery.ts';
+import { createBusyCounts } from './busy-counts.ts';
+
+/** Sends deliveries that are due. */
+export interface Deliverer {
+  start: () => void;
+  /** Looks for due deliveries now. */
+  wake: () => void;
+  /** Ends requests under way; their deliveries are due again at once. */
+  stop: () => Promise<void>;
+}
+
+/** Webhooks under way: in this process, of a subject, and to an endpoint. */
+const AT_ONCE = { process: 256, subject: 16, endpoint: 8 } as const;
+/** Longer than an attempt takes; the deliveries of a process that dies are sent by another one after it. */
+const LEASE_MS = 60_000;
+/** Requests a second to one host, over all subjects. */
+const HOST_RATE = 50;
+
+export function createDeliverer(deps: AttemptDeps & { logger: Logger; intervalMs: number }): Deliverer {
+  const { db, logger, intervalMs } = deps;
+  const bell = createBell();
+  const busy = createBusyCounts();
+  const pace = createHostPace(HOST_RATE);
+  const underWay = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  const attempt = async (claimed: ClaimedDelivery) => {
+    busy.begin(claimed);
+    try {
+      await attemptDelivery(deps, claimed, { pace, signal: stopping.signal });
+    } catch (error) {
+      // Whatever it was: the delivery is due again when its lease has expired.
+      if (stopping.signal.aborted) await releaseDelivery(db, claimed).catch(() => undefined);
+      else logger.error({ err: error, delivery_id: claimed.delivery_id }, 'a webhook could not be attempted');
+    } finally {
+      busy.end(claimed);
+      bell.ring();
+    }
+  };
+
+  const claim = async () => {
+    const limit = AT_ONCE.process - underWay.size;
+    if (limit <= 0) return 0;
+    const bounds = { limit, leaseMs: LEASE_MS, perEndpoint: AT_ONCE.endpoint, perSubject: AT_ONCE.subject };
+    const claimed = await claimDeliveries(db, { ...bounds, busy });
+    for (const one of claimed) {
+      const work = attempt(one).finally(() => underWay.delete(work));
+      underWay.add(work);
+    }
+    return claimed.length;
+  };
+
+  const poller = createPoller({ name: 'webhook-deliveries', intervalMs, run: claim, logger, bell });
+  return {
+    start: poller.start,
+    wake: poller.wake,
+    stop: async () => {
+      stopping.abort(new Error('the process stops'));
+      await poller.stop();
+      await Promise.allSettled(underWay);
+    },
+  };
+}

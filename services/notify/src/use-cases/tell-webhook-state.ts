@@ -1,0 +1,7 @@
+import { readWebhookState } from '../db/webhook-deliveries.ts';
+import type { Deps } from './deps.ts';
+
+/** Tells operators how many webhooks wait and for how long. */
+export async function tellWebhookState({ db, signals }: Pick<Deps, 'db' | 'signals'>): Promise<void> {
+  signals.webhooksStand(await readWebhookState(db));
+}

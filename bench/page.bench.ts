@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { frameProduced } from '@vision/contracts/frame-events';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
 import { migrations } from '../services/results/src/db/migrations/list.ts';
 import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
 import { framesAfter } from '../services/results/src/db/frames.ts';
-import { dayOfTask } from '../services/results/src/domain/task-day.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
 import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { createTaskLoops } from '@vision/shared/async/task-loops';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { createLogger } from '@vision/shared/logger';
@@ -11,7 +12,6 @@ import type { NewSegment } from '../services/results/src/db/segments.ts';
 import { decodeHeads, encodeHeads } from '../services/results/src/domain/segments/head.ts';
 import { checksumOf } from '../services/results/src/domain/segments/pack.ts';
 import { encodeSegment, factsOf } from '../services/results/src/domain/segments/segment.ts';
-import { dayOfTask } from '../services/results/src/domain/task-day.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { compactFrames } from '../services/results/src/use-cases/compact-frames.ts';
 import { ownSegmentPrefix } from '../services/results/src/use-cases/owned-segments.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { addPartitions } from '../src/db/partitions.ts';
@@ -9,7 +10,6 @@ import type { Progress } from '../src/domain/cursor.ts';
 import { parseResultQuery } from '../src/domain/result-query.ts';
 import { checksumOf } from '../src/domain/segments/pack.ts';
 import { encodeSegment } from '../src/domain/segments/segment.ts';
-import { dayOfTask } from '../src/domain/task-day.ts';
 import { createSignals } from '../src/signals.ts';
 import { readShown } from '../src/use-cases/read-shown.ts';
 import type { SegmentStore } from '../src/clients/segment-store.ts';

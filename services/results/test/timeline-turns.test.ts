@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { dayOfTask } from '@vision/contracts/ids';
 import type { Gate } from '@vision/shared/async/gate';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { createSegmentStore } from '../src/clients/segment-store.ts';
@@ -6,7 +7,6 @@ import type { SegmentStore } from '../src/clients/segment-store.ts';
 import { addPartitions } from '../src/db/partitions.ts';
 import { saveHours } from '../src/db/timeline-hours.ts';
 import { encodeHour } from '../src/domain/fold/codec.ts';
-import { dayOfTask } from '../src/domain/task-day.ts';
 import { createSignals } from '../src/signals.ts';
 import { getTimeline } from '../src/use-cases/get-timeline.ts';
 import { logger, snapshot, startResults, taskIdAt, testResults } from './support.ts';

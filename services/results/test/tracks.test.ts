@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { dayOfTask } from '@vision/contracts/ids';
 import { until } from '@vision/shared/testing/until';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { deleteFold } from '../src/db/folds.ts';
-import { dayOfTask } from '../src/domain/task-day.ts';
 import { frame, mark, newTaskId, object, snapshot, startResults, testResults } from './support.ts';
 import type { TestResults } from './support.ts';
 import type { TestDatabase } from '@vision/shared/testing/postgres';

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import type { TaskLoop } from '@vision/shared/async/task-loops';
 import type { Audit } from '@vision/shared/audit/auditor';
 import { noteDifferences, setMark } from '@vision/shared/audit/differences';
@@ -7,7 +8,6 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { countFrames, describeEnded, endedTasks } from '../db/audit.ts';
 import { isIncomplete } from '../domain/ended-task.ts';
 import type { EndedTask, FramesOfTask } from '../domain/ended-task.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
 /** Of the differences, and of the mark up to which frames were counted. */

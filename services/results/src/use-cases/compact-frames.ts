@@ -1,10 +1,10 @@
+import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { claimDue } from '../db/claim-due.ts';
 import { makeDue, nextTasksWithRows, setCompaction } from '../db/compaction.ts';
 import { findIngest, lockIngests } from '../db/ingests.ts';
 import { partitionDays } from '../db/partitions.ts';
 import { hasYoungFrames } from '../db/young-frames.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import { compactTask } from './compact-task.ts';
 import type { Deps } from './deps.ts';
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { createdAtMsOf } from '@vision/contracts/ids';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import { findSourceRecord } from '../db/sources.ts';
 import { Backtest, completeUntil } from '../domain/backtest.ts';
@@ -10,7 +11,6 @@ import { toJudged } from '../domain/fold/rules.ts';
 import { effectiveScore } from '../domain/result-query.ts';
 import type { TimeRange } from '../domain/result-query.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
-import { createdAtMsOf } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { findTask, learnKind, taskNotFound } from './find-task.ts';
 import { openFrames } from './fold-pages.ts';

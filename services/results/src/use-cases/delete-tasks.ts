@@ -1,8 +1,8 @@
+import { dayOfTask } from '@vision/contracts/ids';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findUndeleted, markDeleted, removeRows, removeSegments } from '../db/deleted-tasks.ts';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
 const BATCH = 2_000;

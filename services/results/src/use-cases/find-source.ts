@@ -1,9 +1,9 @@
+import { createdAtMsOf } from '@vision/contracts/ids';
 import { findSourceRecord, listStates } from '../db/sources.ts';
 import { ENDED, UNCONFIRMED } from '../domain/describe-source.ts';
 import type { SourceRecord } from '../domain/describe-source.ts';
 import type { Span } from '../domain/fold/coverage.ts';
 import type { SourceState } from '../domain/gap-reasons.ts';
-import { createdAtMsOf } from '../domain/task-day.ts';
 import { lifeOf } from '../domain/task-life.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { Deps } from './deps.ts';

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, lockFold, planFold, saveFold } from '../db/folds.ts';
@@ -17,7 +18,6 @@ import { emptyState } from '../domain/fold/state.ts';
 import type { AlarmChange } from '../domain/fold/rules/state.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import { mergeTracks } from '../domain/fold/tracks.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import { announceAlarms } from './announce-alarms.ts';
 import type { Deps } from './deps.ts';
 import { foldPages } from './fold-pages.ts';

@@ -1,3 +1,4 @@
+import { createdAtMsOf } from '@vision/contracts/ids';
 import { listStates } from '../db/sources.ts';
 import { decodeMinutes } from '../domain/fold/codec.ts';
 import type { Coverage } from '../domain/fold/coverage.ts';
@@ -8,7 +9,6 @@ import type { ShownSource } from '../domain/describe-source.ts';
 import { endedReason } from '@vision/contracts/ended-reason';
 import type { EndedReason } from '@vision/contracts/ended-reason';
 import type { ReadableTask } from '../domain/task-view.ts';
-import { createdAtMsOf } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { findSource, lifeOfView } from './find-source.ts';
 import type { FoundSource } from './find-source.ts';

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { countAttempt } from '../db/frames.ts';
 import { findIngest, findOverdueEnds, lockIngests, saveIngests } from '../db/ingests.ts';
 import type { OverdueEnd } from '../db/ingests.ts';
 import { isComplete, withEnd } from '../domain/plan-storing.ts';
 import type { Ingest } from '../domain/plan-storing.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
 import type { Deps } from './deps.ts';
 

@@ -3,7 +3,7 @@ import { decodeJudging, Judging } from '../domain/fold/judging.ts';
 import type { Pace } from '../domain/fold/pace.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import type { JudgedView } from '../domain/task-view.ts';
-import { createdAtMsOf } from '../domain/task-day.ts';
+import { createdAtMsOf } from '@vision/contracts/ids';
 import type { Deps } from './deps.ts';
 
 /** The rules of a task at work. */

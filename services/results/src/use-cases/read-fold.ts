@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { fail } from '@vision/contracts/errors';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findFold, requestFold, revisionOfFold } from '../db/folds.ts';
@@ -12,7 +13,6 @@ import { attemptsOf, emptyState } from '../domain/fold/state.ts';
 import type { FoldState } from '../domain/fold/state.ts';
 import { mergeTracks } from '../domain/fold/tracks.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { foldPages } from './fold-pages.ts';
 

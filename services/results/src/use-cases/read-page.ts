@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import { framesAfter, framesOfNumbers, lateFrames, listedLateFrames } from '../db/frames.ts';
 import type { StoredFrame } from '../db/frames.ts';
 import { segmentsAfter, segmentsAround } from '../db/segments.ts';
 import type { FoundSegment, SegmentRange } from '../db/segments.ts';
 import type { Progress } from '../domain/cursor.ts';
 import type { FrameState, ReadableTask } from '../domain/task-view.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
 /** A frame of a page, before its objects are looked at. */

@@ -5,7 +5,7 @@ import { prepareRules } from '../domain/fold/judging.ts';
 import type { PreparedRule } from '../domain/fold/judging.ts';
 import type { Pace } from '../domain/fold/pace.ts';
 import type { JudgedView } from '../domain/task-view.ts';
-import { createdAtMsOf } from '../domain/task-day.ts';
+import { createdAtMsOf } from '@vision/contracts/ids';
 
 /** The rules of tasks, prepared for judging. */
 export interface RuleBook {

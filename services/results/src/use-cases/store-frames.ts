@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
 import type { EffectTransaction } from '@vision/kafka/progress';
 import { listLateFrames } from '../db/frames.ts';
 import { lockIngests, saveIngests } from '../db/ingests.ts';
@@ -6,7 +7,6 @@ import type { LockedIngest } from '../db/ingests.ts';
 import type { FrameMessage } from '../domain/fold-events.ts';
 import { afterStoring, framesWith, mayBeInSegments, planStoring } from '../domain/plan-storing.ts';
 import type { AfterStoring, FrameRow, StoringPlan } from '../domain/plan-storing.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import { announceEnd } from './announce-end.ts';
 import { appendFrames, settleDoubtful } from './append-frames.ts';
 import type { Deps } from './deps.ts';

@@ -1,8 +1,8 @@
+import { dayOfTask } from '@vision/contracts/ids';
 import type { SourceChangedData } from '@vision/contracts/job-events';
 import { isDeleted } from '../db/deleted-tasks.ts';
 import { listState, lockSource, mergeStates, saveSource } from '../db/sources.ts';
 import { applySnapshot } from '../domain/source.ts';
-import { dayOfTask } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 
 /** States that are kept of a task, and how many go at a time when there are more. */

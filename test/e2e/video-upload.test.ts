@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Caller, example, form, problemOf, refusal, scene } from '../support/system.ts';
+import { Caller, example, form, problemOf, refusal, scene, system } from '../support/system.ts';
 import { followAll, madeVideo, results, untilStatus, video } from '../support/video.ts';
 
 const invalid = (reason: string) => [400, 'OP-TASK-REQUEST-INVALID', reason];
@@ -58,6 +58,21 @@ test('an uploaded video is analysed to its end and every frame is read once, in 
     invalid('idempotency_key_reused'),
   );
   expect(refusal(await caller.stop(taskId))).toEqual([409, 'OP-TASK-NOT-STOPPABLE', 'task_ended']);
+});
+
+test('a link to the video of a deleted task is dead at once', async () => {
+  const created = await caller.createUpload(form(video(street), scene('person_vehicle')));
+  const taskId = String(created.body['task_id']);
+  const task = `/v1/vision/tasks/${taskId}`;
+  const made = await caller.send('POST', '/v1/vision/links', {
+    body: JSON.stringify({ path: `${task}/video`, expires_in_s: 3600 }),
+    headers: { 'content-type': 'application/json' },
+  });
+  const open = async () => (await fetch(system.baseUrl + String(made.body['url']))).status;
+  expect(await open()).toBe(200);
+  expect(await untilStatus(caller, taskId, 'succeeded', 'failed')).toBe('succeeded');
+  expect((await caller.send('DELETE', task)).status).toBe(202);
+  expect(await open()).toBe(404);
 });
 
 test.each<[string, () => Promise<Buffer> | Buffer]>([

@@ -112,6 +112,17 @@ test('a link is dead when its key is revoked', async () => {
   await until(async () => (await open(token)).status === 404);
 });
 
+test('a link to a task that its owner has deleted is dead with the next request', async () => {
+  const token = sealed();
+  expect((await open(token)).status).toBe(200);
+  const detail = { reason: 'task_not_found' };
+  gateway.upstream.answer = (_req, res) => {
+    const problem = { title: 'Not found', status: 404, detail: 'There is no such task.', details: detail };
+    res.writeHead(404, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+  };
+  expect(refusal(await open(token))).toEqual([404, undefined, 'task_not_found']);
+});
+
 test('wrong tokens count as wrong keys, and a valid link opens all the same', async () => {
   const { url } = await gateway.addReplica({ AUTH_FAILURES_PER_MINUTE: '3' });
   const seen = [];

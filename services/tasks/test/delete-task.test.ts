@@ -25,7 +25,13 @@ const notFound = {
 };
 
 /** Results and images in one: what they were told to delete, and whether they answer. */
-const neighbours = { told: [] as string[], isAway: false, calls: new Map<string, object>() };
+const neighbours = {
+  told: [] as string[],
+  isAway: false,
+  calls: new Map<string, object>(),
+  /** What a deletion is answered after. */
+  busy: Promise.resolve(),
+};
 const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -46,7 +52,7 @@ const server = createServer({ keepAliveTimeout: KEPT_MS }, (req, res) => {
     const { task_ids: ids } = JSON.parse(Buffer.concat(chunks).toString()) as { task_ids: string[] };
     const isDeletion = req.url?.includes('deleted-') === true;
     if (isDeletion) neighbours.told.push(...ids.map((id) => `${req.url?.split('/').at(-1)} ${id}`));
-    answer(200, isDeletion ? { task_ids: ids } : { items: [] });
+    void neighbours.busy.then(() => answer(200, isDeletion ? { task_ids: ids } : { items: [] }));
   });
 });
 
@@ -69,6 +75,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   neighbours.isAway = false;
+  neighbours.busy = Promise.resolve();
 });
 
 const pathOf = (taskId: string) => `/v1/vision/tasks/${taskId}`;
@@ -180,6 +187,25 @@ test('two that delete a task at once get one answer, and one deletion is stored 
   expect(await deletion(id)).toHaveLength(1);
   const payload = { task_id: id, subject: owner.subject, deleted_at: answers[0]?.body['deleted_at'] };
   expect(await published(id)).toEqual([{ topic: taskDeleted.topic, payload }]);
+});
+
+test('a repeat while the results are still being removed is answered alike and removes nothing a second time', async () => {
+  const owner = { subject: randomUUID() };
+  const id = await stoppedStream(owner);
+  const removed = Promise.withResolvers<void>();
+  neighbours.busy = removed.promise;
+  const first = await remove(id, owner);
+  const repeats = [await remove(id, owner), await remove(id, owner)];
+  expect(repeats.map(({ status, body }) => [status, body])).toEqual([
+    [202, first.body],
+    [202, first.body],
+  ]);
+  const told = () => neighbours.told.filter((one) => one === `deleted-tasks ${id}`);
+  expect(told()).toHaveLength(1);
+  expect(await deletion(id)).toMatchObject([{ confirmed_at: null }]);
+  removed.resolve();
+  await until(async () => (await deletion(id).whereNotNull('confirmed_at')).length === 1);
+  expect(told()).toHaveLength(1);
 });
 
 test('an image call is deleted before its event arrives, and its event brings nothing back', async () => {

@@ -56,8 +56,23 @@ export async function markDeleted(tx: Knex.Transaction, taskId: string): Promise
       where task_id = ?`,
     [taskId],
   );
-  for (const table of ['folds', 'task_views', 'sources', 'source_states', 'late_frames', 'segment_copies'])
-    await tx(table).where({ task_id: taskId }).delete();
+  for (const table of ['folds', 'task_views', 'sources']) await tx(table).where({ task_id: taskId }).delete();
+}
+
+/**
+ * Removes rows of a deleted task from a table that is not partitioned by day, `limit` at most; returns how many. No
+ * process adds any, so none is moved while the statement runs.
+ */
+export async function removeUndated(
+  db: Knex,
+  { table, taskId }: { table: 'late_frames' | 'segment_copies' | 'source_states'; taskId: string },
+  limit: number,
+): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    'delete from ?? where ctid = any(array(select ctid from ?? where task_id = ? limit ?))',
+    [table, table, taskId, limit],
+  );
+  return rowCount;
 }
 
 /**

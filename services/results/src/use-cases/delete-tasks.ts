@@ -1,11 +1,13 @@
 import { dayOfTask } from '@vision/contracts/ids';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { findUndeleted, markDeleted, removeRows, removeSegments } from '../db/deleted-tasks.ts';
+import { findUndeleted, markDeleted, removeRows, removeSegments, removeUndated } from '../db/deleted-tasks.ts';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
 import type { Deps } from './deps.ts';
 
 const BATCH = 2_000;
+/** Each holds the body of a segment. */
+const COPIES = 100;
 
 /**
  * Removes everything of tasks that their owners have deleted. Each becomes unreadable in one transaction, and from then
@@ -37,8 +39,12 @@ export async function deleteTasks(deps: Pick<Deps, 'db' | 'loops'>, taskIds: str
 }
 
 async function removeAll({ db }: Pick<Deps, 'db'>, task: TaskOfDay): Promise<void> {
+  // Before the segments: a lost object is written again from its copy.
+  while ((await removeUndated(db, { ...task, table: 'segment_copies' }, COPIES)) === COPIES);
   while ((await removeSegments(db, task, BATCH)) === BATCH);
   crashPoint('results.task_segments_removed');
   for (const table of ['frames', 'tracks', 'timeline_hours'] as const)
     while ((await removeRows(db, { ...task, table }, BATCH)) === BATCH);
+  for (const table of ['late_frames', 'source_states'] as const)
+    while ((await removeUndated(db, { ...task, table }, BATCH)) === BATCH);
 }

@@ -47,20 +47,25 @@ export async function isDeletedKey(db: Knex, { subject, key }: { subject: string
 
 /**
  * Deletes an ended task: from this transaction on no read finds it. Retention removes its video and its row; what stays
- * is that it was deleted, which is published. Undefined for a task that has not ended or is no longer there.
+ * is that it was deleted, which is published. It is the caller's to tell for the time of a lease. Undefined for a task
+ * that has not ended or is no longer there.
  */
-export async function storeDeletion(tx: Knex.Transaction, taskId: string): Promise<DeletedTask | undefined> {
+export async function storeDeletion(
+  tx: Knex.Transaction,
+  { taskId, leaseMs }: { taskId: string; leaseMs: number },
+): Promise<DeletedTask | undefined> {
   const { rows } = await tx.raw<{ rows: DeletedRow[] }>(
     `with ended as (
        select * from tasks where task_id = :taskId and status = any(:ended) and result_expires_at > vision_now()
          for update),
      hidden as (
        update tasks set result_expires_at = vision_now() from ended where tasks.task_id = ended.task_id)
-     insert into deleted_tasks (task_id, subject, request_key, kind, deleted_at, expires_at)
-     select task_id, subject, request_key, kind, vision_now(), result_expires_at from ended
+     insert into deleted_tasks (task_id, subject, request_key, kind, deleted_at, expires_at, tell_at)
+     select task_id, subject, request_key, kind, vision_now(), result_expires_at, now() + make_interval(secs => :leaseS)
+       from ended
          on conflict do nothing
      returning *`,
-    { taskId, ended: [...endedStatuses] },
+    { taskId, ended: [...endedStatuses], leaseS: leaseMs / 1000 },
   );
   const deleted = rows[0] && toDeleted(rows[0]);
   if (deleted) await tellDeletion(tx, deleted);
@@ -74,6 +79,18 @@ async function tellDeletion(tx: Knex.Transaction, { taskId, subject, deletedAt }
 
 /** Whether a deletion is due to be told, in SQL that an index answers. */
 export const ANY_DELETION_DUE = `exists (select from ${DELETED} where tell_at <= now())`;
+
+/** Takes one deletion for the time of a lease; false when it is confirmed, or another request or process has it. */
+export async function claimDeletion(
+  db: Knex,
+  { taskId, leaseMs }: { taskId: string; leaseMs: number },
+): Promise<boolean> {
+  const claimed = await db(DELETED)
+    .where({ task_id: taskId, confirmed_at: null })
+    .where('tell_at', '<=', db.fn.now())
+    .update({ tell_at: inFuture(db, leaseMs) });
+  return claimed === 1;
+}
 
 /** Takes deletions that are due to be told, each for the time of a lease. */
 export async function claimDeletions(

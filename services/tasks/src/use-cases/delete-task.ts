@@ -2,13 +2,13 @@ import { atMost } from '@vision/shared/async/at-most';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
-import { findDeleted, storeDeletion } from '../db/deleted-tasks.ts';
+import { claimDeletion, findDeleted, storeDeletion } from '../db/deleted-tasks.ts';
 import { saveImageTask } from '../db/image-tasks.ts';
 import { findVisibleTask } from '../db/tasks.ts';
 import { isEnded } from '../domain/task.ts';
 import type { DeletedTask, VisibleTask } from '../domain/task.ts';
 import type { Deps } from './deps.ts';
-import { tellDeletions } from './tell-deletions.ts';
+import { RETRY_MS, tellDeletions } from './tell-deletions.ts';
 import type { TellDeps } from './tell-deletions.ts';
 
 /** The caller does not wait longer than this for the service that has the results. */
@@ -24,8 +24,9 @@ export async function deleteTask(
   id: { subject: string; taskId: string },
 ): Promise<DeletedTask> {
   const task = await findVisibleTask(deps.db, id);
-  const deleted = task ? await deleteFound(deps, task) : await findDeletedOrCall(deps, id);
-  if (deleted.confirmedAt === null) {
+  const { deleted, isNew } = task ? await deleteFound(deps, task) : await findDeletedOrCall(deps, id);
+  // A repeat joins the removal under way; it tells only what is overdue.
+  if (isNew || (await claimDeletion(deps.db, { taskId: deleted.taskId, leaseMs: RETRY_MS }))) {
     const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
       deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is told again');
     });
@@ -34,31 +35,37 @@ export async function deleteTask(
   return deleted;
 }
 
+interface Deletion {
+  deleted: DeletedTask;
+  /** This request stored it, so it is this request's to tell. */
+  isNew: boolean;
+}
+
 /** What is not visible may be deleted already, or an image call whose event has not arrived. */
 async function findDeletedOrCall(
   deps: Pick<Deps, 'db' | 'images' | 'signals'>,
   { subject, taskId }: { subject: string; taskId: string },
-): Promise<DeletedTask> {
+): Promise<Deletion> {
   const deleted = await findDeleted(deps.db, { subject, taskId });
-  if (deleted) return deleted;
+  if (deleted) return { deleted, isNew: false };
   const call = await deps.images?.find(subject, taskId);
   if (!call) throw noTask();
   return deleteFound(deps, call);
 }
 
-async function deleteFound(deps: Pick<Deps, 'db' | 'signals'>, task: VisibleTask): Promise<DeletedTask> {
+async function deleteFound(deps: Pick<Deps, 'db' | 'signals'>, task: VisibleTask): Promise<Deletion> {
   if (!isEnded(task.status)) throw fail.taskNotEnded(task.status);
   const stored = await inTransaction(deps.db, async (tx) => {
     // Its event may not have arrived yet: the record that it would make is the one that is hidden.
     if (task.kind === 'image') await saveImageTask(tx, task);
-    return storeDeletion(tx, task.taskId);
+    return storeDeletion(tx, { taskId: task.taskId, leaseMs: RETRY_MS });
   });
   crashPoint('tasks.delete.stored');
   // Another request has deleted it meanwhile, or its time has run out.
   const deleted = stored ?? (await findDeleted(deps.db, task));
   if (!deleted) throw noTask();
   if (stored) deps.signals.deleted(stored);
-  return deleted;
+  return { deleted, isNew: stored !== undefined };
 }
 
 const noTask = () => fail.notFound('There is no such task.', 'task_not_found');

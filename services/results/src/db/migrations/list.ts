@@ -21,6 +21,7 @@ import { segmentTimes } from './0015-segment-times.ts';
 import { folds, foldsIndex } from './0016-folds.ts';
 import { deletedTasks } from './0017-deleted-tasks.ts';
 import { alarmRules, viewsOfSubject } from './0018-alarm-rules.ts';
+import { copiesOfTask } from './0019-copies-of-task.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -51,4 +52,5 @@ export const migrations: Migration[] = [
   deletedTasks,
   alarmRules,
   viewsOfSubject,
+  copiesOfTask,
 ];

@@ -16,6 +16,7 @@ import { atLeast, median, timed } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { scratchDatabase } from './scratch-database.ts';
 import type { ScratchDatabase } from './scratch-database.ts';
+import { testSettings } from '../services/results/test/support.ts';
 import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
 
 export const name = 'ingest';
@@ -91,15 +92,7 @@ async function ingestAll({ db }: ScratchDatabase, kafka: TestKafka, round: numbe
   await db.raw('truncate frames, ingests');
   const handle = frameHandler({
     partitions: createPartitionKeeper(db, 90),
-    settings: {
-      retentionDays: 90,
-      sweepGraceMs: 0,
-      endPatienceMs: 900_000,
-      framePatienceMs: 60_000,
-      auditAgeMs: 60_000,
-      writeSegments: () => false,
-      youngMs: 600_000,
-    },
+    settings: { ...testSettings, writeSegments: () => false },
     signals: createSignals(createLogger('bench', 'silent')),
     wakeRelay: () => undefined,
     liveRules: { stored: () => undefined, stop: () => Promise.resolve() },

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import type { ResultFrame, VisionClient } from '@vision/client';
 import { annotate, frameAt } from './annotate.ts';
-import { printSource, printTimeline, printTracks, saveLiveSnapshot } from './demo-watch.ts';
+import { printSource, printTimeline, printTracks, saveLiveSnapshot, saveTrackSnapshot } from './demo-watch.ts';
 import { startLiveSource } from './live-source.ts';
 
 const PICTURES = 4;
@@ -32,6 +32,7 @@ export async function followVideo(client: VisionClient, video: string, out: stri
   }
   console.log(`  the task ended as ${(await client.waitFor(task)).status}`);
   await printTracks(client, task.task_id, MIN_SCORE);
+  await saveTrackSnapshot(client, task.task_id, join(out, 'track.jpg'));
   await printTimeline(client, task.task_id, MIN_SCORE);
 }
 

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import type { VisionClient } from '@vision/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Track, VisionClient } from '@vision/client';
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
@@ -37,6 +38,34 @@ export async function printSource(client: VisionClient, taskId: string): Promise
   console.log(
     `  the camera is ${state} since ${new Date(since).toISOString()}: ${codec ?? 'codec not known yet'}, ${size}${rate}`,
   );
+}
+
+const PATIENCE_MS = 30_000;
+
+/** Writes the image of the track that was seen best; says why when there is none. */
+export async function saveTrackSnapshot(client: VisionClient, taskId: string, path: string): Promise<void> {
+  const endsAt = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const tracks: Track[] = [];
+    for await (const track of client.tracks(taskId, { order: 'oldest' })) tracks.push(track);
+    const best = tracks.toSorted((a, b) => b.best.score - a.best.score);
+    const shown = best.find(({ snapshot }) => snapshot.state === 'available');
+    const isAwaited = best.some(({ snapshot }) => snapshot.state === 'pending') && Date.now() < endsAt;
+    if (isAwaited) {
+      await delay(500);
+      continue;
+    }
+    if (!shown) {
+      console.log(`  no image of a track: ${best[0]?.snapshot.reason ?? 'there is no track'}`);
+      return;
+    }
+    const params = { path: { task_id: taskId, track_id: shown.track_id } };
+    const url = '/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot';
+    const { data, error } = await client.api.GET(url, { params, parseAs: 'blob' });
+    if (data) await writeFile(path, data.stream());
+    console.log(error ? `  no image of a track: ${error.detail}` : `  ${shown.track_id} at its best: ${path}`);
+    return;
+  }
 }
 
 /** Writes the newest frame of a live task; says why when there is none. */

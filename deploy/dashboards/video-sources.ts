@@ -36,6 +36,12 @@ export const sources: Section = {
       { unit: 'cps' },
     ),
     stack(
+      'Images of tracks',
+      'Images that workers chose of tracks; "failed" was not stored or published, "dropped" found too many at once.',
+      [query('{{outcome}}', sum('outcome', rate('vision_track_snapshots_total')))],
+      { unit: 'cps' },
+    ),
+    stack(
       'Looks at streams before a create',
       'What was found when callers named a stream; everything but ok is a refusal.',
       [query('{{scheme}} {{outcome}}', sum('scheme, outcome', rate('vision_tasks_probes_total')))],

@@ -70,6 +70,7 @@ const operations: Record<string, Operation> = {
   listTracks: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks`, status: 200 },
   getTimeline: { method: 'GET', path: `/v1/vision/tasks/${TASK}/timeline`, status: 200 },
   getTrack: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1`, status: 404 },
+  getTrackSnapshot: { method: 'GET', path: `/v1/vision/tasks/${TASK}/tracks/a1-1/snapshot`, status: 404 },
   getResultStream: { method: 'GET', path: `/v1/vision/tasks/${TASK}/results/stream`, status: 200 },
   listEvents: { method: 'GET', path: '/v1/vision/events', status: 200 },
   getEventStream: { method: 'GET', path: '/v1/vision/events/stream', status: 200, isEndless: true },

@@ -516,6 +516,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns an image of the object of a track
+     * @description The part of a frame that shows the object best, with a margin of 10 %; its longest side has at most 640 pixels. A better image replaces it while the track lasts, and once more when it ends. Requires a task with `snapshots`.
+     */
+    get: operations['getTrackSnapshot'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/vision/tasks/{task_id}/video': {
     parameters: {
       query?: never;
@@ -1488,7 +1508,7 @@ export interface components {
       expires_at: string;
     };
     NewLink: {
-      /** @description Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot` */
+      /** @description Path to share, without a query: `/v1/vision/tasks/{task_id}/video`, `/v1/vision/tasks/{task_id}/live-snapshot` or `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot` */
       path: string;
       /** @description Seconds that the link is valid for */
       expires_in_s: number;
@@ -1908,12 +1928,34 @@ export interface components {
       };
       /** @description Mean score over all frames, 0 to 1, 4 decimals */
       mean_score: number;
-      /** @description Image of the object */
+      /** @description Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot` */
       snapshot: {
-        /** @enum {string} */
-        state: 'none';
-        /** @enum {string} */
-        reason?: 'not_supported';
+        /**
+         * @description `pending`: an image can still be stored. `none`: there is no image, see `reason`
+         * @enum {string}
+         */
+        state: 'available' | 'pending' | 'none';
+        /**
+         * @description `snapshots_off`: the task has no snapshots. `too_short`: fewer than 3 frames. `below_score`: every score is below the threshold of the task. `not_taken`: too many tracks at once, no frame was decoded in time, or the backend takes none. `expired`: the image is no longer retained. `not_supported`: an earlier release created the task
+         * @enum {string}
+         */
+        reason?: 'snapshots_off' | 'too_short' | 'below_score' | 'not_taken' | 'expired' | 'not_supported';
+        /** @description Frame that the image is cut from */
+        frame_id?: string;
+        /**
+         * Format: int64
+         * @description `frame_time_ms` of that frame
+         */
+        frame_time_ms?: number;
+        /** @description Width of the image in pixels, 640 at most */
+        width?: number;
+        /** @description Height of the image in pixels, 640 at most */
+        height?: number;
+        /**
+         * Format: date-time
+         * @description Time at which the image is deleted
+         */
+        expires_at?: string;
       };
     };
     Usage: {
@@ -4631,7 +4673,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `link_path_invalid`: A link can be created for the video or the live snapshot of a task only: /v1/vision/tasks/{task_id}/video or /v1/vision/tasks/{task_id}/live-snapshot.
+       * @description - OP-TASK-REQUEST-INVALID, `link_path_invalid`: A link can be created for the video or the live snapshot of a task and for the image of a track only: /v1/vision/tasks/{task_id}/video, /v1/vision/tasks/{task_id}/live-snapshot, /v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
        */
       400: {
@@ -4798,6 +4840,7 @@ export interface operations {
        *     - `video_not_found`: The video of the task is no longer stored.
        *     - `snapshots_off`: The task was created without snapshots.
        *     - `snapshot_not_yet`: No frame of the stream arrived in time; retry in some seconds.
+       *     - `snapshot_none`: There is no image of the track; `snapshot.reason` of the track says why.
        *     - `not_found`: There is no such resource.
        */
       404: {
@@ -4856,6 +4899,7 @@ export interface operations {
       /**
        * @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        *     - OP-SYS-UNAVAILABLE, `tasks_unavailable`: The tasks service is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `results_unavailable`: The results service is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        *     - OP-SYS-UNAVAILABLE, `object_store_unavailable`: The object store is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
        */
       503: {
@@ -7098,8 +7142,12 @@ export interface operations {
            *           },
            *           "mean_score": 0.8412,
            *           "snapshot": {
-           *             "state": "none",
-           *             "reason": "not_supported"
+           *             "state": "available",
+           *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *             "frame_time_ms": 1773565206200,
+           *             "width": 180,
+           *             "height": 402,
+           *             "expires_at": "2026-04-14T08:30:12.000Z"
            *           }
            *         }
            *       ],
@@ -7286,8 +7334,12 @@ export interface operations {
            *       },
            *       "mean_score": 0.8412,
            *       "snapshot": {
-           *         "state": "none",
-           *         "reason": "not_supported"
+           *         "state": "available",
+           *         "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+           *         "frame_time_ms": 1773565206200,
+           *         "width": 180,
+           *         "height": 402,
+           *         "expires_at": "2026-04-14T08:30:12.000Z"
            *       }
            *     }
            */
@@ -7392,6 +7444,171 @@ export interface operations {
         };
       };
       /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getTrackSnapshot: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description Entity tags; if one is that of the image, the response is 304 */
+        'If-None-Match'?: string;
+      };
+      path: {
+        task_id: string;
+        /** @description `track_id` of an object of the task */
+        track_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Image */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Frame-Time-Ms': components['headers']['X-Frame-Time-Ms'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content: {
+          'image/jpeg': Blob;
+        };
+      };
+      /** @description Not modified */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `not_a_video_task`: An image call has no result frames; read it at /v1/vision/image-detections/{task_id}.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope read. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `track_not_found`: This task has no such track.
+       *     - `task_not_found`: There is no such task.
+       *     - `snapshots_off`: The task was created without snapshots.
+       *     - `snapshot_not_yet`: No image of the track is stored yet; retry in some seconds.
+       *     - `snapshot_none`: There is no image of the track; `snapshot.reason` of the track says why.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-SYS-UNAVAILABLE, `object_store_unavailable`: The object store is unreachable. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `object_store_busy`: The object store is at its limit of concurrent requests. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
       503: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];

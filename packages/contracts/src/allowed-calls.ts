@@ -77,6 +77,7 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
     gateway: [
       'getResults',
       'getTrack',
+      'getTrackSnapshot',
       'listTracks',
       'getTimeline',
       'getResultStream',

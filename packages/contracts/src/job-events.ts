@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { imageSize } from './detection.ts';
+import { boundingBox, imageSize } from './detection.ts';
 import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
@@ -77,3 +77,53 @@ export const sourceChanged = defineEvent({
 });
 
 export type SourceChangedData = z.infer<typeof sourceChangedData>;
+
+const snapshotTakenData = z.object({
+  job_id: z.uuid(),
+  attempt: z.int().min(1),
+  track_id: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .describe('Track that the image shows'),
+  n: z.int().min(1).describe('Number of the image among those of the track; the greatest one holds'),
+  seq: z.int().min(0).describe('Number of the frame that the image is cut from'),
+  frame_time_ms: z.int().min(0),
+  score: z.number().min(0).max(1),
+  bbox: boundingBox.describe('Box of the object in the frame'),
+  object_key: z.string().max(300).describe('Key of the image in the bucket'),
+  width: z.int().min(1),
+  height: z.int().min(1),
+  bytes: z.int().min(1),
+});
+
+/**
+ * An image of a track is stored; it replaces the one before. Publishing is best effort: a sweep removes an object whose
+ * event is lost.
+ */
+export const snapshotTaken = defineEvent({
+  type: 'vision.snapshot.taken.v1',
+  topic: topics.jobs,
+  schema: snapshotTakenData,
+  doc: {
+    sentBy: 'inference',
+    receivedBy: ['results'],
+    summary: 'A better image of a track is stored. Optional for a backend, and only for jobs with `snapshots`',
+    example: {
+      job_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10',
+      attempt: 1,
+      track_id: 'a1-7',
+      n: 1,
+      seq: 31,
+      frame_time_ms: 1_773_565_206_200,
+      score: 0.91,
+      bbox: { format: 'cxcywh_normalized', cx: 0.42, cy: 0.55, width: 0.08, height: 0.31 },
+      object_key:
+        'track-snapshots/of-5f0e7c1a-9d3b-4f57-8a55-0c6d4c1f2b11/2026-03-15/019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10/a1-7-1x5f3a9c20.jpg',
+      width: 180,
+      height: 402,
+      bytes: 18_240,
+    },
+  },
+});
+
+export type SnapshotTakenData = z.infer<typeof snapshotTakenData>;

@@ -10,3 +10,12 @@ export function withoutOwner(prefix: string, key: string): string | undefined {
   const rest = key.slice(prefix.length);
   return rest.startsWith(OF) ? rest.slice(rest.indexOf('/') + 1) : rest;
 }
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** The id of the database that wrote the object of a key below `prefix`; undefined when the key names none. */
+export function ownerOfKey(prefix: string, key: string): string | undefined {
+  if (!key.startsWith(prefix + OF)) return undefined;
+  const [id = ''] = key.slice(prefix.length + OF.length).split('/');
+  return UUID.test(id) ? id : undefined;
+}

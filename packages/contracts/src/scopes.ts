@@ -27,6 +27,7 @@ export const operationScopes: Record<string, KeyScope> = {
   listTracks: 'read',
   getTimeline: 'read',
   getTrack: 'read',
+  getTrackSnapshot: 'read',
   getSource: 'read',
   createAlarmBacktest: 'read',
   listAlarmRules: 'read',

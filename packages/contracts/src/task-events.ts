@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snapshotMode } from './create-query.ts';
 import { defineEvent } from './envelope.ts';
 import { topics } from './topics.ts';
 
@@ -44,6 +45,7 @@ const taskSnapshot = z.object({
     .describe('Of a task that has ended: frames that the backend published; 0 when it never said that the job ended'),
   result_expires_at: z.iso.datetime(),
   reason: z.string().max(200).optional().describe('Why the task failed or was refunded'),
+  snapshots: snapshotMode.optional().describe('Whether images of its tracks are stored, frozen at creation'),
 });
 
 /** The task is in this state now. Quota gives a unit back on `refunded`, results learns owner and thresholds. */

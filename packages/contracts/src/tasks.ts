@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { snapshotMode } from './create-query.ts';
 import { taskPath, uuidForm } from './ids.ts';
 import { job } from './inference.ts';
 import { defineQuestion } from './question.ts';
@@ -27,6 +28,7 @@ export const internalTask = z
     ended_at: z.iso.datetime().optional(),
     frames_published: z.int().min(0).optional().describe('As in the event of its end'),
     result_expires_at: z.iso.datetime(),
+    snapshots: snapshotMode.optional().describe('As in its events'),
   })
   .meta({ id: 'TaskRecord', description: 'A task as services and operators see it' });
 

@@ -102,6 +102,13 @@ export const jobMetrics = {
     unit: '{snapshot}',
     labels: { outcome: ['stored', 'not_stored', 'late'] },
   }),
+  trackSnapshots: counter('vision.track_snapshots', {
+    meaning:
+      'Images of tracks: published, not stored or published because of a failure, dropped because too many were under ' +
+      'way, or late: a frame in the size of a snapshot that came without its objects. Frames do not depend on them',
+    unit: '{snapshot}',
+    labels: { outcome: ['published', 'failed', 'dropped', 'late'] },
+  }),
   retries: counter('vision.source.retries', {
     meaning: 'Connections to live sources that were lost',
     labels: { scene, reason: 'a word of the code' },

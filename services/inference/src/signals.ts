@@ -21,6 +21,7 @@ export function createSignals(logger: Logger) {
     ...pictureSignals(logger),
     ...spaceSignals(logger),
     ...jobSignals(logger),
+    ...trackSnapshotSignals(logger),
     ...frameSignals(logger),
   };
 }
@@ -200,6 +201,23 @@ function jobSignals(logger: Logger) {
     sourceWatched: (stateOf: () => SourceState) => {
       watched.add(stateOf);
       return () => void watched.delete(stateOf);
+    },
+  };
+}
+
+function trackSnapshotSignals(logger: Logger) {
+  const snapshots = createCounter(jobMetrics.trackSnapshots);
+  let isFailing = false;
+  return {
+    trackSnapshots: (outcome: 'published' | 'dropped' | 'late') => {
+      snapshots.add(1, { outcome });
+      if (outcome === 'published') isFailing = false;
+    },
+    trackSnapshotFailed: (error: unknown) => {
+      snapshots.add(1, { outcome: 'failed' });
+      // Once for each outage.
+      if (!isFailing) logger.warn({ err: error }, 'images of tracks cannot be stored or published');
+      isFailing = true;
     },
   };
 }

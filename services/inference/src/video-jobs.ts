@@ -1,4 +1,5 @@
 import { topics } from '@vision/contracts/topics';
+import { TRACK_SNAPSHOT_PREFIX, TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
 import { createAuditor } from '@vision/shared/audit/auditor';
 import { createBell } from '@vision/shared/async/bell';
 import { createGate } from '@vision/shared/async/gate';
@@ -18,6 +19,7 @@ import { bucketCheck } from '@vision/objects/check-bucket';
 import { createObjectStore } from '@vision/objects/object-store';
 import type { ObjectStore } from '@vision/objects/object-store';
 import { objectStoreOptions } from '@vision/objects/object-store-config';
+import { createOwnPrefix } from '@vision/objects/own-prefix';
 import type { StartCheck } from '@vision/shared/start/start-checks';
 import { createCensus } from '@vision/shared/async/census';
 import { createSecretBox } from '@vision/shared/secret-box';
@@ -27,7 +29,7 @@ import type { VideoFiles } from './clients/video-files.ts';
 import type { VideoConfig } from './config.ts';
 import { countUnowned } from './db/jobs.ts';
 import { migrations } from './db/migrations/list.ts';
-import { encodeJpeg } from './detectors/encode-jpeg.ts';
+import { encodeJpeg, encodePart } from './detectors/encode-jpeg.ts';
 import { LIVE_DEFAULTS } from './decoding/live-frames.ts';
 import { restMsOf } from './domain/shortage.ts';
 import { openLiveInput } from './readers/open-live-input.ts';
@@ -44,6 +46,7 @@ import type { Deps, PictureDeps, Settings } from './use-cases/deps.ts';
 import { createLiveSnapshots } from './use-cases/live-snapshots.ts';
 import { createProgressNotes } from './use-cases/progress-notes.ts';
 import { createLiveCosts } from './use-cases/live-costs.ts';
+import { createTrackSnapshots } from './use-cases/track-snapshots.ts';
 
 // Detection runs in threads; a job keeps each of them supplied and one frame in reserve.
 const FRAMES_IN_RESERVE = 1;
@@ -83,10 +86,9 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     addresses: createSourceAddresses(createStreamPolicy(config), { deadlineMs: config.SOURCE_OPEN_MS }),
     certificates: streamCertificates(config.STREAM_CA_FILE),
     liveCosts: liveCostsOf(config, pictures.detectors),
-    ...snapshotsOf(db, signals),
+    ...reportsOf({ db, signals, store, producer: createProducer(kafka) }),
     frameMemory: frameMemoryOf(config, signals),
     drops: createDropCounts(db),
-    sourceReports: createSourceReports({ producer: createProducer(kafka), signals }),
     ...streamProbesOf(config),
     progress: createProgressNotes(),
     wakeWorker: () => {
@@ -116,7 +118,8 @@ export function createVideoJobs(config: VideoConfig, pictures: PictureDeps, thre
     stopWorker: () => worker.stop(),
     stopClients: async () => {
       await Promise.all(background.map((part) => part.stop()));
-      await Promise.all([producer.stop(), deps.sourceReports.stop(), deps.liveSnapshots.stop()]);
+      await Promise.all([producer.stop(), deps.trackSnapshots.stop(), deps.liveSnapshots.stop()]);
+      await deps.sourceReports.stop();
       await files.stop();
       store.close();
       await db.destroy();
@@ -143,8 +146,19 @@ function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
   });
 }
 
-function snapshotsOf(db: Deps['db'], signals: Deps['signals']): Pick<Deps, 'liveSnapshots' | 'snapshotWaits'> {
-  return { liveSnapshots: createLiveSnapshots({ db, signals, encode: encodeJpeg }), snapshotWaits: new Map() };
+type ReportParts = Pick<Deps, 'db' | 'producer' | 'signals'> & { store: ObjectStore };
+
+/** What is told beside frames; its producer is another one, because a slow broker must not hold up frames. */
+function reportsOf(
+  parts: ReportParts,
+): Pick<Deps, 'liveSnapshots' | 'snapshotWaits' | 'sourceReports' | 'trackSnapshots'> {
+  const ownPrefix = createOwnPrefix({ db: parts.db, name: TRACK_SNAPSHOTS, prefix: TRACK_SNAPSHOT_PREFIX });
+  return {
+    liveSnapshots: createLiveSnapshots({ ...parts, encode: encodeJpeg }),
+    snapshotWaits: new Map(),
+    sourceReports: createSourceReports(parts),
+    trackSnapshots: createTrackSnapshots({ ...parts, ownPrefix, encode: encodePart }),
+  };
 }
 
 function frameMemoryOf(config: VideoConfig, signals: PictureDeps['signals']): FrameMemory {

@@ -25,6 +25,7 @@ import { foldTasks } from './use-cases/fold-tasks.ts';
 import { judgeOverdueEnds } from './use-cases/judge-overdue-ends.ts';
 import { retentionInTurn } from './use-cases/retention-in-turn.ts';
 import { sweepSegmentObjects } from './use-cases/sweep-segment-objects.ts';
+import { sweepTrackSnapshots } from './use-cases/sweep-track-snapshots.ts';
 import { verifySegments } from './use-cases/verify-segments.ts';
 
 export interface Background {
@@ -132,8 +133,8 @@ function createLookedFor(
 }
 
 /**
- * What turns young frames and rows into large segments, and removes what was given up on the way. Nothing is done while
- * frames are written as rows: a release that reads nothing else may run.
+ * What turns young frames and rows into large segments, and removes objects that were given up. Frames stay as they are
+ * while frames are written as rows: a release that reads nothing else may run.
  */
 function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] {
   const findRows = createRowFinder(deps);
@@ -164,7 +165,18 @@ function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] 
       intervalMs: SWEEP_MS,
       logger,
       maxBackoffMs: 60_000,
-      run: async () => (writeSegments() ? sweepSegmentObjects(deps) : 0),
+      // Images of tracks are in the list too, whatever form frames are written in.
+      run: async () => (deps.store.bucket ? sweepSegmentObjects(deps) : 0),
+    }),
+    createPoller({
+      name: 'image-sweep',
+      intervalMs: config.RETENTION_INTERVAL_MS,
+      logger,
+      maxBackoffMs: config.RETENTION_INTERVAL_MS,
+      run: async (signal) => {
+        await sweepTrackSnapshots(deps, { everyMs: config.RETENTION_INTERVAL_MS, signal });
+        return 0;
+      },
     }),
   ];
 }

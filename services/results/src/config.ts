@@ -10,7 +10,7 @@ import {
   millis,
   outboxConfig,
   retentionConfig,
-  sweepGraceConfig,
+  sweepConfig,
   serviceConfig,
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -55,7 +55,9 @@ export const configSchema = z.object({
   ),
   SEGMENT_INTERVAL_MS: millis(10_000).describe('Interval between two queries for frames to move'),
   ...retentionConfig,
-  ...sweepGraceConfig,
+  SNAPSHOT_DAYS: count(30).describe('Days that images of tracks are retained, RETENTION_DAYS at most'),
+  ...sweepConfig,
+  ORPHAN_AGE_MS: millis(86_400_000).describe('Minimum age of a stored image without a track before it can be deleted'),
   RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two checks for partitions to create and to drop'),
   FRAME_PATIENCE_MS: millis(40_000).describe(
     'Maximum wait for frames that an end-of-stream marker counts; afterwards they are reported as missing. Shorter than RESULTS_GRACE_MS of tasks',
@@ -74,6 +76,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const config = loadConfig(configSchema, env);
   if (config.WRITE_SEGMENTS === 'true' && config.S3_ENDPOINT === undefined)
     throw new ConfigError('S3_ENDPOINT is not set: WRITE_SEGMENTS=true stores frames there');
+  if (config.SNAPSHOT_DAYS > config.RETENTION_DAYS)
+    throw new ConfigError('SNAPSHOT_DAYS is above RETENTION_DAYS: images go with their tasks at the latest');
   return config;
 }
 

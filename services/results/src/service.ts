@@ -188,6 +188,9 @@ async function closeStores({ db, store }: Pick<Deps, 'db' | 'store'>): Promise<v
 
 const settingsOf = (config: Config, form: FormChoice): Deps['settings'] => ({
   retentionDays: config.RETENTION_DAYS,
+  snapshotDays: config.SNAPSHOT_DAYS,
+  orphanAgeMs: config.ORPHAN_AGE_MS,
+  fullSweepMs: config.FULL_SWEEP_INTERVAL_MS,
   sweepGraceMs: config.SWEEP_GRACE_MS,
   endPatienceMs: config.END_PATIENCE_MS,
   framePatienceMs: config.FRAME_PATIENCE_MS,

@@ -67,7 +67,8 @@ const read = async (query: Record<string, string>, from: Progress = nothingRead)
   const selection = parseResultQuery(query);
   const state = { position: SEGMENTS * FRAMES, late_position: 0, is_late_listed: true };
   const flags = { is_expired: false, is_long_over: false, is_complete: false, status: 'running' as const };
-  const task = { lower_bound: 0.3, default_min_score: 0.5, ...state, ...flags };
+  const facts = { is_just_over: false, snapshots: null, result_expires_at: new Date() };
+  const task = { lower_bound: 0.3, default_min_score: 0.5, ...state, ...flags, ...facts };
   const deps = { db: database.db, signals: createSignals(logger), store };
   const page = await readShown(deps, taskId, { task, from, limit: selection.limit, selection, signal: undefined });
   return { ...page, seqs: page.frames.map(({ seq }) => seq) };

@@ -34,6 +34,9 @@ export const logger = createLogger('results-test', process.env['TEST_LOG_LEVEL']
 /** Numbers of the service for tests that build a part of it. */
 export const testSettings = {
   retentionDays: 90,
+  snapshotDays: 30,
+  orphanAgeMs: 0,
+  fullSweepMs: 604_800_000,
   sweepGraceMs: 0,
   endPatienceMs: 900_000,
   framePatienceMs: 60_000,

@@ -115,7 +115,7 @@ export const sweepMetrics = {
   candidates: gauge('vision.sweep.candidates', {
     unit: '{object}',
     meaning: 'Stored objects that belong to nothing and are removed SWEEP_GRACE_MS after that was seen; told by sweeps',
-    labels: { sweep: '`videos` or `pictures`' },
+    labels: { sweep: '`videos`, `pictures` or `track-snapshots`' },
   }),
 };
 
@@ -124,7 +124,7 @@ export const bucketMetrics = {
     meaning:
       '1 while objects stay that belong to nothing: the database is an older copy (`restored`), or does not know what ' +
       'a bucket without marks holds (`unknown`). 1 for a day is an alarm',
-    labels: { objects: '`videos`, `pictures` or `segments`', reason: ['unknown', 'restored'] },
+    labels: { objects: '`videos`, `pictures`, `segments` or `track-snapshots`', reason: ['unknown', 'restored'] },
   }),
 };
 

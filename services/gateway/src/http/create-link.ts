@@ -11,7 +11,8 @@ const body = z
       .string()
       .max(2048)
       .describe(
-        'Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot`',
+        'Path to share, without a query: `/v1/vision/tasks/{task_id}/video`, `/v1/vision/tasks/{task_id}/live-snapshot` ' +
+          'or `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`',
       ),
     expires_in_s: z.int().min(LINK_SECONDS.least).max(LINK_SECONDS.most).describe('Seconds that the link is valid for'),
   })
@@ -66,7 +67,8 @@ export const createLinkRoute = ({ linkBox }: Pick<Deps, 'linkBox'>) =>
 const pathInvalid = () =>
   fail.requestInvalid(
     'link_path_invalid',
-    'A link can be created for the video or the live snapshot of a task only: /v1/vision/tasks/{task_id}/video or ' +
-      '/v1/vision/tasks/{task_id}/live-snapshot.',
+    'A link can be created for the video or the live snapshot of a task and for the image of a track only: ' +
+      '/v1/vision/tasks/{task_id}/video, /v1/vision/tasks/{task_id}/live-snapshot, ' +
+      '/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot.',
     { field: 'path' },
   );

@@ -72,6 +72,13 @@ export const forwarded: Forwarded[] = [
   { operation: 'getTimeline', method: 'get', path: '/v1/vision/tasks/{task_id}/timeline', owner: 'results' },
   { operation: 'getTrack', method: 'get', path: '/v1/vision/tasks/{task_id}/tracks/{track_id}', owner: 'results' },
   {
+    operation: 'getTrackSnapshot',
+    method: 'get',
+    path: '/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot',
+    owner: 'results',
+    isLinkable: true,
+  },
+  {
     operation: 'getResultStream',
     method: 'get',
     path: '/v1/vision/tasks/{task_id}/results/stream',

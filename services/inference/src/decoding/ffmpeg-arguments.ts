@@ -17,14 +17,19 @@ export interface FileSampling {
   hasEdits: boolean;
   /** Takes only frames of intervals after the one this time lies in; milliseconds. */
   afterMs?: number | undefined;
+  snapshots?: SnapshotSampling | undefined;
+}
+
+/** One frame a second also comes in the size of a snapshot, by a second output. */
+interface SnapshotSampling {
+  maxSide: number;
 }
 
 export interface LiveSampling {
   fps: number;
   /** How large the frames come; every fit has a bound, so memory has one. */
   fit: FrameFit;
-  /** One frame a second also comes in the size of a snapshot, by a second output. */
-  snapshots?: { maxSide: number } | undefined;
+  snapshots?: SnapshotSampling | undefined;
 }
 
 export const VIDEO_DECODERS = 'h264,hevc,mpeg4,mjpeg,mpeg2video,vp8,vp9,libdav1d,av1,prores';
@@ -40,10 +45,11 @@ const ROUNDING_S = 0.0005;
 
 /**
  * Arguments that read a file and write sampled frames: pixels to descriptor 1, one record per frame to descriptor 3.
- * Timestamps are the file's own (`-copyts`), so a sample has the same time whether or not the start was skipped.
+ * Snapshots go to descriptor 4, raw as the frames are, so that nothing has to parse what a decoder wrote; their records
+ * to 5. Timestamps are the file's own (`-copyts`), so a sample has the same time whether or not the start was skipped.
  */
 export function fileArguments(path: string, sampling: FileSampling): string[] {
-  const { fps, scaled, turn, hasEdits, afterMs } = sampling;
+  const { fps, scaled, turn, hasEdits, afterMs, snapshots } = sampling;
   const bucket = intervalOf('t', fps);
   const before = afterMs === undefined ? '-1e15' : String(intervalNumber(afterMs, fps));
   const select = `gt(${bucket},if(isnan(prev_selected_t),${before},${intervalOf('prev_selected_t', fps)}))`;
@@ -60,14 +66,11 @@ export function fileArguments(path: string, sampling: FileSampling): string[] {
     ['-threads', '2'],
     ['-noautorotate'],
     ['-i', `file:${path}`],
-    outputArguments([`select='${select}'`, ...turnFilters(turn)], `w=${scaled.width}:h=${scaled.height}`),
+    outputs([`select='${select}'`, ...turnFilters(turn)], `w=${scaled.width}:h=${scaled.height}`, snapshots),
   ].flat();
 }
 
-/**
- * The same for a live source, which comes through standard input. Timestamps are the stream's own. Snapshots go to
- * descriptor 4, raw as the frames are, so that nothing has to parse what a decoder wrote; their records to 5.
- */
+/** The same for a live source, which comes through standard input. Timestamps are the stream's own. */
 export function liveArguments(format: LiveFormat, sampling: LiveSampling): string[] {
   const { fps, fit, snapshots } = sampling;
   const select = [`select='${firstOfInterval(fps)}'`];
@@ -79,13 +82,17 @@ export function liveArguments(format: LiveFormat, sampling: LiveSampling): strin
     ['-flags', 'low_delay'],
     ['-threads', '1'],
     inputArguments(format),
-    snapshots ? bothOutputs(select, fit, snapshots) : outputArguments(select, scaleExpression(fit)),
+    outputs(select, scaleExpression(fit), snapshots),
   ].flat();
 }
 
 /** Number of the interval that a time in milliseconds lies in, as the filters count. */
 export function intervalNumber(timeMs: number, fps: number): number {
   return Math.floor(fps * (timeMs / 1000 + ROUNDING_S));
+}
+
+function outputs(before: string[], scale: string, snapshots: SnapshotSampling | undefined): string[] {
+  return snapshots ? bothOutputs(before, scale, snapshots) : outputArguments(before, scale);
 }
 
 /**
@@ -105,12 +112,12 @@ function outputArguments(before: string[], scale: string): string[] {
 }
 
 /** Every snapshot is a sampled frame in another size, so both have the same time. */
-function bothOutputs(select: string[], fit: FrameFit, { maxSide }: { maxSide: number }): string[] {
+function bothOutputs(before: string[], scale: string, { maxSide }: SnapshotSampling): string[] {
   const large = scaleExpression({ kind: 'longest_side', side: maxSide });
-  const frames = pixelFilters(`scale=${scaleExpression(fit)}`, 3);
+  const frames = pixelFilters(`scale=${scale}`, 3);
   const snapshots = [`select='${firstOfInterval(1)}'`, ...pixelFilters(`${SNAPSHOT_SCALER}=${large}`, 5)];
   const graph = [
-    `[0:V:0]${[...select, 'split=2'].join(',')}[sampled][kept]`,
+    `[0:V:0]${[...before, 'split=2'].join(',')}[sampled][kept]`,
     `[sampled]${frames.join(',')}[frames]`,
     `[kept]${snapshots.join(',')}[snapshots]`,
   ];

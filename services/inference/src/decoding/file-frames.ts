@@ -2,7 +2,9 @@ import { startDecoder } from './decoder.ts';
 import type { DecodedFrame, Decoder } from './decoder.ts';
 import { fileArguments, intervalNumber } from './ffmpeg-arguments.ts';
 import type { FileSampling } from './ffmpeg-arguments.ts';
+import type { DecodedSnapshot } from './read-snapshots.ts';
 import type { DecodeLimits } from '../domain/file-budget.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
 import { SourceError } from '../domain/source-error.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
@@ -22,6 +24,8 @@ export interface FileFramesOptions {
   noFrameMs: number;
   killGraceMs: number;
   signal: AbortSignal;
+  /** Takes frames in the size of snapshots, which the sampling then has to name, with the times of their samples. */
+  onSnapshot?: ((snapshot: { timeMs: number; pixels: RgbImage }) => void) | undefined;
 }
 
 /** One sample of a file: `seq` is its index among the file's samples, wherever reading began. */
@@ -45,7 +49,7 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   const { sandbox, killGraceMs, limits, noFrameMs } = options;
   const { cpuSeconds } = limits;
   const run = { sandbox, file: path, isSizeFixed: true, killGraceMs, cpuSeconds, niceness: NICENESS };
-  const decoder = startDecoder(args, run);
+  const decoder = startDecoder(args, { ...run, snapshots: snapshotsOf(options) });
   const source = { frames: decoder.frames(), decoder, noFrameMs, leftMs: limits.wallMs };
   let seq = after?.seq ?? -1;
   let interval = after === undefined ? -Infinity : intervalNumber(after.timeMs, sampling.fps);
@@ -62,7 +66,7 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
       if (next <= interval) continue;
       interval = next;
       seq += 1;
-      yield { seq, timeMs: Math.max(0, frame.ptsMs), image, pixels: frame.pixels };
+      yield { seq, timeMs: timeOf(frame.ptsMs), image, pixels: frame.pixels };
     }
     const reason = signal.aborted ? undefined : await decoder.outcome;
     if (reason !== undefined) throw new SourceError(reason);
@@ -71,6 +75,17 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
     await decoder.stop();
   }
 }
+
+function snapshotsOf({ sampling, onSnapshot }: FileFramesOptions) {
+  if (!sampling.snapshots || !onSnapshot) return undefined;
+  const { maxSide } = sampling.snapshots;
+  return {
+    maxSide,
+    onSnapshot: ({ ptsMs, pixels }: DecodedSnapshot) => onSnapshot({ timeMs: timeOf(ptsMs), pixels }),
+  };
+}
+
+const timeOf = (ptsMs: number) => Math.max(0, ptsMs);
 
 /** ffmpeg at work on a file. */
 interface Source {

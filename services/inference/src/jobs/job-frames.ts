@@ -11,6 +11,7 @@ import { probeFile } from '../decoding/probe-file.ts';
 import { raiseCeiling, recordRate } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
 import type { JobRecord } from '../domain/job.ts';
+import type { LargeFrame } from '../domain/choose-snapshots.ts';
 import { decodeLimits } from '../domain/file-budget.ts';
 import { boundedFit } from '../domain/frame-fit.ts';
 import type { RgbImage } from '../domain/rgb-image.ts';
@@ -55,6 +56,8 @@ export interface FramesWanted {
   signal: AbortSignal;
   /** Takes what the source does. */
   report: SourceReport;
+  /** Takes frames in the size of snapshots; undefined for a job without. */
+  onLarge?: ((frame: LargeFrame) => void) | undefined;
 }
 
 /** The frames of a job's source that this attempt has to see. @throws SourceError when the source gives none. */
@@ -70,9 +73,9 @@ type StreamSource = Extract<JobRecord['source'], { kind: 'stream' }>;
 async function* framesOfFile(
   { files, sandbox, settings, signals }: FrameDeps,
   { key }: ObjectSource,
-  { job, served, signal, report }: FramesWanted,
+  { job, served, signal, report, onLarge }: FramesWanted,
 ): AsyncGenerator<JobFrame, void> {
-  const { fileNoFrameMs, live } = settings;
+  const { fileNoFrameMs, live, snapshotMaxSide } = settings;
   const retries = { signal, pauseAfter: fewShortages(settings.shortageRetryMs) };
   const file = await retryUntil(() => files.open(key, signal), retries);
   try {
@@ -90,7 +93,9 @@ async function* framesOfFile(
         scaled: served.detector.fit(image),
         turn: probe.turn,
         hasEdits: probe.hasEdits,
+        snapshots: onLarge && { maxSide: snapshotMaxSide },
       },
+      onSnapshot: onLarge,
       image,
       limits: decodeLimits(probe.playedMs),
       after: job.lastSeq < 0 ? undefined : { seq: job.lastSeq, timeMs: job.lastTimeMs ?? 0 },
@@ -144,7 +149,8 @@ async function* framesOfStream(
     },
   };
   const holder = job.hasSnapshots ? deps.liveSnapshots.open(job) : undefined;
-  const watch = watchSource(deps, source, { ...wanted, decoderListener, snapshots: snapshotsTo(deps, holder) });
+  const snapshots = snapshotsTo(deps, holder, wanted);
+  const watch = watchSource(deps, source, { ...wanted, decoderListener, snapshots });
   report.watch(() => factsOf(watch.health(), seen, deps.settings.live.sampling.fps));
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
@@ -170,8 +176,20 @@ async function* framesOfStream(
   }
 }
 
-function snapshotsTo({ signals }: FrameDeps, holder: LiveSnapshotHolder | undefined): LiveDeps['snapshots'] {
-  return holder && { onSnapshot: holder.put, onLate: () => signals.snapshots('late') };
+/** Each goes to the holder of the newest frame, and to the choice of images of tracks. */
+function snapshotsTo(
+  { signals }: FrameDeps,
+  holder: LiveSnapshotHolder | undefined,
+  { onLarge }: FramesWanted,
+): LiveDeps['snapshots'] {
+  if (!holder) return undefined;
+  return {
+    onSnapshot: (snapshot) => {
+      holder.put(snapshot);
+      onLarge?.(snapshot);
+    },
+    onLate: () => signals.snapshots('late'),
+  };
 }
 
 /** What is known of a live source beside its connection. */

@@ -2,6 +2,7 @@ import { retryUntil } from '@vision/shared/async/retry-until';
 import type { DetectedObject } from '@vision/contracts/detection';
 import type { FrameData } from '@vision/contracts/frame-events';
 import type { ServedScene } from '../detectors/detectors.ts';
+import type { SnapshotChoice } from '../domain/choose-snapshots.ts';
 import { acknowledge, startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import type { JobRecord } from '../domain/job.ts';
@@ -21,7 +22,8 @@ import type { DropListener } from '../domain/unsent-frames.ts';
 /** A job under way: where its messages go is settled. */
 export type RunningJob = JobRecord & { framesPartition: number };
 
-export type RunJobDeps = FrameDeps & Pick<Deps, 'detectors' | 'frameMemory' | 'producer' | 'sourceReports'>;
+export type RunJobDeps = FrameDeps &
+  Pick<Deps, 'detectors' | 'frameMemory' | 'producer' | 'sourceReports' | 'trackSnapshots'>;
 
 /**
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
@@ -54,7 +56,8 @@ export async function runJob(
   });
   const following = followObjects(`a${job.attempt}`);
   const still = createStillFrames(served.scene.still);
-  const frames = framesOf(deps, { job, served, signal: hold.reading, report });
+  const images = imagesOf(deps, { job, served, hold });
+  const frames = framesOf(deps, { job, served, signal: hold.reading, report, onLarge: images?.large });
   const atOnce = job.source.kind === 'object' ? deps.settings.framesAtOnce : 1;
   const recordSparsely = createSparseTrace('detect a frame');
   const detecting = { job, served, signal: hold.reading };
@@ -66,7 +69,9 @@ export async function runJob(
       if (result === undefined) break;
       const { frame, found } = result;
       if (!found) deps.signals.frameRepeated(job);
-      await publisher.add(toFrameData(job, frame, following.next(frame, found)));
+      const objects = following.next(frame, found);
+      await publisher.add(toFrameData(job, frame, objects));
+      images?.frame({ seq: frame.seq, timeMs: frame.timeMs, objects });
     }
   } finally {
     // Whatever ends the frames: those that were read go out before anybody hears of the end.
@@ -75,8 +80,19 @@ export async function runJob(
         dropFrames(deps, { job, report }, { frames: publisher.waiting(), reason: 'not_held' });
       publisher.close();
       report.close();
+      images?.end();
     });
   }
+}
+
+/** Chooses the images of the tracks of a job that has snapshots. */
+function imagesOf(
+  { trackSnapshots }: Pick<Deps, 'trackSnapshots'>,
+  { job, served, hold }: { job: JobRecord; served: ServedScene; hold: Hold },
+): SnapshotChoice | undefined {
+  if (!job.hasSnapshots) return undefined;
+  const isHeld = () => !hold.isLost() && !hold.publishing.aborted;
+  return trackSnapshots.open(job, { threshold: served.scene.default_min_score, isHeld });
 }
 
 /** A live stream goes on while Kafka is away: its oldest frames make room. */

@@ -19,6 +19,7 @@ import type { PictureDecoder } from '../pictures/create-picture-decoder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Signals } from '../signals.ts';
 import type { SourceReports } from './source-reports.ts';
+import type { TrackSnapshots } from './track-snapshots.ts';
 
 /** Everything that use cases and jobs work with; each names the few it needs. */
 export interface Deps {
@@ -47,6 +48,8 @@ export interface Deps {
   /** The newest frames of live streams, while somebody asks for them. */
   liveSnapshots: LiveSnapshots;
   snapshotWaits: SnapshotWaits;
+  /** Images of the tracks of jobs with snapshots. */
+  trackSnapshots: TrackSnapshots;
   /** For frames that wait for Kafka. */
   frameMemory: FrameMemory;
   /** Frames that were read and could not be published. */

@@ -98,6 +98,7 @@ export async function jobWorld() {
     spawn: (env: Record<string, string> = {}, folder?: string) => spawnService(settings(env), folder),
     /** Messages of one job, in the order they came. */
     messages: (jobId: string) => received.filter((message) => message.key === jobId),
+    s3,
     upload: async (path: string) => {
       const name = `videos/${randomUUID()}`;
       await s3.client.putObject(s3.bucket, name, await readFile(path));

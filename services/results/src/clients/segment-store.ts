@@ -14,7 +14,7 @@ export interface SegmentObject extends PackedFacts {
   objectKey: string;
 }
 
-/** The objects of older segments. Methods throw as those of `ObjectStore` do. */
+/** The objects of older segments, and images of tracks. Methods throw as those of `ObjectStore` do. */
 export interface SegmentStore {
   /**
    * The object of a segment. Objects that were read lately are cached; calls for one object at the same time share one
@@ -27,6 +27,8 @@ export interface SegmentStore {
   put: (key: string, body: Buffer) => Promise<void>;
   has: (key: string) => Promise<boolean>;
   remove: (keys: string[]) => Promise<void>;
+  /** An image of a track, whole; one larger than `maxBytes` is refused as if the store were away. */
+  image: (key: string, maxBytes: number) => Promise<Buffer>;
   /** The keys below a prefix. */
   list: (prefix: string) => AsyncIterable<string>;
   /** The store itself, for the marks of databases; undefined when there is none. */
@@ -53,6 +55,7 @@ export function segmentsIn(store: ObjectStore): SegmentStore {
     put: (key, body) => store.put({ key, body, contentType: 'application/octet-stream' }),
     has: async (key) => (await store.stat(key)) !== undefined,
     remove: (keys) => store.remove(keys),
+    image: createImageReader(store),
     list: (prefix) => keysOf(store, prefix),
     bucket: store,
     close: () => store.close(),
@@ -87,6 +90,17 @@ function createReader(store: ObjectStore): SegmentStore['get'] {
     reads.set(object.objectKey, shared);
     return signal ? unlessAborted(signal, shared) : shared;
   };
+}
+
+/** Images are small and read once; they are bounded apart, so that neither kind of read holds up the other. */
+function createImageReader(store: ObjectStore): SegmentStore['image'] {
+  const gate = createGate({ concurrency: AT_ONCE, queue: WAITING });
+  return (key, maxBytes) =>
+    gate
+      .run(() => store.get(key, maxBytes))
+      .catch((error: unknown) => {
+        throw error instanceof GateFullError ? fail.sysUnavailable('object_store_busy', error) : error;
+      });
 }
 
 /** Asks a second time when the first answer is not what the index says: a proxy may have cut it. */
@@ -129,6 +143,7 @@ const absentStore: SegmentStore = {
   put: noStore,
   has: noStore,
   remove: noStore,
+  image: noStore,
   list: () => {
     throw away();
   },

@@ -1,9 +1,13 @@
-import { sourceChanged } from '@vision/contracts/job-events';
+import { snapshotTaken, sourceChanged } from '@vision/contracts/job-events';
 import { on } from '@vision/kafka/subscription';
 import type { Subscription } from '@vision/kafka/subscription';
+import { storeSnapshot } from '../use-cases/store-snapshot.ts';
 import { storeSource } from '../use-cases/store-source.ts';
 
 /** Handlers of the facts that the backend publishes about jobs at work. */
 export function jobSubscriptions(): Subscription[] {
-  return [on(sourceChanged, ({ data }, { transaction }) => transaction((tx) => storeSource({ db: tx }, data)))];
+  return [
+    on(sourceChanged, ({ data }, { transaction }) => transaction((tx) => storeSource({ db: tx }, data))),
+    on(snapshotTaken, ({ data }, { transaction }) => transaction((tx) => storeSnapshot({ db: tx }, data))),
+  ];
 }

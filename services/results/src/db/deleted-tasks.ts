@@ -17,6 +17,7 @@ export async function findUndeleted(db: Knex, tasks: TaskOfDay[]): Promise<TaskO
          or exists (select from task_views as v where v.task_id = asked.task_id)
          or exists (select from folds as o where o.task_id = asked.task_id)
          or exists (select from sources as s where s.task_id = asked.task_id)
+         or exists (select from track_snapshots as s where s.task_id = asked.task_id)
          or exists (select from source_states as s where s.task_id = asked.task_id)
          or exists (select from late_frames as l where l.task_id = asked.task_id)
          or exists (select from segments as s where s.day = asked.day and s.task_id = asked.task_id)
@@ -35,6 +36,15 @@ export async function isDeleted(db: Knex, taskId: string): Promise<boolean> {
     .whereNotNull('deleted_at')
     .first<{ task_id: string } | undefined>('task_id');
   return found !== undefined;
+}
+
+/** The same; until the end of the transaction no request deletes it, unless no frame of it has arrived. */
+export async function isDeletedForNow(tx: Knex, taskId: string): Promise<boolean> {
+  const found = await tx('ingests')
+    .where({ task_id: taskId })
+    .forShare()
+    .first<{ deleted_at: Date | null } | undefined>('deleted_at');
+  return found !== undefined && found.deleted_at !== null;
 }
 
 /**

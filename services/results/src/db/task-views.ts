@@ -9,9 +9,9 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `insert into task_views as known
             (task_id, version, subject, status, lower_bound, default_min_score, ended_at, frames_published,
-             result_expires_at, kind, reason, scene_code, client_ref)
+             result_expires_at, kind, reason, scene_code, client_ref, snapshots)
      select :task_id, :version, :subject, :status, :lower_bound, :default_min_score, :ended_at, :frames_published,
-            :result_expires_at, :kind, :reason, :scene_code, :client_ref
+            :result_expires_at, :kind, :reason, :scene_code, :client_ref, :snapshots
       where not exists (select from ingests where task_id = :task_id and deleted_at is not null)
      on conflict (task_id) do update
         set version = excluded.version, subject = excluded.subject, status = excluded.status,
@@ -19,9 +19,11 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
             ended_at = excluded.ended_at, frames_published = excluded.frames_published,
             result_expires_at = excluded.result_expires_at, kind = coalesce(excluded.kind, known.kind),
             reason = excluded.reason, scene_code = coalesce(excluded.scene_code, known.scene_code),
-            client_ref = coalesce(excluded.client_ref, known.client_ref)
+            client_ref = coalesce(excluded.client_ref, known.client_ref),
+            snapshots = coalesce(excluded.snapshots, known.snapshots)
       where known.version < excluded.version
-         or (known.version = excluded.version and (known.kind is null or known.scene_code is null))`,
+         or (known.version = excluded.version
+             and (known.kind is null or known.scene_code is null or known.snapshots is null))`,
     {
       ...view,
       ended_at: view.ended_at ?? null,
@@ -30,6 +32,7 @@ export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {
       reason: view.reason ?? null,
       scene_code: view.scene_code ?? null,
       client_ref: view.client_ref ?? null,
+      snapshots: view.snapshots ?? null,
     },
   );
   return rowCount > 0;
@@ -40,7 +43,9 @@ const READABLE = `v.task_id, v.status, v.lower_bound, v.default_min_score,
             coalesce(v.ended_at + make_interval(secs => :patienceS) <= vision_now(), false) as is_long_over,
             coalesce(i.position, 0) as position, coalesce(i.late_position, 0) as late_position,
             coalesce(i.late_listed = i.late_position, true) as is_late_listed,
-            i.end_status is not null and v.ended_at is not null as is_complete`;
+            i.end_status is not null and v.ended_at is not null as is_complete,
+            coalesce(v.ended_at > vision_now() - interval '1 minute', false) as is_just_over,
+            v.snapshots, v.result_expires_at`;
 
 /** The task when it is this subject's. What is read here is never newer than the frames that are read after it. */
 export async function findReadableTask(

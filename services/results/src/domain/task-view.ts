@@ -1,3 +1,4 @@
+import type { SnapshotMode } from '@vision/contracts/create-query';
 import type { TaskStatus } from '@vision/contracts/task-events';
 
 /** What this service keeps of a task. */
@@ -18,6 +19,7 @@ export interface TaskView {
   /** Absent when the view comes from no event. */
   scene_code?: string | undefined;
   client_ref?: string | undefined;
+  snapshots?: SnapshotMode | undefined;
 }
 
 /** A task that a reader asks for, together with how far its frames are stored. */
@@ -34,6 +36,11 @@ export interface ReadableTask {
   status: TaskStatus;
   /** The task has ended and its end mark is in force: no frame follows. */
   is_complete: boolean;
+  /** It ended less than a minute ago. */
+  is_just_over: boolean;
+  /** Null for a task that an earlier release stored. */
+  snapshots: SnapshotMode | null;
+  result_expires_at: Date;
 }
 
 /** What judging alarm rules needs to know of a task. */

@@ -11,7 +11,7 @@ import type { Deps } from '../use-cases/deps.ts';
 import { auditsOf, hastenAudits } from '../use-cases/audits.ts';
 import { scanSegments } from '../use-cases/scan-segments.ts';
 import { describeFrames } from '../use-cases/describe-frames.ts';
-import { decideAboutSegments } from '../use-cases/owned-segments.ts';
+import { decideAboutBucket } from '../use-cases/decide-about-bucket.ts';
 import { countFramesOfTasksRoute } from './count-frames-of-tasks.ts';
 import { deleteTasksRoute } from './delete-tasks.ts';
 import { getResultStreamRoute } from './get-result-stream.ts';
@@ -21,6 +21,7 @@ import { getSourceRoute } from './get-source.ts';
 import { getStoredFramesRoute } from './get-stored-frames.ts';
 import { getTimelineRoute } from './get-timeline.ts';
 import { getTrackRoute } from './get-track.ts';
+import { getTrackSnapshotRoute } from './get-track-snapshot.ts';
 import { listTracksRoute } from './list-tracks.ts';
 import { runRetentionRoute } from './run-retention.ts';
 
@@ -29,6 +30,7 @@ export function routes(deps: Deps): Route[] {
     getResultsRoute(deps),
     listTracksRoute(deps),
     getTrackRoute(deps),
+    getTrackSnapshotRoute(deps),
     getTimelineRoute(deps),
     getResultStreamRoute(deps),
     getSourceRoute(deps),
@@ -39,7 +41,7 @@ export function routes(deps: Deps): Route[] {
     runRetentionRoute(deps),
     runAuditsRoute('runResultAudits', { db: deps.db, audits: auditsOf(deps), hasten: hastenAudits(deps) }),
     scanObjectsRoute('scanSegments', scanSegments(deps)),
-    decideBucketRoute('decideResultBucket', (decision) => decideAboutSegments(deps, decision)),
+    decideBucketRoute('decideResultBucket', (decision) => decideAboutBucket(deps, decision)),
     republishOutboxRoute('republishResultEvents', deps),
     ...deadLetterRoutes('results', 'Result', deps),
     statusRoute('getResultsStatus', deps.status),

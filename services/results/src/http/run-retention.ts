@@ -3,10 +3,12 @@ import { runRetention as question } from '@vision/contracts/retention';
 import { route } from '@vision/shared/http/route';
 import type { Deps } from '../use-cases/deps.ts';
 import { runRetention } from '../use-cases/run-retention.ts';
+import { sweepAllTrackSnapshots } from '../use-cases/sweep-track-snapshots.ts';
 
 const removed = z.object({
   partitions: z.int().describe('Days of frames'),
   tasks: z.int().describe('Records of tasks'),
+  images: z.int().describe('Stored images of tracks that no track refers to'),
 });
 
 export const runRetentionRoute = (deps: Deps) =>
@@ -18,5 +20,8 @@ export const runRetentionRoute = (deps: Deps) =>
       audience: 'internal',
       responses: { 200: { description: 'What was removed', schema: removed } },
     },
-    async () => ({ status: 200, body: await runRetention(deps) }),
+    async () => {
+      const expired = await runRetention(deps);
+      return { status: 200, body: { ...expired, images: await sweepAllTrackSnapshots(deps) } };
+    },
   );

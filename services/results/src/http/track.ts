@@ -2,11 +2,31 @@ import { z } from 'zod';
 import { boundingBox } from '@vision/contracts/detection';
 import { trackEnds } from '../domain/fold/track-end.ts';
 import type { Box, TrackFacts } from '../domain/fold/tracks.ts';
-import { snapshotOf } from '../domain/track-snapshot.ts';
+import { noSnapshotReasons } from '../domain/track-snapshot.ts';
+import type { TrackSnapshot } from '../domain/track-snapshot.ts';
 import { stateOf } from '../use-cases/list-tracks.ts';
 import type { ShownTrack } from '../use-cases/list-tracks.ts';
 
 const time = z.int().meta({ format: 'int64' });
+
+const snapshot = z.object({
+  state: z
+    .enum(['available', 'pending', 'none'])
+    .describe('`pending`: an image can still be stored. `none`: there is no image, see `reason`'),
+  reason: z
+    .enum(noSnapshotReasons)
+    .optional()
+    .describe(
+      '`snapshots_off`: the task has no snapshots. `too_short`: fewer than 3 frames. `below_score`: every score is below ' +
+        'the threshold of the task. `not_taken`: too many tracks at once, no frame was decoded in time, or the backend ' +
+        'takes none. `expired`: the image is no longer retained. `not_supported`: an earlier release created the task',
+    ),
+  frame_id: z.string().optional().describe('Frame that the image is cut from'),
+  frame_time_ms: time.optional().describe('`frame_time_ms` of that frame'),
+  width: z.int().optional().describe('Width of the image in pixels, 640 at most'),
+  height: z.int().optional().describe('Height of the image in pixels, 640 at most'),
+  expires_at: z.iso.datetime().optional().describe('Time at which the image is deleted'),
+});
 
 export const track = z
   .object({
@@ -31,9 +51,7 @@ export const track = z
     first_bbox: boundingBox.describe('Box in the first frame'),
     last_bbox: boundingBox.describe('Box in the last frame'),
     mean_score: z.number().describe('Mean score over all frames, 0 to 1, 4 decimals'),
-    snapshot: z
-      .object({ state: z.enum(['none']), reason: z.enum(['not_supported']).optional() })
-      .describe('Image of the object'),
+    snapshot: snapshot.describe('Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`'),
   })
   .meta({ id: 'Track', description: 'One object of a video task, from its first to its last frame' });
 
@@ -56,7 +74,14 @@ export const exampleTrack: z.infer<typeof track> = {
   first_bbox: box,
   last_bbox: box,
   mean_score: 0.8412,
-  snapshot: { state: 'none', reason: 'not_supported' },
+  snapshot: {
+    state: 'available',
+    frame_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31',
+    frame_time_ms: 1_773_565_206_200,
+    width: 180,
+    height: 402,
+    expires_at: '2026-04-14T08:30:12.000Z',
+  },
 };
 
 /** A track in the form of the API. */
@@ -79,7 +104,20 @@ export function trackBody(taskId: string, shown: ShownTrack): z.infer<typeof tra
     first_bbox: boxBody(first),
     last_bbox: boxBody(last),
     mean_score: meanScore(shown),
-    snapshot: snapshotOf(),
+    snapshot: snapshotBody(taskId, shown.snapshot),
+  };
+}
+
+function snapshotBody(taskId: string, image: TrackSnapshot): z.infer<typeof snapshot> {
+  if (image.state !== 'available') return image;
+  const { state, seq, frameTimeMs, width, height, expiresAt } = image;
+  return {
+    state,
+    frame_id: `${taskId}-${seq}`,
+    frame_time_ms: frameTimeMs,
+    width,
+    height,
+    expires_at: expiresAt.toISOString(),
   };
 }
 

@@ -3,6 +3,7 @@ import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { findUndeleted, markDeleted, removeRows, removeSegments, removeUndated } from '../db/deleted-tasks.ts';
 import type { TaskOfDay } from '../db/deleted-tasks.ts';
+import { removeSnapshots } from '../db/track-snapshots.ts';
 import type { Deps } from './deps.ts';
 
 const BATCH = 2_000;
@@ -43,6 +44,7 @@ async function removeAll({ db }: Pick<Deps, 'db'>, task: TaskOfDay): Promise<voi
   while ((await removeUndated(db, { ...task, table: 'segment_copies' }, COPIES)) === COPIES);
   while ((await removeSegments(db, task, BATCH)) === BATCH);
   crashPoint('results.task_segments_removed');
+  while ((await removeSnapshots(db, task, BATCH)) === BATCH);
   for (const table of ['frames', 'tracks', 'timeline_hours'] as const)
     while ((await removeRows(db, { ...task, table }, BATCH)) === BATCH);
   for (const table of ['late_frames', 'source_states'] as const)

@@ -27,7 +27,7 @@ export interface Deps {
   partitions: PartitionKeeper;
   /** Background loops whose steps fail task by task. */
   loops: TaskLoops<'compaction' | 'deletions' | 'fold' | 'overdue_ends' | 'stored_frames'>;
-  /** The objects of older segments. */
+  /** The objects of older segments, and images of tracks. */
   store: SegmentStore;
   /** What the keys of new objects begin with. */
   ownPrefix: () => Promise<string>;
@@ -65,7 +65,16 @@ export interface Deps {
 interface Settings {
   /** Days that results are kept. */
   retentionDays: number;
-  /** Time from the sending of an object until it is removed when it became no part of a segment; an hour at least. */
+  /** Days that images of tracks are retained. */
+  snapshotDays: number;
+  /** Minimum age of an image without a row before it counts as unused. */
+  orphanAgeMs: number;
+  /** Between two sweeps through all images. */
+  fullSweepMs: number;
+  /**
+   * Time from the sending of an object until it is removed when it became no part of a segment, an hour at least; and
+   * from the mark of an unused image.
+   */
   sweepGraceMs: number;
   /** Time after the end of a task when a missing end mark is waited for no more. */
   endPatienceMs: number;

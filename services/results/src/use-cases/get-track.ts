@@ -2,7 +2,7 @@ import { fail } from '@vision/contracts/errors';
 import { tracksOfIds } from '../db/tracks.ts';
 import { isTrackId } from '../domain/fold/tracks.ts';
 import { findTask } from './find-task.ts';
-import { nowOf, showTracks } from './list-tracks.ts';
+import { nowOf, showTracks, shownOf } from './list-tracks.ts';
 import type { ShownTrack, TrackDeps } from './list-tracks.ts';
 import { readFold } from './read-fold.ts';
 
@@ -18,7 +18,7 @@ export async function getTrack(
     const [found] = known ? [known] : await tracksOfIds(tx, { day: view.day, taskId }, [trackId]);
     if (!found) throw trackNotFound();
     const now = nowOf(view, task.is_complete || task.is_long_over);
-    const [shown] = await showTracks(tx, { taskId, view, now, tracks: [found] });
+    const [shown] = await showTracks(tx, { ...shownOf(deps, task), taskId, view, now, tracks: [found] });
     if (!shown) throw trackNotFound();
     return shown;
   });

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { hoursBetween } from '../db/timeline-hours.ts';
+import { snapshotsOf } from '../db/track-snapshots.ts';
 import { findTracks } from '../db/tracks.ts';
 import { decodeMinutes } from '../domain/fold/codec.ts';
 import { copyOf, HOUR_MS, hourOf, mergeMinute } from '../domain/fold/minutes.ts';
@@ -10,6 +11,8 @@ import { isShown } from '../domain/fold/tracks.ts';
 import type { TrackFacts } from '../domain/fold/tracks.ts';
 import type { ReadableTask } from '../domain/task-view.ts';
 import type { TrackKey, TrackQuery, TrackRequest } from '../domain/track-query.ts';
+import { snapshotOf } from '../domain/track-snapshot.ts';
+import type { StoredSnapshot, TrackSnapshot } from '../domain/track-snapshot.ts';
 import type { Deps } from './deps.ts';
 import { findTask } from './find-task.ts';
 import { readFold } from './read-fold.ts';
@@ -20,6 +23,7 @@ export type TrackDeps = ReadFoldDeps & Pick<Deps, 'settings' | 'taskOwners' | 't
 /** A track as a caller sees it. */
 export interface ShownTrack extends TrackFacts {
   endedBy: TrackEnd | undefined;
+  snapshot: TrackSnapshot;
 }
 
 export interface TrackList {
@@ -46,7 +50,7 @@ export async function listTracks(
     const page = found.slice(0, asked.limit);
     const hasMore = found.length > asked.limit;
     const now = nowOf(view, isComplete);
-    const shown = await showTracks(tx, { taskId, view, now, tracks: page });
+    const shown = await showTracks(tx, { ...shownOf(deps, task), taskId, view, now, tracks: page });
     const items = asked.state === undefined ? shown : shown.filter((one) => stateOf(one) === asked.state);
     const encode = (key: TrackKey) => deps.trackCursors.encode(taskId, query.order, key);
     const last = page.at(-1);
@@ -122,11 +126,23 @@ function compareKeys({ order }: TrackQuery, a: TrackKey, b: TrackKey): number {
   return order === 'newest' ? -ascending : ascending;
 }
 
-/** Tracks with what ended them. */
-export async function showTracks(
-  tx: Knex.Transaction,
-  { taskId, view, now, tracks }: { taskId: string; view: FoldView; now: TaskNow; tracks: TrackFacts[] },
-): Promise<ShownTrack[]> {
+interface ShowOptions {
+  taskId: string;
+  task: ReadableTask;
+  snapshotDays: number;
+  view: FoldView;
+  now: TaskNow;
+  tracks: TrackFacts[];
+}
+
+export const shownOf = ({ settings }: Pick<Deps, 'settings'>, task: ReadableTask) => ({
+  task,
+  snapshotDays: settings.snapshotDays,
+});
+
+/** Tracks with what ended them, and with the state of their images. */
+export async function showTracks(tx: Knex.Transaction, options: ShowOptions): Promise<ShownTrack[]> {
+  const { taskId, view, now, tracks } = options;
   const wanted = new Set(tracks.filter((track) => !isActive(track, now)).flatMap((track) => minutesBehind(track, now)));
   const minutes = copyOf(new Map([...view.state.minutes].filter(([start]) => wanted.has(start))));
   for (const hourMs of new Set([...wanted].map(hourOf))) {
@@ -134,10 +150,36 @@ export async function showTracks(
     for (const hour of await hoursBetween(tx, { day: view.day, taskId }, range))
       for (const [start, minute] of decodeMinutes(hour)) mergeInto(minutes, start, minute);
   }
+  const ids = tracks.map(({ trackId }) => trackId);
+  const images = await snapshotsOf(tx, taskId, ids);
   return tracks.map((track) => ({
     ...track,
     endedBy: isActive(track, now) ? undefined : endOf(track, now, minutes),
+    snapshot: imageOf(track, images.get(track.trackId), options),
   }));
+}
+
+/** Images of a track that has ended arrive a little later. */
+const AWAITED_MS = 10_000;
+
+function imageOf(
+  track: TrackFacts,
+  stored: StoredSnapshot | undefined,
+  { task, snapshotDays, now }: ShowOptions,
+): TrackSnapshot {
+  const sinceMs = now.newestMs - track.last.timeMs;
+  const hasJustEnded = now.isComplete ? task.is_just_over : sinceMs < now.trackEndsAfterMs + AWAITED_MS;
+  return snapshotOf({
+    stored,
+    mode: task.snapshots ?? undefined,
+    frames: track.frames,
+    bestScore: track.best.score,
+    threshold: thresholdOf(task),
+    isActive: isActive(track, now),
+    isAwaited: hasJustEnded,
+    snapshotDays,
+    resultExpiresAt: task.result_expires_at,
+  });
 }
 
 /** Adds the facts of a minute to those of its start. */

@@ -9,6 +9,7 @@ import {
   today,
 } from '../db/partitions.ts';
 import { deleteSourcesBelow } from '../db/sources.ts';
+import { expireSnapshots, removeSnapshotsBelow } from '../db/track-snapshots.ts';
 import { addDays, firstIdOfDay } from '../domain/task-day.ts';
 import type { Deps } from './deps.ts';
 import { isExpired } from './keep-partitions.ts';
@@ -52,6 +53,8 @@ export async function runRetention(
   await inBatches(() => deleteIngestsBelow(db, firstKept, BATCH));
   await inBatches(() => deleteSourcesBelow(db, firstKept, BATCH));
   await inBatches(() => deleteDeletedRules(db, { days: DELETED_RULE_DAYS, batch: BATCH }));
+  await inBatches(() => removeSnapshotsBelow(db, firstKept, BATCH));
+  await inBatches(() => expireSnapshots(db, settings.snapshotDays, BATCH));
   const removed = { partitions: dropped, tasks: await inBatches(() => deleteExpiredViews(db, BATCH)) };
   signals.retentionRan(removed);
   const days = await partitionDays(db, 'segments');

@@ -148,5 +148,6 @@ function toSnapshot(task: PublicTask): TaskSnapshot {
     frames_published: framesToExpect(task),
     result_expires_at: task.resultExpiresAt.toISOString(),
     reason: task.status === 'failed' || task.status === 'refunded' ? task.reason?.slice(0, 200) : undefined,
+    snapshots: task.snapshots,
   };
 }

@@ -108,7 +108,15 @@ function internalView({ task, ageS }: AgedTask): InternalTask {
 
 type VideoFacts = Pick<
   InternalTask,
-  'attempt' | 'lower_bound' | 'default_min_score' | 'source' | 'reason' | 'job_seen' | 'ended_at' | 'frames_published'
+  | 'attempt'
+  | 'lower_bound'
+  | 'default_min_score'
+  | 'source'
+  | 'reason'
+  | 'job_seen'
+  | 'ended_at'
+  | 'frames_published'
+  | 'snapshots'
 >;
 
 function factsOf(task: VisibleTask): VideoFacts {
@@ -131,5 +139,6 @@ function factsOf(task: VisibleTask): VideoFacts {
     job_seen: task.job.seenAt !== null,
     ended_at: task.endedAt?.toISOString(),
     frames_published: framesToExpect(task),
+    snapshots: task.snapshots,
   };
 }

@@ -1,5 +1,6 @@
 import { auditMigration } from '@vision/shared/audit/differences';
 import type { Migration } from '@vision/shared/db/migrate';
+import { bucketOwnerMigration } from '@vision/objects/bucket-owner';
 import { jobs, workers } from './0001-jobs.ts';
 import { endings } from './0003-endings.ts';
 import { calibration } from './0005-calibration.ts';
@@ -24,4 +25,5 @@ export const migrations: Migration[] = [
   suspects,
   claims,
   snapshots,
+  bucketOwnerMigration,
 ];

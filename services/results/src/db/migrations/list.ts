@@ -1,3 +1,4 @@
+import { sweepMarksMigration } from '@vision/creation/sweep-marks';
 import { auditMigration } from '@vision/shared/audit/differences';
 import { clockMigration } from '@vision/shared/db/clock';
 import type { Migration } from '@vision/shared/db/migrate';
@@ -22,6 +23,7 @@ import { folds, foldsIndex } from './0016-folds.ts';
 import { deletedTasks } from './0017-deleted-tasks.ts';
 import { alarmRules, viewsOfSubject } from './0018-alarm-rules.ts';
 import { copiesOfTask } from './0019-copies-of-task.ts';
+import { trackSnapshots } from './0020-track-snapshots.ts';
 
 export const migrations: Migration[] = [
   outboxMigration,
@@ -53,4 +55,6 @@ export const migrations: Migration[] = [
   alarmRules,
   viewsOfSubject,
   copiesOfTask,
+  trackSnapshots,
+  sweepMarksMigration,
 ];

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { snapshotTaken } from '@vision/contracts/job-events';
+import type { SnapshotTakenData } from '@vision/contracts/job-events';
+import { TRACK_SNAPSHOT_MAX_BYTES, trackSnapshotKey } from '@vision/contracts/track-snapshots';
+import type { EventProducer } from '@vision/kafka/producer';
+import type { ObjectStore } from '@vision/objects/object-store';
+import { atMost } from '@vision/shared/async/at-most';
+import { createGate, GateFullError } from '@vision/shared/async/gate';
+import type { Gate } from '@vision/shared/async/gate';
+import { crashPoint } from '@vision/shared/crash-point';
+import { untraced } from '@vision/shared/telemetry/trace-context';
+import type { Jpeg } from '../detectors/encode-jpeg.ts';
+import { createSnapshotChoice } from '../domain/choose-snapshots.ts';
+import type { ChosenSnapshot, SnapshotChoice } from '../domain/choose-snapshots.ts';
+import type { JobRecord } from '../domain/job.ts';
+import type { RgbImage } from '../domain/rgb-image.ts';
+import type { PixelBox } from '../domain/snapshot-quality.ts';
+import type { Signals } from '../signals.ts';
+
+/** Stores images of the tracks of this worker's jobs and publishes where they are. */
+export interface TrackSnapshots {
+  open: (job: Pick<JobRecord, 'jobId' | 'attempt' | 'source'>, more: OpenOptions) => SnapshotChoice;
+  /** Waits a short time for what is under way. */
+  stop: () => Promise<void>;
+}
+
+interface OpenOptions {
+  /** Objects with a lower score are not shown. */
+  threshold: number;
+  /** Whether this worker still holds the job. */
+  isHeld: () => boolean;
+}
+
+export interface TrackSnapshotsOptions {
+  store: Pick<ObjectStore, 'put'>;
+  /** What the keys of new objects begin with. */
+  ownPrefix: () => Promise<string>;
+  producer: Pick<EventProducer, 'publishBatch'>;
+  encode: (image: RgbImage, box: PixelBox) => Promise<Jpeg>;
+  signals: Pick<Signals, 'trackSnapshots' | 'trackSnapshotFailed'>;
+}
+
+/** Images that are cut at once, and that wait for it: each keeps a whole frame in memory. */
+const CUTS = { concurrency: 2, queue: 8 };
+/** Images that are stored at once, and that wait for it. */
+const STORES = { concurrency: 4, queue: 60 };
+const LARGE_FRAMES = { stream: 2, object: 4 };
+const LAST_WORDS_MS = 2_000;
+
+/**
+ * Best effort in bounded memory: a store, a broker or an encoder that is slow costs images and never holds up frames.
+ * The object is stored before its event is published; a sweep removes one whose event is lost.
+ */
+export function createTrackSnapshots(options: TrackSnapshotsOptions): TrackSnapshots {
+  const { encode, signals } = options;
+  const cuts = createGate(CUTS);
+  const stores = createGate(STORES);
+  const underWay = new Set<Promise<void>>();
+
+  const cut = (pixels: RgbImage, box: PixelBox): Promise<Jpeg> | undefined => {
+    if (isFull(cuts, CUTS)) {
+      signals.trackSnapshots('dropped');
+      return undefined;
+    }
+    const jpeg = untraced(() => cuts.run(() => encode(pixels, box)));
+    // It may be held for long before anybody waits for it.
+    jpeg.catch(() => undefined);
+    return jpeg;
+  };
+  const run = (work: () => Promise<void>) => {
+    const done = untraced(() => stores.run(work)).catch((error: unknown) => {
+      if (error instanceof GateFullError) signals.trackSnapshots('dropped');
+      else signals.trackSnapshotFailed(error);
+    });
+    underWay.add(done);
+    void done.finally(() => underWay.delete(done));
+  };
+  return {
+    open: (job, { threshold, isHeld }) =>
+      createSnapshotChoice({
+        threshold,
+        mostLarge: LARGE_FRAMES[job.source.kind],
+        cut,
+        onUnused: () => signals.trackSnapshots('late'),
+        take: (snapshot, jpeg) => {
+          // A worker that has lost its job is silent.
+          if (isHeld()) run(async () => store(options, job, snapshot, await jpeg));
+        },
+      }),
+    stop: async () => {
+      await atMost(LAST_WORDS_MS, Promise.all(underWay)).catch(() => undefined);
+    },
+  };
+}
+
+const isFull = (gate: Gate, { concurrency, queue }: typeof CUTS) => gate.load() >= concurrency + queue;
+
+async function store(
+  { store: bucket, ownPrefix, producer, signals }: TrackSnapshotsOptions,
+  { jobId, attempt }: Pick<JobRecord, 'jobId' | 'attempt'>,
+  { trackId, n, seq, timeMs, score, bbox }: ChosenSnapshot,
+  { data: body, width, height }: Jpeg,
+): Promise<void> {
+  if (body.length > TRACK_SNAPSHOT_MAX_BYTES) return;
+  // A database that was set back may give the same numbers again.
+  const name = `${n}x${randomBytes(4).toString('hex')}`;
+  const key = trackSnapshotKey(await ownPrefix(), { taskId: jobId, trackId }, name);
+  if (key === undefined) return;
+  await bucket.put({ key, body, contentType: 'image/jpeg' });
+  crashPoint('inference.track_snapshot.stored');
+  const data: SnapshotTakenData = {
+    job_id: jobId,
+    attempt,
+    track_id: trackId,
+    n,
+    seq,
+    frame_time_ms: timeMs,
+    score,
+    bbox,
+    object_key: key,
+    width,
+    height,
+    bytes: body.length,
+  };
+  const { type, topic } = snapshotTaken;
+  const id = `${jobId}/snapshot/${trackId}/${name}`;
+  await producer.publishBatch([{ topic, type, key: jobId, source: 'inference', id, data }]);
+  signals.trackSnapshots('published');
+}

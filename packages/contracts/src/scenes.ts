@@ -133,6 +133,12 @@ const sceneEntry = z.strictObject({
     .min(1)
     .optional()
     .describe('Shapes of its detector that this scene uses; all of them when absent'),
+  snapshots: z
+    .literal('off')
+    .optional()
+    .describe(
+      'No images of videos of this scene are created or stored, whatever a caller asks for; absent allows them',
+    ),
   still: stillSettings
     .optional()
     .describe(

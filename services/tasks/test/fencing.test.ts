@@ -27,7 +27,7 @@ const newDraft = async () => {
   const draft = { ...known, taskId, subject: randomUUID(), requestId: taskId, requestKey: taskId };
   return insertDraft(world.database.db, { draft, leaseMs: 1000, retentionDays: 90 });
 };
-const scene = { sceneCode: 'ship', lowerBound: 0.3, defaultMinScore: 0.8 };
+const scene = { sceneCode: 'ship', lowerBound: 0.3, defaultMinScore: 0.8, snapshots: 'off' } as const;
 const changes = { admit: { move: 'admit', scene }, give_up: { move: 'give_up', recoverAfterMs: 0 } } as const;
 const move = (task: Awaited<ReturnType<typeof newDraft>>, name: 'admit' | 'give_up') =>
   inTransaction(world.database.db, (tx) => moveTask(tx, task, changes[name]));

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { NewJob } from '@vision/contracts/inference';
 import { until } from '@vision/shared/testing/until';
@@ -67,6 +70,26 @@ test.each<[string, string, CallOptions['snapshots'], 'tracks' | undefined]>([
   const expected = sent ? [200, undefined] : [404, 'snapshots_off'];
   // The setting of later is not that of the task.
   expect(await refused(taskId, { snapshots: sent ? 'off' : 'tracks' })).toEqual(expected);
+});
+
+test('of a scene that forbids images none is asked for, whatever the caller wants', async () => {
+  const registry = new URL('../../../config/scenes.json', import.meta.url);
+  const scenes = JSON.parse(await readFile(registry, 'utf8')) as { scenes: { scene_code: string }[] };
+  const changed = scenes.scenes.map((one) =>
+    one.scene_code === 'person_vehicle' ? { ...one, snapshots: 'off' } : one,
+  );
+  const directory = await mkdtemp(join(tmpdir(), 'vision-scenes-'));
+  const SCENES_FILE = join(directory, 'scenes.json');
+  await writeFile(SCENES_FILE, JSON.stringify({ ...scenes, scenes: changed }));
+  const service = await startTasks(world, { SCENES_FILE });
+  const taskId = await created('?snapshots=tracks', {}, service);
+  expect(Object.keys(jobOf(taskId))).not.toContain('snapshots');
+  expect((await storedTasks(world, { task_id: taskId }))[0]).toMatchObject({ snapshots: 'off' });
+  expect(await refused(taskId)).toEqual([404, 'snapshots_off']);
+  const told = await world.database.db('outbox').where({ key: taskId }).select<{ payload: object }[]>('payload');
+  expect(told.at(-1)?.payload).toMatchObject({ snapshots: 'off' });
+  await service.stop();
+  await rm(directory, { recursive: true });
 });
 
 test('a backend that does not name the feature is sent no snapshots, and is not trusted to have any', async () => {

@@ -64,8 +64,9 @@ function columnsOf(tx: Knex.Transaction, task: Task, change: Change): Partial<Re
   const now = tx.fn.now();
   switch (change.move) {
     case 'admit': {
-      const { sceneCode, lowerBound, defaultMinScore } = change.scene;
-      return { admitted_at: now, scene_code: sceneCode, lower_bound: lowerBound, default_min_score: defaultMinScore };
+      const { sceneCode, lowerBound, defaultMinScore, snapshots } = change.scene;
+      const thresholds = { lower_bound: lowerBound, default_min_score: defaultMinScore };
+      return { admitted_at: now, scene_code: sceneCode, ...thresholds, snapshots };
     }
     case 'give_up':
     case 'take_back':

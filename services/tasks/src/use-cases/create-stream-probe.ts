@@ -73,7 +73,7 @@ function requestOf(
     pinned_address: address,
     scene_code: scene?.scene_code,
     min_score: scene?.default_min_score,
-    snapshot: settings.probeSnapshots,
+    snapshot: settings.probeSnapshots && scene?.snapshots !== 'off',
     within_ms: Math.min(MOST_READ_MS, readMs),
   };
 }

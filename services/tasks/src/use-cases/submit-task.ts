@@ -102,6 +102,8 @@ async function admit({ db }: SubmitDeps, { draft, caller, scene }: CheckedDraft)
     sceneCode: scene.scene_code,
     lowerBound: scene.lower_bound,
     defaultMinScore: scene.default_min_score,
+    // The operator may forbid images of a scene.
+    snapshots: scene.snapshots ?? draft.snapshots,
   };
   return inTransaction(db, async (tx) => {
     await lockSubject(tx, draft.subject);

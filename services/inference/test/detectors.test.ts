@@ -12,6 +12,7 @@ import sharp from 'sharp';
 import { createDetectors } from '../src/detectors/detectors.ts';
 import type { Detectors } from '../src/detectors/detectors.ts';
 import type { RgbImage } from '../src/domain/rgb-image.ts';
+import { drawnFlame } from './support/flames.ts';
 import { street as streetPicture } from './support/pictures.ts';
 
 // The detectors shut all loaders of this process.
@@ -22,17 +23,9 @@ const model = new URL('../models/nanodet-416.onnx', import.meta.url).pathname;
 const fireModel = new URL('../models/fire-416.onnx', import.meta.url).pathname;
 const logger = createLogger('inference', 'silent');
 const black = { width: 32, height: 32, data: new Uint8Array(32 * 32 * 3) };
-/** A drawn flame on black: an orange glow that turbulence tears. */
-const flame = `<svg xmlns="http://www.w3.org/2000/svg" width="416" height="416"><defs><radialGradient id="g" cx="50%" cy="80%">
-<stop offset="0" stop-color="#fff8c0"/><stop offset=".35" stop-color="#ffb020"/><stop offset=".75" stop-color="#e03a00"/>
-<stop offset="1" stop-color="#300800"/></radialGradient><filter id="t"><feTurbulence type="fractalNoise"
-baseFrequency=".02 .012" numOctaves="4" seed="3"/><feDisplacementMap in="SourceGraphic" scale="90"/></filter></defs>
-<rect width="416" height="416" fill="#0a0604"/><g filter="url(#t)"><ellipse cx="200" cy="280" rx="130" ry="150" fill="url(#g)"/>
-<ellipse cx="150" cy="200" rx="40" ry="120" fill="url(#g)"/><ellipse cx="260" cy="190" rx="45" ry="130" fill="url(#g)"/></g></svg>`;
-
-async function drawnFlame(): Promise<RgbImage> {
+async function pixelsOfFlame(): Promise<RgbImage> {
   unlockLoaders();
-  const { data, info } = await sharp(Buffer.from(flame)).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await (await drawnFlame()).raw().toBuffer({ resolveWithObject: true });
   return { width: info.width, height: info.height, data };
 }
 
@@ -180,7 +173,7 @@ test('fire is found in a drawn flame, not in a screen full of orange', async () 
   const detector = detectors.find('fire_smoke')?.detector;
   if (!detector) throw new Error('the scene is not served');
   const wanted = { minScore: 0.3, labels: ['fire'] };
-  expect((await detector.detect(await drawnFlame(), wanted)).map(({ label }) => label)).toContain('fire');
+  expect((await detector.detect(await pixelsOfFlame(), wanted)).map(({ label }) => label)).toContain('fire');
   const orange = {
     width: 64,
     height: 64,

@@ -1,0 +1,75 @@
+import { expect, test } from '@jest/globals';
+import { detection } from '@vision/contracts/inference';
+import { loadScenes } from '@vision/shared/scenes';
+import sharp from 'sharp';
+import type { Sharp } from 'sharp';
+import { drawnFlame } from './support/flames.ts';
+import { street } from './support/pictures.ts';
+import { useInference } from './support/service.ts';
+
+// The service shuts all loaders of its process, which is that of this test as well.
+sharp.unblock({ operation: ['VipsForeignLoad'] });
+
+const service = useInference();
+const fireScene = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname).findEnabled(
+  'fire_smoke',
+);
+
+/** Scores of fire in this image, best first, of every box that the scene publishes. */
+async function scoresOfFire(image: Sharp): Promise<number[]> {
+  const body = new Uint8Array(await image.jpeg({ quality: 90 }).toBuffer());
+  const reply = await fetch(`${service.base}/v1/detect?scene_code=fire_smoke`, { method: 'POST', body });
+  expect(reply.status).toBe(200);
+  const { objects } = detection.parse(await reply.json());
+  for (const { label, score, bbox } of objects) {
+    expect(label).toBe('fire');
+    expect(score).toBeGreaterThanOrEqual(fireScene?.lower_bound ?? 1);
+    expect(bbox.width * bbox.height).toBeGreaterThan(0);
+  }
+  return objects.map(({ score }) => score);
+}
+
+const plain = (background: string, width = 416, height = 416): Sharp =>
+  sharp({ create: { width, height, channels: 3, background } });
+
+const stretched = async (width: number, height: number): Promise<Sharp> =>
+  (await drawnFlame()).resize(width, height, { fit: 'fill' });
+
+/** The flame in the middle of something else, a quarter as wide and high. */
+const hungOn = async (behind: Sharp): Promise<Sharp> => {
+  const small = (await drawnFlame()).resize(160, 160);
+  const poster = small.extend({ top: 6, bottom: 6, left: 6, right: 6, background: '#fff' });
+  return behind.composite([{ input: await poster.png().toBuffer(), gravity: 'centre' }]);
+};
+
+const infrared = async (): Promise<Sharp> =>
+  (await drawnFlame()).greyscale().negate().linear(0.5, 0).toColourspace('srgb');
+
+test.each<[string, () => Sharp | Promise<Sharp>]>([
+  ['in colour', drawnFlame],
+  ['of 64 × 64 pixels', () => stretched(64, 64)],
+])('a flame %s shows fire', async (_name, image) => {
+  expect((await scoresOfFire(await image()))[0]).toBeGreaterThan(0.5);
+});
+
+test.each<[string, () => Sharp | Promise<Sharp>]>([
+  ['a flame of 8,000 × 200 pixels', () => stretched(8000, 200)],
+  ['a flame of 200 × 8,000 pixels', () => stretched(200, 8000)],
+  ['a flame upside down', async () => (await drawnFlame()).flip()],
+  ['a flame on a poster', () => hungOn(sharp(street))],
+  ['a flame on a screen in the dark', () => hungOn(plain('#101418', 640, 480))],
+])('%s is answered with sane scores', async (_name, image) => {
+  await scoresOfFire(await image());
+});
+
+test.each<[string, () => Sharp | Promise<Sharp>]>([
+  ['a flame in monochrome', async () => (await drawnFlame()).greyscale().toColourspace('srgb')],
+  ['a flame by night infrared', infrared],
+  ['a screen full of orange', () => plain('#ff780a')],
+  ['a screen full of red', () => plain('#ff1400')],
+  ['a dark screen', () => plain('#000000')],
+  ['an image of one pixel', () => plain('#ff780a', 1, 1)],
+])('%s shows no fire at the default threshold', async (_name, image) => {
+  const [best = 0] = await scoresOfFire(await image());
+  expect(best).toBeLessThan(fireScene?.default_min_score ?? 0);
+});

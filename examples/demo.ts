@@ -1,7 +1,7 @@
 /** `make demo`: recognises objects in the pictures and the video of this folder through the public API. */
 import { openAsBlob } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { createVisionClient } from '@vision/client';
 import { annotate } from './annotate.ts';
 import { followVideo, watchLiveStream } from './demo-video.ts';
@@ -13,7 +13,8 @@ const access = { baseUrl: need('BASE_URL'), adminUrl: need('ADMIN_URL'), adminTo
 
 await mkdir(out, { recursive: true });
 const client = createVisionClient({ baseUrl: access.baseUrl, apiKey: await newKey(access, 'demo') });
-await detectPictures();
+await detectPictures(['street.jpg', 'street.png', 'street.webp'], 'person_vehicle');
+await detectPictures(['fire.jpg'], 'fire_smoke');
 await followVideo(client, join(here, 'street.mp4'), out);
 // A system in containers cannot reach the stream that this process would serve.
 if (process.env['DEMO_LIVE'] !== 'no') await watchLiveStream(client, join(here, 'street.mp4'), out);
@@ -23,17 +24,15 @@ console.log(
 );
 console.log(`Annotated pictures: ${out}`);
 
-async function detectPictures(): Promise<void> {
-  const names = ['street.jpg', 'street.png', 'street.webp'];
-  const types = ['image/jpeg', 'image/png', 'image/webp'];
+async function detectPictures(names: string[], scene: string): Promise<void> {
   const files = await Promise.all(
-    names.map(async (name, index) => {
-      const type = types[index] ?? '';
+    names.map(async (name) => {
+      const type = `image/${extname(name).slice(1).replace('jpg', 'jpeg')}`;
       return new File([await openAsBlob(join(here, name), { type })], name, { type });
     }),
   );
-  const call = await client.detect(files, { scene_code: 'person_vehicle' });
-  console.log(`\nPictures, task ${call.task_id}`);
+  const call = await client.detect(files, { scene_code: scene });
+  console.log(`\nPictures, scene ${scene}, task ${call.task_id}`);
   for (const result of call.results) {
     const name = names[result.seq] ?? String(result.seq);
     const objects = result.status === 'succeeded' ? result.objects : [];

@@ -11,6 +11,7 @@ import { useInference } from './support/service.ts';
 sharp.unblock({ operation: ['VipsForeignLoad'] });
 
 const service = useInference();
+const exampleFire = new URL('../../../examples/fire.jpg', import.meta.url).pathname;
 const fireScene = loadScenes(new URL('../../../config/scenes.json', import.meta.url).pathname).findEnabled(
   'fire_smoke',
 );
@@ -47,6 +48,7 @@ const infrared = async (): Promise<Sharp> =>
 
 test.each<[string, () => Sharp | Promise<Sharp>]>([
   ['in colour', drawnFlame],
+  ['in the example', () => sharp(exampleFire)],
   ['of 64 × 64 pixels', () => stretched(64, 64)],
 ])('a flame %s shows fire', async (_name, image) => {
   expect((await scoresOfFire(await image()))[0]).toBeGreaterThan(0.5);

@@ -78,6 +78,7 @@ const packages = {
   creation: ['contracts', 'shared', 'kafka', 'objects'],
   streams: ['contracts', 'shared'],
   client: [],
+  console: ['client'],
 };
 
 const packageRules = Object.entries(packages).map(([name, others]) => ({
@@ -114,10 +115,17 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
-      name: 'client-is-for-callers',
-      comment: 'Only tests, benchmarks and examples call the service from outside; images do not contain the client.',
+      name: 'console-runs-in-browsers',
+      comment: 'The console has no module of Node.js; its build and its tests may have them.',
       severity: 'error',
-      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/client/' },
+      from: { path: '^packages/console/src/', pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'client-is-for-callers',
+      comment: 'Only the console, tests, benchmarks and examples call the service from outside.',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/(client|console)/' },
       to: { path: '^packages/client/' },
     },
     ...layerRules,

@@ -7,6 +7,8 @@ ARG BASE=node:24-trixie-slim
 FROM ${BASE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json packages/client/
+COPY packages/console/package.json packages/console/
 COPY packages/contracts/package.json packages/contracts/
 COPY packages/creation/package.json packages/creation/
 COPY packages/kafka/package.json packages/kafka/
@@ -29,7 +31,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca \
 COPY tsconfig.json tsconfig.base.json ./
 COPY packages packages
 COPY services services
-RUN npx tsc -b
+RUN npx tsc -b && node --conditions=@vision/source packages/console/build/main.ts
 COPY config config
 COPY docs/openapi docs/openapi
 COPY deploy/images deploy/images

@@ -3,6 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { createVisionClient } from '@vision/client';
+import { signInAddress } from '../deploy/local/console.ts';
 import { annotate } from './annotate.ts';
 import { followVideo, watchLiveStream } from './demo-video.ts';
 import { newKey } from './new-key.ts';
@@ -12,7 +13,8 @@ const out = join(here, 'out');
 const access = { baseUrl: need('BASE_URL'), adminUrl: need('ADMIN_URL'), adminToken: need('ADMIN_TOKEN') };
 
 await mkdir(out, { recursive: true });
-const client = createVisionClient({ baseUrl: access.baseUrl, apiKey: await newKey(access, 'demo') });
+const apiKey = await newKey(access, 'demo');
+const client = createVisionClient({ baseUrl: access.baseUrl, apiKey });
 await detectPictures(['street.jpg', 'street.png', 'street.webp'], 'person_vehicle');
 await detectPictures(['fire.jpg'], 'fire_smoke');
 await followVideo(client, join(here, 'street.mp4'), out);
@@ -23,6 +25,8 @@ console.log(
   `\nUsage today: ${usage.video.used}/${usage.video.limit} video tasks, ${usage.image.used}/${usage.image.limit} images`,
 );
 console.log(`Annotated pictures: ${out}`);
+const address = await signInAddress(access, apiKey);
+if (address !== undefined) console.log(`The same in the console, for the next minute: ${address}`);
 
 async function detectPictures(names: string[], scene: string): Promise<void> {
   const files = await Promise.all(

@@ -33,7 +33,7 @@ for (const name of readdirSync('services')) {
     join(out, name),
   );
 }
-copyFolders(['docs/openapi'], join(out, 'gateway'));
+copyFolders(['docs/openapi', 'packages/console/dist'], join(out, 'gateway'));
 
 /** Folders, relative to the root, of these workspaces and of all that they need when they run. */
 function packagesOf(workspaces: string[]): Set<string> {

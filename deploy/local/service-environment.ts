@@ -96,6 +96,9 @@ export function environmentOf(launch: Launch, name: ServiceName): NodeJS.Process
     PROBE_TOTAL_MS: '5000',
     // The system of one's own shows what there is; elsewhere each subject turns it on.
     SNAPSHOTS_DEFAULT: 'tracks',
+    CONSOLE: 'true',
+    // It listens on the loopback address, and there is one gateway.
+    CONSOLE_ONE_TIME: 'true',
     INFERENCE_URL: urlOf(settings, 'inference'),
     ...(settings.observe ? observed : {}),
     ...env,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureRunning, runningPid, startLog } from './background.ts';
+import { ensureConsole } from './console.ts';
 import { allOrFirstError } from './infrastructure.ts';
 import { environmentOf, portsOf, serviceNames } from './service-environment.ts';
 import type { Launch, ServiceName } from './service-environment.ts';
@@ -53,6 +54,7 @@ export async function migrate(launch: Launch, name: ServiceName): Promise<void> 
 export async function ensureService(launch: Launch, name: ServiceName): Promise<void> {
   const ports = portsOf(launch);
   const health = urlOf(ports, `${name}Health`);
+  if (name === 'gateway' && launch.tree === undefined) await ensureConsole();
   await ensureRunning(launch.settings, {
     name: launch.replica?.name ?? name,
     command: nodeOf(launch),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ensureApiKey } from './api-key.ts';
+import { signInAddress } from './console.ts';
 import { installMissing } from './host-programs.ts';
 import { addressesOf, ensureInfrastructure } from './infrastructure.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -26,6 +27,9 @@ export async function startSystem(settings: Settings, env: NodeJS.ProcessEnv): P
   writeEnvFile(envFile(settings), { ...variables, ...addressesOf(infrastructure) });
   if (settings.observe) announceObservation(settings);
   say('system', `${urlOf(settings, 'gateway')} (addresses and API key are in ${envFile(settings)})`);
+  const { BASE_URL = '', ADMIN_URL = '', ADMIN_TOKEN = '', API_KEY = '' } = variables;
+  const access = { baseUrl: BASE_URL, adminUrl: ADMIN_URL, adminToken: ADMIN_TOKEN };
+  if (API_KEY !== '') say('console', (await signInAddress(access, API_KEY)) ?? `${BASE_URL}/console/`);
 }
 
 export async function bringUpInfrastructure(settings: Settings, env: NodeJS.ProcessEnv): Promise<Infrastructure> {

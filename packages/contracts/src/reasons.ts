@@ -172,6 +172,7 @@ type InnerReasons = {
     'inference_unavailable' | 'migration_running_elsewhere' | 'no_local_space' | 'position_unavailable' | 'worker_died';
   none:
     | 'call_not_allowed'
+    | 'console_codes_off'
     | 'counter_not_found'
     | 'dead_letter_not_found'
     | 'job_not_found'

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { snapshotMode } from '@vision/contracts/create-query';
-import { count, httpUrl, list, loadConfig, millis, port, serviceConfig, tokens } from '@vision/shared/config';
+import {
+  ConfigError,
+  count,
+  flag,
+  httpUrl,
+  list,
+  loadConfig,
+  millis,
+  port,
+  serviceConfig,
+  tokens,
+} from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { redisConfig } from '@vision/shared/redis-config';
@@ -56,6 +67,14 @@ export const configSchema = z.object({
     .string()
     .default(new URL('../../../docs/openapi/public.json', import.meta.url).pathname)
     .describe('OpenAPI document served at /openapi.json'),
+  CONSOLE: flag(false).describe('Whether the console is served at `/console/` of the public API'),
+  CONSOLE_DIR: z
+    .string()
+    .default(new URL('../../../packages/console/dist', import.meta.url).pathname)
+    .describe('Folder of the built console'),
+  CONSOLE_ONE_TIME: flag(false).describe(
+    'Whether codes of the admin API sign in to the console. Only for a gateway that listens on a loopback address',
+  ),
   KEY_CACHE_MS: millis(5000)
     .refine((value) => value <= 10_000, 'revocation has to work within 10 s')
     .describe('Maximum time that an API key is accepted without asking the database again'),
@@ -142,7 +161,11 @@ export function budgetLimits(config: Config) {
 }
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  const config = loadConfig(configSchema, env);
+  if (config.CONSOLE_ONE_TIME && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST)) {
+    throw new ConfigError('CONSOLE_ONE_TIME: HOST has to be a loopback address, such as 127.0.0.1');
+  }
+  return config;
 }
 
 function refuseUnknownProxies(entries: string[], context: z.RefinementCtx<string[]>): void {

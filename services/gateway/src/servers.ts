@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
+import type { RequestHandler } from 'express';
 import { createApp } from '@vision/shared/http/app';
 import { createHealth } from '@vision/shared/http/health';
 import type { Health } from '@vision/shared/http/health';
@@ -12,6 +13,8 @@ import { apiDocs } from './http/api-docs.ts';
 import { answerMalformed } from './http/answer-malformed.ts';
 import { admit } from './http/authenticate.ts';
 import { admitOperator } from './http/authenticate-operator.ts';
+import { consoleFiles } from './http/console.ts';
+import { consoleSession } from './http/console-session.ts';
 import { oneAtATime } from './http/one-at-a-time.ts';
 import { oddHeadersRefused, refuseAmbiguousHead } from './http/refuse-odd-headers.ts';
 import { requireScope } from './http/require-scope.ts';
@@ -37,7 +40,7 @@ export function createServers(config: Config, deps: Deps, checks: StartCheck[]):
     authenticate: admit(deps),
     authorize: requireScope,
     logger,
-    before: [accessLog(signals), refuseAmbiguousHead, apiDocs],
+    before: [accessLog(signals), refuseAmbiguousHead, apiDocs, ...consoleOf(config, deps)],
   });
   const adminApp = createApp({
     routes: adminRoutes(deps).map((route) => named(route)),
@@ -64,6 +67,12 @@ export function createServers(config: Config, deps: Deps, checks: StartCheck[]):
       listeners: [publicServer, adminServer],
     }),
   };
+}
+
+/** Of the public listener only, where operators want it. */
+function consoleOf({ CONSOLE: isServed, CONSOLE_DIR: folder }: Config, deps: Deps): RequestHandler[] {
+  if (!isServed) return [];
+  return deps.consoleCodes ? [consoleFiles(folder), consoleSession(deps)] : [consoleFiles(folder)];
 }
 
 type Listener = 'public' | 'admin';

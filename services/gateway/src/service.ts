@@ -28,6 +28,7 @@ import { createFindKey } from './db/find-key.ts';
 import { createKeyCache } from './db/key-cache.ts';
 import { migrations } from './db/migrations/list.ts';
 import { parseTrusted } from './domain/client-network.ts';
+import { createConsoleCodes } from './domain/console-codes.ts';
 import { maskKeys } from './domain/mask-keys.ts';
 import { createServers } from './servers.ts';
 import { createSignals } from './signals.ts';
@@ -114,6 +115,7 @@ function createDeps(config: Config, { db, logger, signals, redis, forwarder, sig
     scenes: loadScenes(config.SCENES_FILE),
     peppers,
     keyCache,
+    consoleCodes: config.CONSOLE_ONE_TIME ? createConsoleCodes() : undefined,
     linkBox: config.LINK_KEYS && createSecretBox(config.LINK_KEYS),
     keyUse: createKeyUse({ db, peppers, logger }),
     throttle: createFailureThrottle(config.AUTH_FAILURES_PER_MINUTE),

@@ -22,6 +22,8 @@ export interface KeyPurpose {
   name: string;
   /** null: all scopes. */
   scopes: KeyScope[] | null;
+  /** undefined: the key does not expire. */
+  expiresInS?: number | undefined;
 }
 
 const SHOWN = ['key_id', 'subject', 'name', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'];
@@ -35,6 +37,9 @@ export async function insertKey(db: Knex, key: { keyId: string } & KeyPurpose & 
     scopes: key.scopes,
     digest: key.digest,
     pepper_version: key.pepperVersion,
+    ...(key.expiresInS === undefined
+      ? {}
+      : { expires_at: db.raw('now() + make_interval(secs => ?)', [key.expiresInS]) }),
   };
   const [inserted] = (await db('api_keys').insert(row, SHOWN)) as [ApiKey];
   return inserted;

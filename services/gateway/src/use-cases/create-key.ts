@@ -17,17 +17,24 @@ interface NewKey {
   subject?: string | undefined;
   /** undefined: all scopes. */
   scopes?: KeyScope[] | undefined;
+  /** undefined: the key does not expire. */
+  expiresInS?: number | undefined;
   actor: string;
 }
 
 /** Makes a key. Without a subject it gets a new one of its own: limits, quota and tasks hang on the subject. */
 export async function createKey(
   { db, peppers, signals }: Pick<Deps, 'db' | 'peppers' | 'signals'>,
-  { name, subject = randomUUID(), scopes, actor }: NewKey,
+  { name, subject = randomUUID(), scopes, expiresInS, actor }: NewKey,
 ): Promise<CreatedKey> {
   const created = await inTransaction(db, async (tx) => {
-    const key = await mintKey(tx, peppers, { name, subject, scopes: scopes ?? null });
-    const details = { subject, name, ...(scopes ? { scopes } : {}) };
+    const key = await mintKey(tx, peppers, { name, subject, scopes: scopes ?? null, expiresInS });
+    const details = {
+      subject,
+      name,
+      ...(scopes ? { scopes } : {}),
+      ...(expiresInS ? { expires_in_s: expiresInS } : {}),
+    };
     await appendAudit(tx, { actor, action: 'key.create', target: key.key_id, details });
     return key;
   });

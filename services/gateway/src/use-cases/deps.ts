@@ -14,6 +14,7 @@ import type { Replicas } from '../clients/replicas.ts';
 import type { Slots } from '../clients/slots.ts';
 import type { KeyCache } from '../db/key-cache.ts';
 import type { IsTrusted } from '../domain/client-network.ts';
+import type { ConsoleCodes } from '../domain/console-codes.ts';
 import type { Peppers } from '../domain/peppers.ts';
 import type { Signals } from '../signals.ts';
 import type { KeyUse } from './note-key-use.ts';
@@ -27,6 +28,8 @@ export interface Deps {
   scenes: Scenes;
   peppers: Peppers;
   keyCache: KeyCache;
+  /** Undefined without CONSOLE_ONE_TIME. */
+  consoleCodes: ConsoleCodes | undefined;
   /** Seals the tokens of links; undefined without LINK_KEYS. */
   linkBox: SecretBox | undefined;
   keyUse: KeyUse;

@@ -1,6 +1,7 @@
 import type { Route } from '@vision/shared/http/route';
 import type { Deps } from '../../use-cases/deps.ts';
 import { listAuditRoute } from './audit.ts';
+import { createConsoleCodeRoute } from './console-codes.ts';
 import { decideBucketRoute, scanBucketRoute } from './bucket.ts';
 import { listDeadLettersRoute, replayDeadLettersRoute, showDeadLetterRoute } from './dead-letters.ts';
 import { listDifferencesRoute, repairCounterRoute, runAuditsRoute } from './differences.ts';
@@ -19,6 +20,7 @@ export function adminRoutes(deps: Deps): Route[] {
     listKeysRoute,
     revokeKeyRoute,
     rotateKeyRoute,
+    createConsoleCodeRoute,
     getLimitsRoute,
     setLimitsRoute,
     getSubjectUsageRoute,

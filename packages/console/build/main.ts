@@ -1,0 +1,5 @@
+/** `npm run build`: bundles the console into `dist`. */
+import { join } from 'node:path';
+import { buildConsole } from './build.ts';
+
+await buildConsole(join(import.meta.dirname, '../dist'));

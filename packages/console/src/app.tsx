@@ -1,0 +1,45 @@
+import type { JSX } from 'preact';
+import { Shell } from './components/shell.tsx';
+import { ImageCallPage } from './pages/image-call.tsx';
+import { ImagesPage } from './pages/images.tsx';
+import { NewStreamPage } from './pages/new-stream.tsx';
+import { NewUploadPage } from './pages/new-upload.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { StartPage } from './pages/start.tsx';
+import { TaskPage } from './pages/task.tsx';
+import { TasksPage } from './pages/tasks.tsx';
+import { UnknownPage } from './pages/unknown.tsx';
+import { route } from './state/route.ts';
+import { session } from './state/session.ts';
+
+/** The console: the sign-in, or the page that the address names. */
+export function App(): JSX.Element {
+  if (!session.value) return <SignInPage />;
+  return (
+    <Shell>
+      <CurrentPage />
+    </Shell>
+  );
+}
+
+function CurrentPage(): JSX.Element {
+  const current = route.value;
+  switch (current.page) {
+    case 'start':
+      return <StartPage />;
+    case 'images':
+      return <ImagesPage />;
+    case 'tasks':
+      return <TasksPage />;
+    case 'new-stream':
+      return <NewStreamPage />;
+    case 'new-upload':
+      return <NewUploadPage />;
+    case 'task':
+      return <TaskPage key={current.taskId} taskId={current.taskId} />;
+    case 'image-call':
+      return <ImageCallPage key={current.taskId} taskId={current.taskId} />;
+    case 'unknown':
+      return <UnknownPage />;
+  }
+}

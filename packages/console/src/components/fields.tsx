@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { useSession } from '../state/session.ts';
+
+interface TextFieldProps {
+  name: string;
+  value: string;
+  onInput: (value: string) => void;
+  hint?: string;
+  isSecret?: boolean;
+  isDisabled?: boolean;
+  isRequired?: boolean;
+  pattern?: string;
+  maxLength?: number;
+}
+
+export function TextField(props: TextFieldProps): JSX.Element {
+  const {
+    name,
+    value,
+    onInput,
+    hint,
+    isSecret = false,
+    isDisabled = false,
+    isRequired = false,
+    pattern,
+    maxLength,
+  } = props;
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{name}</label>
+      <input
+        id={id}
+        {...(isSecret ? { type: 'password' as const } : { type: 'text' as const })}
+        value={value}
+        disabled={isDisabled}
+        required={isRequired}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellcheck={false}
+        {...(pattern === undefined ? {} : { pattern })}
+        {...(maxLength === undefined ? {} : { maxLength })}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint === undefined ? null : (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  name: string;
+  value: string;
+  options: readonly { value: string; text: string }[];
+  onChange: (value: string) => void;
+  isDisabled?: boolean;
+}
+
+export function Choice({ name, value, options, onChange, isDisabled = false }: ChoiceProps): JSX.Element {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{name}</label>
+      <select id={id} value={value} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** Chooses one of the enabled scenes. */
+export function SceneChoice({ name, value, onChange }: Pick<ChoiceProps, 'name' | 'value' | 'onChange'>): JSX.Element {
+  const { scenes } = useSession();
+  const options = scenes
+    .filter(({ enabled }) => enabled)
+    .map((scene) => ({ value: scene.scene_code, text: scene.name }));
+  return <Choice name={name} value={value} options={options} onChange={onChange} />;
+}
+
+interface CheckProps {
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+  children: ComponentChildren;
+}
+
+export function Check({ isChecked, onChange, children }: CheckProps): JSX.Element {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>{children}</span>
+    </label>
+  );
+}

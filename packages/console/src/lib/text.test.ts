@@ -1,0 +1,72 @@
+import { expect, test } from '@jest/globals';
+import { bytes, count, duration, position, short } from './format.ts';
+import { chooseImages, curlOf } from './image-files.ts';
+import { clearPending, isSameFile, readPending, writePending } from './pending-upload.ts';
+import { codeIn, hrefOf, routeOf } from './route.ts';
+
+const taskId = '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10';
+
+test.each(['#/', '#/images', '#/tasks', '#/tasks/new-stream', `#/tasks/${taskId}`, `#/images/${taskId}`])(
+  'the page of %s has this address',
+  (fragment) => expect(hrefOf(routeOf(fragment))).toBe(fragment),
+);
+
+test.each(['#/tasks/1', `#/tasks/${taskId}/x`, `#/x/${taskId}`, '#/constructor', '#/tasks/<img src=x>', '#/Tasks'])(
+  '%s is no page',
+  (fragment) => expect(routeOf(fragment)).toEqual({ page: 'unknown' }),
+);
+
+test('only a whole code is the code of a sign-in', () => {
+  const code = 'A-_'.padEnd(43, 'x');
+  expect(codeIn(`#code=${code}`)).toBe(code);
+  expect([codeIn(`#code=${code}x`), codeIn('#code='), codeIn(`#/x#code=${code}`)]).toEqual(Array(3).fill(undefined));
+});
+
+test('times and sizes are written for people', () => {
+  expect([position(5_400), position(754_000), position(3_723_000)]).toEqual(['0:05', '12:34', '1:02:03']);
+  expect([800, 12_000, 200_000, 3_600_000, 7_500_000, 273_600_000].map((ms) => duration(ms))).toEqual([
+    '0.8 s',
+    '12 s',
+    '3 min 20 s',
+    '1 h',
+    '2 h 5 min',
+    '3 d 4 h',
+  ]);
+  expect([bytes(512), bytes(1400), bytes(88_000_000)]).toEqual(['512 B', '1.4 kB', '88 MB']);
+  expect([count(1, 'unit'), count(1200, 'unit')]).toEqual(['1 unit', '1,200 units']);
+  expect(short('x'.repeat(10_000), 40)).toHaveLength(40);
+});
+
+test('a call takes ten images of its types; the names of others are said', () => {
+  const image = (name: string, size = 100, type = 'image/jpeg') => ({ name, size, type });
+  const many = Array.from({ length: 12 }, (_, index) => image(`${index}.jpg`));
+  expect(chooseImages([], many)).toMatchObject({ refused: [], isCut: true });
+  expect(chooseImages([], many).taken).toHaveLength(10);
+  const mixed = [image('a.gif', 100, 'image/gif'), image('b.jpg', 9 * 1024 * 1024), image('c.png', 1, 'image/png')];
+  expect(chooseImages([image('0.jpg')], mixed)).toMatchObject({ refused: ['a.gif', 'b.jpg'], isCut: false });
+});
+
+test('a name in a command stays one word', () => {
+  const command = curlOf('http://localhost', 'person_vehicle', [`it's; rm -rf $HOME.jpg`]);
+  expect(command).toContain(`-F files=@'it'\\''s; rm -rf $HOME.jpg'`);
+  expect(command).not.toContain('vk_');
+});
+
+test('an upload goes on under its key with the same file only', () => {
+  const values = new Map<string, string>();
+  const store = {
+    getItem: (key: string) => values.get(key) ?? null,
+    setItem: (key: string, value: string) => void values.set(key, value),
+    removeItem: (key: string) => void values.delete(key),
+  };
+  const file = { name: 'a.mp4', size: 5, lastModified: 7 };
+  const pending = { ...file, sceneCode: 'person_vehicle', clientRef: '', requestKey: 'key' };
+  expect(readPending(store)).toBeUndefined();
+  writePending(store, pending);
+  expect(readPending(store)).toEqual(pending);
+  expect([isSameFile(pending, file), isSameFile(pending, { ...file, size: 6 })]).toEqual([true, false]);
+  store.setItem('vision-upload', '{"name":1');
+  expect(readPending(store)).toBeUndefined();
+  clearPending(store);
+  expect(values.size).toBe(0);
+});

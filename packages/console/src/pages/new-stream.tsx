@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals';
+import type { components } from '@vision/client';
+import type { JSX } from 'preact';
+import { Check, SceneChoice, TextField } from '../components/fields.tsx';
+import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { Page } from '../components/page.tsx';
+import { ProbeResult } from '../components/probe-result.tsx';
+import { hrefOf } from '../lib/route.ts';
+import type { Trouble } from '../lib/trouble.ts';
+import { dataOf } from '../state/data.ts';
+import { newRequestKey } from '../state/request-key.ts';
+import { firstScene } from '../state/scenes.ts';
+import { missingScopes, noteTrouble, useSession } from '../state/session.ts';
+import { t } from '../strings.ts';
+
+const REF = '[A-Za-z0-9._:\\-]{1,64}';
+
+/** Tests the address of a stream, and creates a task for it. */
+export function NewStreamPage(): JSX.Element {
+  const state = useNewStream();
+  const mayCreate = !missingScopes.value.has('create');
+  return (
+    <Page title={t.newStream.title} lead={t.newStream.cost}>
+      {mayCreate ? null : (
+        <Notice kind="info" title={t.trouble.scope}>
+          {t.trouble.scopeText('create')}
+        </Notice>
+      )}
+      <StreamForm state={state} mayCreate={mayCreate} />
+      {state.probe.value ? <ProbeResult probe={state.probe.value} /> : null}
+    </Page>
+  );
+}
+
+interface StreamFormProps {
+  state: ReturnType<typeof useNewStream>;
+  mayCreate: boolean;
+}
+
+function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
+  const { form, busy, trouble, change, test, create } = state;
+  const { url, scene, name, hasSnapshots } = form.value;
+  const isOff = url === '' || busy.value !== undefined || !mayCreate;
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <TextField
+        name={t.newStream.url}
+        value={url}
+        hint={t.newStream.urlHint}
+        isRequired
+        onInput={(next) => change({ url: next.trim() })}
+      />
+      <SceneChoice name={t.newStream.scene} value={scene} onChange={(next) => change({ scene: next })} />
+      <TextField
+        name={t.newStream.name}
+        value={name}
+        hint={t.newStream.nameHint}
+        pattern={REF}
+        maxLength={64}
+        onInput={(next) => change({ name: next })}
+      />
+      <Check isChecked={hasSnapshots} onChange={(next) => change({ hasSnapshots: next })}>
+        {t.newStream.snapshots}
+      </Check>
+      <div class="row">
+        <button type="button" disabled={isOff} onClick={() => void test()}>
+          {busy.value === 'probe' ? t.newStream.probing : t.newStream.probe}
+        </button>
+        <button type="submit" class="primary" disabled={isOff}>
+          {busy.value === 'create' ? t.newStream.creating : t.newStream.create}
+        </button>
+      </div>
+      <TroubleNotice trouble={trouble.value} />
+    </form>
+  );
+}
+
+function useNewStream() {
+  const { client, scenes } = useSession();
+  const form = useSignal({ url: '', scene: firstScene(scenes), name: '', hasSnapshots: true });
+  const busy = useSignal<'probe' | 'create' | undefined>(undefined);
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const probe = useSignal<components['schemas']['StreamProbe'] | undefined>(undefined);
+  const requestKey = useSignal(newRequestKey());
+  const change = (changes: Partial<typeof form.value>) => {
+    form.value = { ...form.value, ...changes };
+    requestKey.value = newRequestKey();
+    trouble.value = undefined;
+    if (changes.url !== undefined || changes.scene !== undefined) probe.value = undefined;
+  };
+  const during = async (what: 'probe' | 'create', work: () => Promise<void>) => {
+    busy.value = what;
+    trouble.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      trouble.value = noteTrouble(error);
+    } finally {
+      busy.value = undefined;
+    }
+  };
+  const test = () =>
+    during('probe', async () => {
+      probe.value = undefined;
+      const body = { stream_url: form.value.url, scene_code: form.value.scene };
+      probe.value = dataOf(await client.api.POST('/v1/vision/stream-probes', { body }));
+    });
+  const create = () =>
+    during('create', async () => {
+      const { url, scene, name, hasSnapshots } = form.value;
+      const task = await client.watchStream(
+        { stream_url: url, scene_code: scene },
+        {
+          idempotencyKey: requestKey.value,
+          snapshots: hasSnapshots ? 'tracks' : 'off',
+          ...(name === '' ? {} : { client_ref: name }),
+        },
+      );
+      location.hash = hrefOf({ page: 'task', taskId: task.task_id });
+    });
+  return { form, busy, trouble, probe, change, test, create };
+}

@@ -1,0 +1,129 @@
+import { signal } from '@preact/signals';
+import { createVisionClient, VisionError } from '@vision/client';
+import type { Scene, VisionClient } from '@vision/client';
+import { codeIn } from '../lib/route.ts';
+import { troubleOf } from '../lib/trouble.ts';
+import type { Trouble } from '../lib/trouble.ts';
+
+/** Why the viewer sees the sign-in. */
+export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'resuming';
+
+export interface Session {
+  key: string;
+  client: VisionClient;
+  /** Empty when the key may not read. */
+  scenes: Scene[];
+}
+
+const STORAGE = 'vision-key';
+const IDLE_MS = 30 * 60_000;
+const RETRY_MS = 20_000;
+
+export const session = signal<Session | undefined>(undefined);
+export const signedOut = signal<SignedOut>('first');
+/** Whether the last request got no answer. */
+export const isOffline = signal(false);
+/** Scopes that the key turned out not to have. */
+export const missingScopes = signal<ReadonlySet<string>>(new Set());
+
+/** Signs in with the code of the address or the key that this tab keeps. */
+export async function resumeSession(): Promise<void> {
+  const code = codeIn(location.hash);
+  if (code !== undefined) {
+    // The code works once; it stays neither in the address nor in the history.
+    history.replaceState(null, '', location.pathname);
+    signedOut.value = 'resuming';
+    const key = await exchangeCode(code);
+    if (key === undefined || (await signIn(key, false))) signedOut.value = 'code_invalid';
+    return;
+  }
+  const kept = sessionStorage.getItem(STORAGE);
+  if (kept === null) return;
+  signedOut.value = 'resuming';
+  if (await signIn(kept, true)) signedOut.value = 'rejected';
+}
+
+async function exchangeCode(code: string): Promise<string | undefined> {
+  try {
+    const headers = { authorization: `Console-Code ${code}` };
+    const answer = await fetch('/console/session', { method: 'POST', headers });
+    return answer.ok ? ((await answer.json()) as { key: string }).key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Signs in when the service accepts the key. `keep` keeps it until the tab is closed. Returns why it did not. */
+export async function signIn(key: string, keep: boolean): Promise<Trouble | undefined> {
+  const client = clientFor(key);
+  try {
+    const scenes = await scenesOf(client);
+    missingScopes.value = new Set(scenes ? [] : ['read']);
+    session.value = { key, client, scenes: scenes ?? [] };
+  } catch (error) {
+    sessionStorage.removeItem(STORAGE);
+    return troubleOf(error);
+  }
+  if (keep) sessionStorage.setItem(STORAGE, key);
+  watchIdleness();
+  return undefined;
+}
+
+/** The scenes; undefined for a key that is valid and may not read. */
+async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
+  try {
+    return await client.scenes();
+  } catch (error) {
+    if (error instanceof VisionError && error.problem.details.reason === 'scope_missing') return undefined;
+    throw error;
+  }
+}
+
+export function signOut(why: SignedOut): void {
+  sessionStorage.removeItem(STORAGE);
+  session.value = undefined;
+  signedOut.value = why;
+}
+
+function clientFor(key: string): VisionClient {
+  return createVisionClient({ baseUrl: location.origin, apiKey: key, maxRetryMs: RETRY_MS, fetch: watched });
+}
+
+/** Notes whether the service is reached, and ends the session when it rejects the key. */
+async function watched(request: Request): Promise<Response> {
+  try {
+    const response = await fetch(request);
+    isOffline.value = false;
+    if (response.status === 401 && session.value) signOut('rejected');
+    return response;
+  } catch (error) {
+    if (!request.signal.aborted) isOffline.value = true;
+    throw error;
+  }
+}
+
+/** Keeps in mind what the key may not do, so that a page says it before the viewer has filled in a form. */
+export function noteTrouble(error: unknown): Trouble | undefined {
+  const trouble = troubleOf(error);
+  if (trouble?.scope !== undefined) missingScopes.value = new Set([...missingScopes.value, trouble.scope]);
+  if (trouble?.reason.startsWith('api_key_') === true && session.value) signOut('rejected');
+  return trouble;
+}
+
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+function watchIdleness(): void {
+  const restart = () => {
+    clearTimeout(idleTimer);
+    if (session.value) idleTimer = setTimeout(() => signOut('idle'), IDLE_MS);
+  };
+  for (const type of ['pointerdown', 'keydown', 'wheel']) addEventListener(type, restart, { passive: true });
+  restart();
+}
+
+/** The client of a page that is shown after the sign-in only. */
+export function useSession(): Session {
+  const current = session.value;
+  if (!current) throw new Error('not signed in');
+  return current;
+}

@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Trouble } from '../lib/trouble.ts';
+import { noteTrouble } from './session.ts';
+
+export interface Loaded<T> {
+  value: Signal<T | undefined>;
+  trouble: Signal<Trouble | undefined>;
+  reload: () => void;
+}
+
+export interface LoadOptions<T> {
+  /** What the value is of: it is dropped, and loaded anew, when this changes. */
+  key: string;
+  load: (signal: AbortSignal) => Promise<T>;
+  /** When to load again, from the last value; undefined: not by itself. */
+  everyMs?: (value: T | undefined) => number | undefined;
+}
+
+/** A value of the service that stays on the page while it is loaded again, and when that fails. */
+export function useLoaded<T>({ key, load, everyMs }: LoadOptions<T>): Loaded<T> {
+  const value = useSignal<T | undefined>(undefined);
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const again = useSignal(0);
+  const latest = useRef({ load, everyMs });
+  latest.current = { load, everyMs };
+  const shownKey = useRef(key);
+  const round = again.value;
+  useEffect(() => {
+    if (shownKey.current !== key) value.value = undefined;
+    shownKey.current = key;
+    const ended = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const turn = async () => {
+      if (!document.hidden || value.value === undefined) {
+        try {
+          const loaded = await latest.current.load(ended.signal);
+          if (ended.signal.aborted) return;
+          value.value = loaded;
+          trouble.value = undefined;
+        } catch (error) {
+          if (ended.signal.aborted) return;
+          trouble.value = noteTrouble(error);
+        }
+      }
+      const waitMs = latest.current.everyMs?.(value.value);
+      if (waitMs !== undefined && !ended.signal.aborted) timer = setTimeout(() => void turn(), waitMs);
+    };
+    void turn();
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+  }, [key, round]);
+  return { value, trouble, reload: () => (again.value += 1) };
+}

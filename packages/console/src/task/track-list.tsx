@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals';
+import type { Track } from '@vision/client';
+import type { JSX } from 'preact';
+import { TroubleNotice } from '../components/notice.tsx';
+import { isWanted } from '../lib/boxes.ts';
+import type { Box } from '../lib/boxes.ts';
+import { clock, duration, position, score, short } from '../lib/format.ts';
+import { t } from '../strings.ts';
+import type { TaskView } from './task-view.ts';
+import { useTracks } from './use-tracks.ts';
+
+/** Every object once; a choice shows its best moment. */
+export function TrackList({ view }: { view: TaskView }): JSX.Element {
+  const { tracks, isLoaded, trouble, hasMore, isLoadingMore, more } = useTracks(view);
+  const chosen = useSignal('');
+  const filter = { minScore: view.minScore.value, hidden: view.hidden.value };
+  const wanted = tracks.filter(({ label, best }) => isWanted({ label, score: best.score }, filter));
+  const isStream = view.source.value.value?.kind === 'stream';
+  const choose = (track: Track) => {
+    chosen.value = track.track_id;
+    view.chosen.value = { ms: track.best.frame_time_ms };
+  };
+  return (
+    <section class="panel" aria-labelledby="tracks">
+      <div class="panel-head">
+        <h2 id="tracks">{t.tracks.title}</h2>
+        <span class="dim">{isLoaded ? t.tracks.shown(wanted.length, tracks.length) : ''}</span>
+      </div>
+      <p class="dim">{t.tracks.lead}</p>
+      <TroubleNotice trouble={trouble} />
+      {wanted.length === 0 ? (
+        <p class="dim">{!isLoaded ? t.loading : tracks.length === 0 ? t.tracks.empty : t.tracks.emptyFiltered}</p>
+      ) : (
+        <ul class="wall">
+          {wanted.map((track) => (
+            <li key={track.track_id}>
+              <TrackButton
+                track={track}
+                isStream={isStream}
+                isChosen={chosen.value === track.track_id}
+                onChoose={() => choose(track)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {hasMore ? (
+        <button type="button" disabled={isLoadingMore} onClick={more}>
+          {isLoadingMore ? t.loading : t.tracks.more}
+        </button>
+      ) : null}
+    </section>
+  );
+}
+
+interface TrackButtonProps {
+  track: Track;
+  isStream: boolean;
+  isChosen: boolean;
+  onChoose: () => void;
+}
+
+function TrackButton({ track, isStream, isChosen, onChoose }: TrackButtonProps): JSX.Element {
+  const { label, best, state, first_time_ms: from, last_time_ms: to } = track;
+  return (
+    <button type="button" class="track" aria-pressed={isChosen} onClick={onChoose}>
+      <Place box={best.bbox} />
+      <span class="track-label">
+        <bdi>{short(label, 40)}</bdi>
+      </span>
+      <span>
+        {isStream ? clock(from) : position(from)} · {state === 'active' ? t.tracks.active : duration(to - from)}
+      </span>
+      <span class="dim">{t.tracks.best(score(best.score))}</span>
+    </button>
+  );
+}
+
+/** Where in the image the object was best seen. */
+function Place({ box }: { box: Box }): JSX.Element {
+  return (
+    <svg class="place" viewBox="0 0 160 90" aria-hidden="true">
+      <rect class="place-image" width="160" height="90" rx="4" />
+      <rect
+        class="place-box"
+        x={(box.cx - box.width / 2) * 160}
+        y={(box.cy - box.height / 2) * 90}
+        width={box.width * 160}
+        height={box.height * 90}
+      />
+    </svg>
+  );
+}

@@ -9,7 +9,7 @@ WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: fresh programs images env compose-check help packages demo test up down status logs restart clean infra
 .PHONY: rehearse-restore
-.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client walls chart chart-run beside bench test-infra test-up test-down release-check
+.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down release-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
@@ -55,6 +55,9 @@ deliberate: packages test-infra ## take mends out again, one at a time: a test h
 
 python-client: packages ## build the Python client and test its wheel against a running system; UPDATE=1 writes its models anew
 	@$(TEST) python-client
+
+browser: packages ## use the console in Chromium against the real system; images of its pages are in .local/test/browser
+	@$(TEST) browser
 
 programs: packages ## print the Debian packages that `make demo` and `make test` still need, for apt-get install
 	@$(NODE) scripts/print-programs.ts

@@ -13,7 +13,7 @@ const common = {
 
 /**
  * By cost: pure unit tests, alerts and dashboards with promtool, one service on real infrastructure, the whole system
- * through the gateway, and what an attacker sends it.
+ * through the gateway, the console in a browser, and what an attacker sends it.
  */
 export default {
   // Ends a test that hangs and measures nothing: no test or hook sets a shorter one, as machines differ in speed.
@@ -53,6 +53,7 @@ export default {
       testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
       globalTeardown: '<rootDir>/test/support/verify-ledger.ts',
     },
+    { ...common, displayName: 'browser', testMatch: ['<rootDir>/test/browser/**/*.test.ts'] },
     {
       ...common,
       displayName: 'attacks',

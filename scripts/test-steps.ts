@@ -71,6 +71,14 @@ export const steps: Step[] = [
     command: script('rotate', 'test/rotation/run.ts'),
     isOnDemand: true,
   },
+  // Installs a browser, 200 MB, once.
+  {
+    name: 'browser',
+    needs: 'system',
+    programs: ['chromium'],
+    command: jest('browser', '--runInBand'),
+    isOnDemand: true,
+  },
   // Installs 300 MB of Python packages once.
   {
     name: 'python-client',

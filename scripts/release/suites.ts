@@ -25,6 +25,7 @@ export const suites: readonly Suite[] = [
   { name: 'rotate', command: 'make rotate', limitMinutes: 45 },
   { name: 'rehearse-restore', command: 'make rehearse-restore', limitMinutes: 30 },
   { name: 'python-client', command: 'make python-client', limitMinutes: 15 },
+  { name: 'browser', command: 'make browser', limitMinutes: 15 },
   { name: 'beside', command: 'make beside', limitMinutes: 30 },
   { name: 'faults', command: 'make faults MINUTES=30', limitMinutes: 90 },
   // docs/security.md is generated from what these two record.

@@ -170,7 +170,8 @@ export const t = {
 
   newUpload: {
     title: 'Upload a video',
-    file: 'Video file',
+    file: 'Choose a video',
+    drop: 'or drop it here',
     fileHint: 'MP4 or MOV, 512 MiB at most.',
     scene: 'Scene',
     name: 'Your name for the video (optional)',
@@ -248,6 +249,7 @@ export const t = {
     more: 'Show more tracks',
     best: (score: string) => `best score ${score}`,
     active: 'in view',
+    oneFrame: 'one frame',
     shown: (shown: number, loaded: number) =>
       shown === loaded ? count(loaded, 'track') : `${shown.toLocaleString('en')} of ${count(loaded, 'track')}`,
   },
@@ -255,6 +257,7 @@ export const t = {
   source: {
     title: 'Source',
     since: (state: string, time: string) => `${state} since ${time}.`,
+    endedAt: (time: string) => `Ended at ${time}.`,
     states: {
       waiting: 'Waiting to start',
       connecting: 'Connecting',

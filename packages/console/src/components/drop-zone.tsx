@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { t } from '../strings.ts';
 
 interface DropZoneProps {
   onFiles: (files: File[]) => void;
   accept: string;
   text: string;
+  /** What follows it, in the second place. */
+  hint: string;
   isMultiple?: boolean;
   isDisabled?: boolean;
 }
@@ -15,6 +16,7 @@ export function DropZone({
   onFiles,
   accept,
   text,
+  hint,
   isMultiple = false,
   isDisabled = false,
 }: DropZoneProps): JSX.Element {
@@ -49,7 +51,7 @@ export function DropZone({
           event.currentTarget.value = '';
         }}
       />
-      <span class="drop-text">{text}</span> <span class="dim">{t.images.drop}</span>
+      <span class="drop-text">{text}</span> <span class="dim">{hint}</span>
     </label>
   );
 }

@@ -1,5 +1,5 @@
 /** What an image call takes. */
-export const MOST_IMAGES = 10;
+const MOST_IMAGES = 10;
 const MOST_BYTES = 8 * 1024 * 1024;
 const TYPES = ['image/jpeg', 'image/png', 'image/webp'];
 

@@ -34,7 +34,13 @@ export function ImagesPage(): JSX.Element {
         </Notice>
       )}
       <div class="stack">
-        <DropZone onFiles={add} accept="image/jpeg,image/png,image/webp" isMultiple text={t.images.choose} />
+        <DropZone
+          onFiles={add}
+          accept="image/jpeg,image/png,image/webp"
+          isMultiple
+          text={t.images.choose}
+          hint={t.images.drop}
+        />
         <p role="status" class="dim line">
           {note.value || (files.value.length === 0 ? t.images.empty : t.images.cost(files.value.length))}
         </p>

@@ -63,6 +63,7 @@ export function NewUploadPage(): JSX.Element {
         <DropZone
           accept="video/mp4,video/quicktime,.mp4,.mov"
           text={file ? `${short(file.name, 60)} · ${bytes(file.size)}` : t.newUpload.file}
+          hint={t.newUpload.drop}
           isDisabled={isSending}
           onFiles={([chosen]) => change({ file: chosen })}
         />

@@ -117,5 +117,9 @@ function InView({ view }: { view: TaskView }): JSX.Element {
     const timer = setInterval(list, TABLE_EVERY_MS);
     return () => clearInterval(timer);
   }, [view.shown]);
-  return <ObjectTable caption={t.objects.inView} objects={listed.value} empty={t.objects.none} most={20} />;
+  return (
+    <div class="in-view">
+      <ObjectTable caption={t.objects.inView} objects={listed.value} empty={t.objects.none} most={20} />
+    </div>
+  );
 }

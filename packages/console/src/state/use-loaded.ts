@@ -13,13 +13,15 @@ export interface Loaded<T> {
 export interface LoadOptions<T> {
   /** What the value is of: it is dropped, and loaded anew, when this changes. */
   key: string;
+  /** How it is asked for: when this changes it is loaded anew, and stays on the page meanwhile. */
+  variant?: string;
   load: (signal: AbortSignal) => Promise<T>;
   /** When to load again, from the last value; undefined: not by itself. */
   everyMs?: (value: T | undefined) => number | undefined;
 }
 
 /** A value of the service that stays on the page while it is loaded again, and when that fails. */
-export function useLoaded<T>({ key, load, everyMs }: LoadOptions<T>): Loaded<T> {
+export function useLoaded<T>({ key, variant = '', load, everyMs }: LoadOptions<T>): Loaded<T> {
   const value = useSignal<T | undefined>(undefined);
   const trouble = useSignal<Trouble | undefined>(undefined);
   const again = useSignal(0);
@@ -52,6 +54,6 @@ export function useLoaded<T>({ key, load, everyMs }: LoadOptions<T>): Loaded<T> 
       ended.abort();
       clearTimeout(timer);
     };
-  }, [key, round]);
+  }, [key, variant, round]);
   return { value, trouble, reload: () => (again.value += 1) };
 }

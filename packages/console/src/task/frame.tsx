@@ -11,7 +11,7 @@ interface FrameProps {
 
 /** A place with the shape of the source, so that nothing moves when the image comes. */
 export function Frame({ view, media, children }: FrameProps): JSX.Element {
-  const { width, height } = view.source.value.value?.image ?? { width: 16, height: 9 };
+  const { width, height } = view.source.value.value?.image ?? view.shape.value ?? { width: 16, height: 9 };
   return (
     <div class="stage" style={{ aspectRatio: `${width} / ${height}` }}>
       {media}

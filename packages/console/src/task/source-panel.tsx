@@ -20,7 +20,9 @@ function SourceFacts({ source }: { source: Source }): JSX.Element {
   return (
     <>
       <p role="status" title={inUtc(source.since_ms)}>
-        {t.source.since(t.source.states[source.state], moment(source.since_ms))}{' '}
+        {source.state === 'ended'
+          ? t.source.endedAt(moment(source.since_ms))
+          : t.source.since(t.source.states[source.state], moment(source.since_ms))}{' '}
         {source.is_behind === true ? t.source.behind : ''}
       </p>
       <dl class="facts">

@@ -32,6 +32,8 @@ export interface TaskView {
   /** Every object of the moment, and those that pass the filters. */
   objects: Signal<readonly Shown[]>;
   shown: ReadonlySignal<readonly Shown[]>;
+  /** Size of the image that is shown, where the source does not tell it yet. */
+  shape: Signal<{ width: number; height: number } | undefined>;
   /** Trace of the request that read the source. */
   traceId: Signal<string>;
   /** The lowest score that is stored. */
@@ -84,6 +86,7 @@ function createFilters() {
       const fresh = [...labels].filter((label) => !seen.peek().has(label));
       if (fresh.length > 0) seen.value = new Set([...seen.peek(), ...fresh]);
     },
+    shape: signal<{ width: number; height: number } | undefined>(undefined),
     traceId: signal(''),
     position: signal<number | undefined>(undefined),
     chosen: signal<{ ms: number } | undefined>(undefined),

@@ -62,12 +62,13 @@ function useTimeline(view: TaskView, lengthMs: number | undefined) {
   // The clock of this computer may be wrong: time is what the frames say.
   const end = view.source.value.value?.last_frame_time_ms;
   const isKnown = lengthMs === undefined || end !== undefined;
+  const isFine = lengthMs === RANGES.tenMinutes || isShortUpload(view);
   const { value, trouble, reload } = useLoaded({
-    key: JSON.stringify([taskId, lengthMs, score, isKnown]),
+    key: taskId,
+    variant: JSON.stringify([lengthMs, score, isKnown, isFine]),
     load: async (signal) => {
       const toMs = end === undefined ? undefined : (Math.floor(end / 1000) + 1) * 1000;
       const range = lengthMs === undefined || toMs === undefined ? {} : { from_ms: toMs - lengthMs, to_ms: toMs };
-      const isFine = lengthMs === RANGES.tenMinutes || isShortUpload(view);
       const query = { min_score: score, ...range, ...(isFine ? { bucket_ms: '1000' as const } : {}) };
       const params = { path: { task_id: taskId }, query };
       return dataOf(await client.api.GET('/v1/vision/tasks/{task_id}/timeline', { params, signal }));

@@ -15,6 +15,7 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
   const chosen = useSignal('');
   const filter = { minScore: view.minScore.value, hidden: view.hidden.value };
   const wanted = tracks.filter(({ label, best }) => isWanted({ label, score: best.score }, filter));
+  const { width, height } = view.source.value.value?.image ?? { width: 16, height: 9 };
   const isStream = view.source.value.value?.kind === 'stream';
   const choose = (track: Track) => {
     chosen.value = track.track_id;
@@ -37,6 +38,7 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
               <TrackButton
                 track={track}
                 isStream={isStream}
+                aspect={width / height}
                 isChosen={chosen.value === track.track_id}
                 onChoose={() => choose(track)}
               />
@@ -56,20 +58,23 @@ export function TrackList({ view }: { view: TaskView }): JSX.Element {
 interface TrackButtonProps {
   track: Track;
   isStream: boolean;
+  /** Width of the image by its height. */
+  aspect: number;
   isChosen: boolean;
   onChoose: () => void;
 }
 
-function TrackButton({ track, isStream, isChosen, onChoose }: TrackButtonProps): JSX.Element {
-  const { label, best, state, first_time_ms: from, last_time_ms: to } = track;
+function TrackButton({ track, isStream, aspect, isChosen, onChoose }: TrackButtonProps): JSX.Element {
+  const { label, best, state, frames, first_time_ms: from, last_time_ms: to } = track;
+  const length = frames === 1 ? t.tracks.oneFrame : duration(to - from);
   return (
     <button type="button" class="track" aria-pressed={isChosen} onClick={onChoose}>
-      <Place box={best.bbox} />
+      <Place box={best.bbox} aspect={aspect} />
       <span class="track-label">
         <bdi>{short(label, 40)}</bdi>
       </span>
       <span>
-        {isStream ? clock(from) : position(from)} · {state === 'active' ? t.tracks.active : duration(to - from)}
+        {isStream ? clock(from) : position(from)} · {state === 'active' ? t.tracks.active : length}
       </span>
       <span class="dim">{t.tracks.best(score(best.score))}</span>
     </button>
@@ -77,16 +82,17 @@ function TrackButton({ track, isStream, isChosen, onChoose }: TrackButtonProps):
 }
 
 /** Where in the image the object was best seen. */
-function Place({ box }: { box: Box }): JSX.Element {
+function Place({ box, aspect }: { box: Box; aspect: number }): JSX.Element {
+  const [width, height] = [100 * aspect, 100];
   return (
-    <svg class="place" viewBox="0 0 160 90" aria-hidden="true">
-      <rect class="place-image" width="160" height="90" rx="4" />
+    <svg class="place" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+      <rect class="place-image" width={width} height={height} rx="4" />
       <rect
         class="place-box"
-        x={(box.cx - box.width / 2) * 160}
-        y={(box.cy - box.height / 2) * 90}
-        width={box.width * 160}
-        height={box.height * 90}
+        x={(box.cx - box.width / 2) * width}
+        y={(box.cy - box.height / 2) * height}
+        width={box.width * width}
+        height={box.height * height}
       />
     </svg>
   );

@@ -29,6 +29,10 @@ export function VideoStage({ view }: { view: TaskView }): JSX.Element {
     view.position.value = chosen.ms;
     if (video.current && !failure) video.current.currentTime = chosen.ms / 1000;
   }, [chosen]);
+  const onSize = () => {
+    const { videoWidth: width = 0, videoHeight: height = 0 } = video.current ?? {};
+    if (width > 0 && height > 0) view.shape.value = { width, height };
+  };
   const media = (
     <video
       ref={video}
@@ -38,6 +42,7 @@ export function VideoStage({ view }: { view: TaskView }): JSX.Element {
       muted
       preload="auto"
       aria-label={t.task.video}
+      onLoadedMetadata={onSize}
       onError={onError}
     />
   );

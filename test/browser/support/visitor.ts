@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { findProgram } from '../../../deploy/local/host-programs.ts';
+import { readSettings } from '../../../deploy/local/settings.ts';
+import { system } from '../../support/system.ts';
+
+/** Where the images of the pages are. */
+export const shots = join(readSettings().localDir, 'test/browser');
+export const consoleUrl = `${system.baseUrl}/console/`;
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** A browser with the console in it, and what it complained about. */
+export interface Visitor {
+  page: Page;
+  /** Errors of the console, breaches of the CSP and requests to other hosts. Refusals of the API are no such thing. */
+  complaints: string[];
+  signIn: (key: string) => Promise<void>;
+  go: (fragment: string) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export function launchBrowser(): Promise<Browser> {
+  mkdirSync(shots, { recursive: true });
+  const executablePath = findProgram('chromium');
+  if (executablePath === undefined) throw new Error('There is no chromium; run this with "make browser".');
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** Reports breaches of the CSP where the page's own messages end up. */
+const REPORT_BREACHES = `addEventListener('securitypolicyviolation', (event) =>
+  console.error('CSP: ' + event.violatedDirective + ' ' + event.blockedURI));`;
+
+export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const complaints: string[] = [];
+  const own = new URL(system.baseUrl).host;
+  context.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol !== 'blob:' && protocol !== 'data:' && host !== own) complaints.push(`request to ${request.url()}`);
+  });
+  context.on('console', (message) => {
+    // The browser writes down every refusal of the API by itself.
+    const isRefusal = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(String(error.error())));
+  await context.addInitScript(REPORT_BREACHES);
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(consoleUrl);
+  const go = async (fragment: string) => {
+    await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+  };
+  return {
+    page,
+    complaints,
+    go,
+    signIn: async (key) => {
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Start' }).waitFor();
+    },
+    close: () => context.close(),
+  };
+}
+
+interface AxeResult {
+  violations: { id: string; impact: string | null; nodes: { html: string }[] }[];
+}
+
+/** Serious findings of axe on the page as it is. A script of the page could not load it, so the browser does. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axePath, 'utf8'));
+  const { violations } = await page.evaluate<AxeResult>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}
+
+/** Keeps an image of the page in both themes. */
+export async function photograph(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(shots, `${name}-${colorScheme}.png`), fullPage: true });
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Whether the page is wider than the window. */
+export const isTooWide = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');

@@ -278,7 +278,7 @@ export const t = {
     stored: 'Frames stored',
     dropped: 'Frames left out',
     reconnects: 'Lost connections',
-    coverage: 'Covered, last 24 hours of it',
+    coverage: 'Time with frames, last 24 h',
     progress: 'Read so far',
     progressOf: (at: string, end: string) => `${at} of ${end}`,
     history: 'Earlier states',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { unknownSettings } from './start/unknown-settings.ts';
 import type { StopSettings } from './stop-times.ts';
 
 /** Raised once with every problem of the environment, so that an operator fixes them in one go. */
@@ -145,6 +146,12 @@ export function readStopSettings(env: Record<string, string | undefined> = proce
   const { DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS } = serviceConfig;
   return loadConfig(z.object({ DRAIN_DELAY_MS, SHUTDOWN_GRACE_MS }), env);
 }
+
+/** Variables that are probably misspelt settings of a service. */
+export const readUnknownSettings = (
+  { shape }: { shape: Record<string, unknown> },
+  env: Record<string, string | undefined> = process.env,
+) => unknownSettings(Object.keys(shape), env);
 
 /** Setting of every service that publishes events from an outbox. */
 export const outboxConfig = {

@@ -1,5 +1,5 @@
 import { atMost } from './async/at-most.ts';
-import { ConfigError, readStopSettings } from './config.ts';
+import { ConfigError, readStopSettings, readUnknownSettings } from './config.ts';
 import { databaseConnection, readMigrateConfig } from './db/database-config.ts';
 import { migrateOnce } from './db/migrate.ts';
 import type { Migration } from './db/migrate.ts';
@@ -26,6 +26,8 @@ export interface ServiceContext {
 
 export interface ServiceDefinition<C> {
   name: string;
+  /** Every setting of the service, by its name. */
+  configSchema: { shape: Record<string, unknown> };
   readConfig: () => C & { LOG_LEVEL: string };
   createService: (config: C, context: ServiceContext) => Promise<RunningService>;
   /** The schema of the own database, for `main.ts migrate`. */
@@ -55,6 +57,8 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
     }
     const config = definition.readConfig();
     logger = createLogger(definition.name, config.LOG_LEVEL);
+    for (const unknown of readUnknownSettings(definition.configSchema))
+      logger.warn(unknown, 'unknown setting in the environment; it has no effect');
     await serve(definition, config, logger);
   } catch (error) {
     if (error instanceof ConfigError || error instanceof FaultError) logger.fatal(error.message);

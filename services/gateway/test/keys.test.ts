@@ -135,6 +135,10 @@ test('while the key store is away keys are neither accepted nor called invalid, 
     await until(async () => (await ask(key, cut)).status === 503);
     expect((await exchange(`${cut.healthUrl}/health/ready`)).status).toBe(200);
     expect((await exchange(`${cut.healthUrl}/health/live`)).status).toBe(200);
+    // An operator can still ask what is wrong.
+    const { status, body } = await cut.admin('GET', '/admin/v1/status');
+    const { dependencies } = body['gateway'] as { dependencies: { name: string; fault?: string }[] };
+    expect([status, dependencies.filter(({ fault }) => fault).map(({ name }) => name)]).toEqual([200, ['database']]);
     await setOpen(true);
     await until(async () => (await ask(key, cut)).status === 200);
     expect((await ask(unknown, cut)).status).toBe(401);

@@ -37,7 +37,12 @@ export const steps: Step[] = [
   { name: 'docs', needs: 'nothing', command: ['npm', 'run', '--silent', 'docs:check'], isStatic: true },
   { name: 'compose', needs: 'nothing', command: ['npm', 'run', '--silent', 'compose'], isStatic: true },
   { name: 'unit', needs: 'nothing', command: jest('unit', '--maxWorkers=2') },
-  { name: 'rules', needs: 'nothing', programs: ['promtool'], command: jest('rules', '--maxWorkers=2') },
+  {
+    name: 'rules',
+    needs: 'nothing',
+    programs: ['promtool', 'alertmanager', 'amtool'],
+    command: jest('rules', '--maxWorkers=2'),
+  },
   { name: 'gates', needs: 'nothing', programs: ['promtool'], command: jest('gates', '--runInBand') },
   {
     name: 'integration',

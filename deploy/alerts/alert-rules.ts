@@ -9,7 +9,7 @@ export const rulesFile = join(root, 'charts/vision/files/alerts.yaml');
 export interface AlertRule {
   alert: string;
   expr: string;
-  labels: { severity: 'critical' | 'warning' };
+  labels: { severity: 'critical' | 'warning' | 'none' };
   annotations: { summary: string; runbook: string };
 }
 

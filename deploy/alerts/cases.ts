@@ -1,29 +1,29 @@
+import { absentCases } from './absent-cases.ts';
+import { causeCases } from './cause-cases.ts';
 import { eventCases } from './event-cases.ts';
 import { loopCases } from './loop-cases.ts';
 import { objectiveCases } from './objective-cases.ts';
 import { sweepCases } from './sweep-cases.ts';
+import { happening, never, once } from './happening.ts';
 import { growing, steady, together, values } from './series.ts';
 import type { Series } from './series.ts';
+
+interface Fires {
+  when: Series;
+  /** Beside the namespace, or in its place. */
+  labels?: Record<string, string | undefined>;
+  summary: string;
+}
 
 export interface AlertCase {
   /** When it is looked at, in minutes. */
   atMinute: number;
-  fires: { when: Series; labels?: Record<string, string>; summary: string };
+  fires: Fires;
+  /** Further ways to fire. */
+  firesToo?: Record<string, Fires>;
   /** Series that look alike and must not fire, each with what it is. */
   stays: Record<string, Series>;
 }
-
-/** A counter that exists from the start with 0, as those of alarms do, and grows by one after five minutes. */
-const once = (series: string) => values(series, '0x5 1x5');
-const never = (series: string) => steady(series, 0, 10);
-const restarted = (series: string) => values(series, '3x5 0x5');
-
-/** A counter of which the first event is the alert. */
-const happening = (series: string, labels: Record<string, string>, summary: string): AlertCase => ({
-  atMinute: 7,
-  fires: { when: once(series), labels, summary },
-  stays: { 'nothing happened': never(series), 'a process that began anew': restarted(series) },
-});
 
 const calls = (outcome: string, perMinute: number) =>
   growing(
@@ -35,7 +35,6 @@ const breaker = (pod: string, state: number) =>
   steady(`circuit_breaker_state{name="inference.submit",pod="${pod}"}`, state, 10);
 const held = (pod: string, partitions: number) =>
   steady(`vision_consumer_partitions{group="tasks",topic="vision.frames.v1",pod="${pod}"}`, partitions, 10);
-const seen = (pod: string, up: number) => steady(`up{service="tasks",pod="${pod}"}`, up, 10);
 
 const refused = (reason: string) =>
   `vision_service_calls_refused_total{reason="${reason}",caller="images",operation="listTasks"}`;
@@ -46,26 +45,8 @@ export const cases: Record<string, AlertCase> = {
   ...sweepCases,
   ...loopCases,
   ...eventCases,
-  VisionNoFrames: {
-    atMinute: 15,
-    fires: {
-      when: together(
-        steady('vision_sources{state="running"}', 3, 20),
-        steady('vision_results_frames_stored_total', 9, 20),
-      ),
-      summary: '3 live sources run and no frame becomes readable',
-    },
-    stays: {
-      'frames that come': together(
-        steady('vision_sources{state="running"}', 3, 20),
-        growing('vision_results_frames_stored_total', 5, 20),
-      ),
-      'cameras that send nothing': together(
-        steady('vision_sources{state="stalled"}', 3, 20),
-        steady('vision_results_frames_stored_total', 9, 20),
-      ),
-    },
-  },
+  ...absentCases,
+  ...causeCases,
   VisionJobsWithoutWorker: {
     atMinute: 8,
     fires: { when: steady('vision_jobs_unowned', 2, 10), summary: '2 video jobs wait for a worker' },
@@ -102,33 +83,11 @@ export const cases: Record<string, AlertCase> = {
     {},
     'Stored frames cannot be read, because the object that holds them is missing or damaged',
   ),
-  VisionJobsVanish: happening(
-    'vision_tasks_alarms_total{name="vanished"}',
-    { name: 'vanished' },
-    'The backend has lost jobs (vanished)',
-  ),
   VisionStopUnconfirmed: happening(
     'vision_tasks_alarms_total{name="stop_unconfirmed"}',
     {},
     'The backend does not confirm a stop',
   ),
-  VisionRecordsLost: {
-    atMinute: 7,
-    fires: {
-      when: together(
-        once('vision_consumer_gaps_total{group="tasks",reason="removed"}'),
-        never('vision_consumer_rewinds_total{group="tasks"}'),
-      ),
-      labels: { group: 'tasks' },
-      summary: 'tasks misses records, or its database lost commits',
-    },
-    stays: {
-      'nothing happened': together(
-        never('vision_consumer_gaps_total{group="tasks",reason="removed"}'),
-        never('vision_consumer_rewinds_total{group="tasks"}'),
-      ),
-    },
-  },
   VisionDeadLetters: happening(
     'vision_consumer_dead_letters_total{group="quota"}',
     { group: 'quota' },
@@ -169,7 +128,8 @@ export const cases: Record<string, AlertCase> = {
     atMinute: 6,
     fires: {
       when: values('vision_outbox_oldest_age_seconds{service="tasks"}', '0+60x10'),
-      summary: 'An event waits for Kafka since 6m 0s',
+      labels: { service: 'tasks' },
+      summary: 'An event of tasks waits for Kafka since 6m 0s',
     },
     stays: { 'a broker that was replaced': values('vision_outbox_oldest_age_seconds{service="tasks"}', '0 40 0x10') },
   },
@@ -190,20 +150,6 @@ export const cases: Record<string, AlertCase> = {
     },
     stays: { 'a single slow answer': values('vision_gateway_redis_fallbacks_total', '0x3 1x12') },
   },
-  VisionServiceUnseen: {
-    atMinute: 6,
-    fires: {
-      when: together(seen('a', 0), seen('b', 0)),
-      labels: { service: 'tasks' },
-      summary: 'No replica of tasks gives its metrics',
-    },
-    stays: { 'a replica that is replaced': together(seen('a', 0), seen('b', 1)) },
-  },
-  VisionInferenceShort: happening(
-    'vision_inference_shortages_total{at="attempt",reason="no_local_space"}',
-    { reason: 'no_local_space' },
-    'Inference refuses videos or ends attempts at them: no_local_space',
-  ),
   VisionFramesStayRows: {
     atMinute: 4325,
     fires: {

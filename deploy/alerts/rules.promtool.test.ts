@@ -13,20 +13,22 @@ test('promtool takes the rules, and the configuration of Prometheus in docker co
   expect(promtool(['check', 'config', '--syntax-only', join(root, 'deploy/compose/observe/prometheus.yaml')])).toBe('');
 });
 
-describe.each(Object.entries(cases))('%s', (alert, { atMinute, fires, stays }) => {
+describe.each(Object.entries(cases))('%s', (alert, { atMinute, fires, firesToo = {}, stays }) => {
   const rule = rules.find((one) => one.alert === alert);
-  const expected = {
-    exp_labels: { namespace: 'vision', severity: rule?.labels.severity, ...fires.labels },
-    exp_annotations: { summary: fires.summary, runbook: rule?.annotations.runbook },
-  };
 
-  test('fires', () => {
-    expect(tested(fires.when, atMinute, { alert, expected: [expected] })).toBe('');
+  test.each(Object.entries({ '': fires, ...firesToo }))('fires %s', (_what, { when, labels, summary }) => {
+    const expected = {
+      exp_labels: { namespace: 'vision', severity: rule?.labels.severity, ...labels },
+      exp_annotations: { summary, runbook: rule?.annotations.runbook },
+    };
+    expect(tested(when, atMinute, { alert, expected: [expected] })).toBe('');
   });
 
-  test.each(Object.entries(stays))('stays silent: %s', (_what, when) => {
-    expect(tested(when, atMinute, { alert, expected: [] })).toBe('');
-  });
+  for (const [what, when] of Object.entries(stays)) {
+    test(`stays silent: ${what}`, () => {
+      expect(tested(when, atMinute, { alert, expected: [] })).toBe('');
+    });
+  }
 });
 
 function tested(when: Series, atMinute: number, { alert, expected }: { alert: string; expected: object[] }): string {

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { metricCatalogue } from '../../scripts/docs/metric-catalogue.ts';
 import { metricNamesIn, metricUses } from '../../scripts/docs/metric-uses.ts';
 import { prometheusName, seriesOf } from '@vision/shared/telemetry/metric';
+import { alertRules } from '../alerts/alert-rules.ts';
 import { root } from '../local/settings.ts';
 import { dashboardFiles } from './all.ts';
 
@@ -10,7 +11,7 @@ const series = new Set(metrics.flatMap(seriesOf));
 const uses = metricUses(root, dashboardFiles());
 
 /** Made by Prometheus itself. */
-const MADE_BY_PROMETHEUS = ['up'];
+const MADE_BY_PROMETHEUS = ['up', 'ALERTS'];
 
 test('panels and rules ask only for metrics that are declared', () => {
   expect(uses.length).toBeGreaterThan(100);
@@ -18,6 +19,13 @@ test('panels and rules ask only for metrics that are declared', () => {
     const unknown = metricNamesIn(expr).filter((name) => !series.has(name) && !MADE_BY_PROMETHEUS.includes(name));
     expect({ where, unknown }).toEqual({ where, unknown: [] });
   }
+});
+
+test('a metric that calls itself an alarm has an alert', () => {
+  const asked = alertRules().flatMap(({ expr }) => metricNamesIn(expr));
+  const alarms = metrics.filter(({ meaning }) => /\balarm\b/.test(meaning));
+  expect(alarms.length).toBeGreaterThan(10);
+  expect(alarms.map(prometheusName).filter((name) => !asked.includes(name))).toEqual([]);
 });
 
 test('a bound that they ask for is one of the buckets', () => {

@@ -30,6 +30,10 @@ const packages = {
   // For rules, dashboards and `make up OBSERVE=1`.
   promtool: 'prometheus',
   prometheus: 'prometheus',
+  alertmanager: 'prometheus-alertmanager',
+  amtool: 'prometheus-alertmanager',
+  // For `make release`.
+  minisign: 'minisign',
   // For the picture of `make why`.
   chromium: 'chromium-headless-shell',
   // For the chart only.
@@ -42,6 +46,7 @@ const finders: Partial<Record<HostProgram, () => string | undefined>> = {
   postgres: findPostgres,
   python: findPython,
   chromium: () => onPath('chromium-headless-shell') ?? onPath('chromium'),
+  alertmanager: () => onPath('prometheus-alertmanager') ?? onPath('alertmanager'),
   redis: () => onPath('redis-server') ?? onPath('valkey-server'),
   nginx: () => existing('/usr/lib/nginx/modules/ngx_rtmp_module.so'),
   gstRtsp: () => globSync('/usr/lib/*/girepository-1.0/GstRtspServer-1.0.typelib')[0],

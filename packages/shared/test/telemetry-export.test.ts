@@ -76,7 +76,7 @@ test('metrics leave by OTLP from the instruments that a scrape reads', async () 
   for (const name of ['vision.consumer.offset_resets', 'vision.build.info', 'nodejs.eventloop.utilization'])
     expect(pushed).toContain(`"${name}"`);
   expect(told).toMatch(/^vision_consumer_offset_resets_total\{[^}]*\} 3$/m);
-  expect(told).toMatch(/^vision_build_info\{version="\d+\.\d+\.\d+",node="\d+[^}]*\} 1$/m);
+  expect(told).toMatch(/^vision_build_info\{version="\d+\.\d+\.\d+[^"]*",commit="none",node="\d+[^}]*\} 1$/m);
   expect(told).toMatch(/^nodejs_eventloop_utilization_ratio\{/m);
   expect(told).toMatch(/^v8js_memory_heap_used_bytes\{/m);
 });

@@ -6,11 +6,26 @@ import { counter, gauge, histogram } from './metric.ts';
 export const processMetrics = {
   buildInfo: gauge('vision.build.info', {
     meaning: '1; its labels tell what runs here',
-    labels: { version: 'of this system', node: 'version of Node.js' },
+    labels: {
+      version: 'of this system',
+      commit: 'its first 12 digits; `none` in a checkout',
+      node: 'version of Node.js',
+    },
   }),
   heapLimit: gauge('vision.process.heap.limit', {
     unit: 'By',
     meaning: 'What V8 may take; the process ends when its heap needs more',
+  }),
+  memory: gauge('vision.process.memory', {
+    unit: 'By',
+    meaning:
+      'Memory of the container, decoders included, and its limit; of this process and the machine where the container has none. Near the limit is an alarm',
+    labels: { kind: ['used', 'limit'] },
+  }),
+  tmp: gauge('vision.process.tmp', {
+    unit: 'By',
+    meaning: 'File system of temporary files: bytes in use, and its size. A full one is an alarm',
+    labels: { kind: ['used', 'limit'] },
   }),
 };
 

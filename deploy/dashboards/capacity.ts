@@ -141,10 +141,43 @@ const processes: Section = {
       { unit: 'percentunit' },
     ),
     lines(
-      'Heap in use',
-      'Memory that JavaScript holds: a line that climbs for days is a leak, and ends at the limit of V8 or the container.',
-      [query(POD, sum(byPod, gauge('v8js_memory_heap_used_bytes')))],
-      { unit: 'bytes' },
+      'Heap beside its limit',
+      'The share of what V8 may take: a line that climbs for days is a leak, and at 1 the process ends.',
+      [
+        query(
+          POD,
+          share(sum(byPod, gauge('v8js_memory_heap_used_bytes')), sum(byPod, gauge('vision_process_heap_limit_bytes'))),
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Memory beside its limit',
+      'The share of the limit of the container that its processes take, decoders included; at 1 the kernel ends one of them.',
+      [
+        query(
+          POD,
+          share(
+            sum(byPod, gauge('vision_process_memory_bytes', 'kind="used"')),
+            sum(byPod, gauge('vision_process_memory_bytes', 'kind="limit"')),
+          ),
+        ),
+      ],
+      { unit: 'percentunit' },
+    ),
+    lines(
+      'Disk of /tmp beside its size',
+      'The share of the file system of temporary files that is full; at 0.9 an alert fires, and a full node evicts pods.',
+      [
+        query(
+          POD,
+          share(
+            sum(byPod, gauge('vision_process_tmp_bytes', 'kind="used"')),
+            sum(byPod, gauge('vision_process_tmp_bytes', 'kind="limit"')),
+          ),
+        ),
+      ],
+      { unit: 'percentunit' },
     ),
     lines(
       'Time in garbage collection',

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { promtoolOn } from '../alerts/promtool.ts';
 import { dashboards } from './all.ts';
+import { annotationExpressions } from './annotations.ts';
+import { happening, sum } from './promql.ts';
 
 test.each(dashboards)('every expression of "$title" can be parsed', ({ sections }) => {
   const panels = sections.flatMap((section) => section.panels);
@@ -9,6 +11,36 @@ test.each(dashboards)('every expression of "$title" can be parsed', ({ sections 
   );
   expect(rules.length).toBeGreaterThan(5);
   expect(promtoolOn('check', { groups: [{ name: 'panels', rules }] })).toBe('');
+});
+
+test('every expression of an annotation can be parsed', () => {
+  const rules = annotationExpressions.map((expr) => ({ record: 'annotation', expr: filledIn(expr) }));
+  expect(promtoolOn('check', { groups: [{ name: 'annotations', rules }] })).toBe('');
+});
+
+const COUNTER = 'vision_gateway_requests_total{namespace="vision"}';
+
+/** Growth over the five minutes before minute 20. */
+test.each([
+  ['a counter that stands still', '1000x30', 0],
+  ['a counter that grows', '1000+2x30', 10],
+  ['a first event', '_x17 1x10', 1],
+  ['a process that began anew', '1000x17 3x10', 3],
+  ['a scrape that was missed at the start of the window', '1000x13 stale 1000x20', 0],
+  ['scrapes that were missed for the whole window', '1000x10 stale _x6 1004x20', 4],
+])('shows the growth of %s', (_what, values, expected) => {
+  const test = {
+    interval: '1m',
+    input_series: [{ series: COUNTER, values }],
+    promql_expr_test: [
+      {
+        expr: filledIn(sum('', happening('vision_gateway_requests_total'))),
+        eval_time: '20m',
+        exp_samples: [{ labels: '{}', value: expected }],
+      },
+    ],
+  };
+  expect(promtoolOn('test', { evaluation_interval: '1m', tests: [test] })).toBe('');
 });
 
 test('an expression that cannot be parsed is found', () => {

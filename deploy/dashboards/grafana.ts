@@ -1,14 +1,31 @@
+import type * as schema from '@grafana/schema';
+import { annotations } from './annotations.ts';
+import { PROMETHEUS, STORES } from './datasources.ts';
 import type { Choice, Dashboard, Found, Metrics, Panel } from './panels.ts';
 
 const COLUMNS = 24;
 
-const PROMETHEUS = { type: 'prometheus', uid: '${datasource}' };
-const STORES = { traces: { type: 'tempo', uid: '${traces}' }, logs: { type: 'loki', uid: '${logs}' } };
+/** A type of Grafana's with the values of its enumerations in place of their names. */
+type Written<T> = T extends string
+  ? `${T}`
+  : T extends number
+    ? number
+    : T extends (infer Item)[]
+      ? Written<Item>[]
+      : T extends object
+        ? { [Key in keyof T]: Written<T[Key]> }
+        : T;
+
+type WrittenPanel = Written<schema.Panel> | Written<schema.RowPanel>;
 
 /** The JSON of a dashboard, as Grafana 11 and newer read it. */
-export function grafanaJson({ name, title, about, choices = [], sections }: Dashboard): string {
+export function grafanaJson(dashboard: Dashboard): string {
+  return JSON.stringify(written(dashboard));
+}
+
+function written({ name, title, about, choices = [], sections }: Dashboard): Written<schema.Dashboard> {
   const panels = placed(sections);
-  return JSON.stringify({
+  return {
     title: `Vision: ${title}`,
     uid: `vision-${name}`,
     description: about,
@@ -19,16 +36,27 @@ export function grafanaJson({ name, title, about, choices = [], sections }: Dash
     refresh: '30s',
     time: { from: 'now-3h', to: 'now' },
     links: [
-      { type: 'dashboards', tags: ['vision'], title: 'Vision', asDropdown: true, keepTime: true, includeVars: true },
+      {
+        type: 'dashboards',
+        tags: ['vision'],
+        title: 'Vision',
+        asDropdown: true,
+        keepTime: true,
+        includeVars: true,
+        targetBlank: false,
+        icon: '',
+        tooltip: '',
+      },
     ],
+    annotations: { list: annotations },
     templating: { list: variablesOf(panels, choices) },
     panels,
-  });
+  };
 }
 
 /** Panels from left to right, sections from top to bottom. */
-function placed(sections: Dashboard['sections']) {
-  const list: object[] = [];
+function placed(sections: Dashboard['sections']): WrittenPanel[] {
+  const list: WrittenPanel[] = [];
   let y = 0;
   for (const { title, panels } of sections) {
     list.push({ id: list.length + 1, type: 'row', title, collapsed: false, gridPos: at(0, y, COLUMNS, 1), panels: [] });
@@ -59,7 +87,7 @@ function drawnFound({ shows, title, reads: description, query }: Found) {
   return { type: 'table', title, description, datasource, targets: [target] };
 }
 
-function drawnMetrics({ shows, title, reads, unit, queries, red, traces }: Metrics) {
+function drawnMetrics({ shows, title, reads, unit, queries, traces, repeat, ...limits }: Metrics) {
   const { type, custom = {}, options, format } = styles[shows];
   const instant = shows === 'table';
   return {
@@ -72,12 +100,13 @@ function drawnMetrics({ shows, title, reads, unit, queries, red, traces }: Metri
         unit,
         min: 0,
         custom,
-        ...coloured(shows, red),
+        ...coloured(shows, limits),
         links: traces ? [{ title: 'Traces behind this', targetBlank: true, url: searchFor(traces) }] : [],
       },
       overrides: [],
     },
     options,
+    ...(repeat ? { repeat, repeatDirection: 'h' as const, maxPerRow: 3 } : {}),
     ...(instant ? { transformations: TABLE } : {}),
     targets: queries.map(({ expr, legend }, index) => ({
       refId: String.fromCharCode(65 + index),
@@ -96,8 +125,8 @@ const tooltip = { mode: 'multi', sort: 'desc' };
 
 interface Style {
   type: string;
-  custom?: object;
-  options: object;
+  custom?: Record<string, unknown>;
+  options: Record<string, unknown>;
   format: string;
 }
 
@@ -139,15 +168,17 @@ const styles: Record<Metrics['shows'], Style> = {
 
 const TABLE = [{ id: 'organize', options: { excludeByName: { Time: true, namespace: true } } }];
 
-/** States are green at 0 and red above; numbers are red from their limit on. */
-function coloured(shows: Metrics['shows'], red: number | undefined): object {
+/** States are green at 0 and red above; numbers are red from their limit on, or below what has to be there. */
+function coloured(shows: Metrics['shows'], { red, least, enough }: Pick<Metrics, 'red' | 'least' | 'enough'>) {
   const from = shows === 'states' ? 0.000001 : red;
-  if (from === undefined) return {};
   const steps = [
-    { color: 'green', value: null },
-    { color: 'red', value: from },
+    { color: least === undefined ? 'green' : 'red', value: null },
+    ...(least === undefined ? [] : [{ color: enough === undefined ? 'green' : 'orange', value: least }]),
+    ...(enough === undefined ? [] : [{ color: 'green', value: enough }]),
+    ...(from === undefined ? [] : [{ color: 'red', value: from }]),
   ];
-  return { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } };
+  if (steps.length === 1) return {};
+  return { color: { mode: 'thresholds' as const }, thresholds: { mode: 'absolute' as const, steps } };
 }
 
 /** The address of a search in Explore, for the time that is shown. What stands in `${…}` is filled in by Grafana. */
@@ -163,9 +194,14 @@ function searchFor(traceQl: string): string {
   return `/explore?schemaVersion=1&orgId=1&panes=${encoded.join('')}`;
 }
 
-function variablesOf(panels: object[], choices: Choice[]): object[] {
+function variablesOf(panels: object[], choices: Choice[]): Written<schema.VariableModel>[] {
   const text = JSON.stringify(panels);
-  const source = (name: string, label: string, query: string) => ({ name, label, type: 'datasource', query });
+  const source = (name: string, label: string, query: string) => ({
+    name,
+    label,
+    type: 'datasource' as const,
+    query,
+  });
   const labels = [{ name: 'namespace', metric: 'vision_gateway_requests_total' }, ...choices];
   return [
     source('datasource', 'Metrics', 'prometheus'),
@@ -173,7 +209,7 @@ function variablesOf(panels: object[], choices: Choice[]): object[] {
     ...(text.includes(STORES.logs.uid) ? [source('logs', 'Logs', 'loki')] : []),
     ...labels.map(({ name, metric }) => ({
       name,
-      type: 'query',
+      type: 'query' as const,
       datasource: PROMETHEUS,
       query: `label_values(${metric}, ${name})`,
       refresh: 2,

@@ -94,7 +94,7 @@ const arrive: Section = {
       { unit: 's' },
     ),
     lines(
-      'Records behind',
+      'Records behind in the furthest partition',
       'The furthest partition of each topic; it stands still with a dead consumer, so read it with the next panel.',
       [query('{{group}} {{topic}}', max('group, topic', gauge('vision_consumer_lag')))],
       { unit: 'short' },

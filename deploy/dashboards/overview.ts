@@ -1,7 +1,7 @@
 import { lines, number, query, stack, table } from './panels.ts';
 import type { Dashboard, Section } from './panels.ts';
 import { FAILED } from './outcomes.ts';
-import { gauge, growth, happened, max, quantile, rate, recorded, sum } from './promql.ts';
+import { gauge, growth, happened, max, orZero, quantile, rate, recorded, sum } from './promql.ts';
 
 const REQUESTS = 'vision_gateway_requests_total';
 
@@ -10,6 +10,79 @@ const budgetLeft = (right: string, all: string, budget: string, by: string) =>
   `1 - (1 - ${over30Days(right, by)} / ${over30Days(all, by)}) / ${budget}`;
 
 const over30Days = (series: string, by: string) => sum(by, `avg_over_time(${gauge(series)}[30d])`);
+
+const UP = gauge('up', 'service=~"gateway|tasks|images|results|quota|notify|inference"');
+const FIRING = 'alertname=~"Vision.+",alertname!="VisionWatchdog",alertstate="firing"';
+
+const status: Section = {
+  title: 'Is it up?',
+  panels: [
+    number(
+      'Services without a replica',
+      'Services of which Prometheus reads no replica, those without any target included; anything but 0 is an outage.',
+      [
+        query(
+          'gone',
+          orZero(
+            `count(${gauge('vision:services:expected')} unless on (namespace, service) (${UP} == 1))`,
+            `count(${gauge('vision:services:expected')})`,
+          ),
+        ),
+      ],
+      { unit: 'short', red: 1, width: 4 },
+    ),
+    number(
+      'Replicas that are read',
+      'Replicas of each service that give their metrics now; red is none.',
+      [query('{{service}}', sum('service', UP))],
+      { unit: 'short', least: 1, width: 8 },
+    ),
+    number(
+      'Critical alerts',
+      'Alerts that somebody has to get up for; the table beside it names them.',
+      [query('critical', `count(${gauge('ALERTS', FIRING, 'severity="critical"')}) or vector(0)`)],
+      { unit: 'short', red: 1, width: 4 },
+    ),
+    number(
+      'Restarts of processes',
+      'Processes that ended and began anew in their pods over the time shown; a rollout makes new pods and counts nothing.',
+      [
+        query(
+          '{{service}}',
+          sum(
+            'service',
+            `resets(${gauge('nodejs_eventloop_time_seconds_total', 'nodejs_eventloop_state="active"')}[$__range])`,
+          ),
+        ),
+      ],
+      { unit: 'short', red: 1, width: 8 },
+    ),
+  ],
+};
+
+const changes: Section = {
+  title: 'What fires, what runs, what was done?',
+  panels: [
+    table(
+      'Alerts that fire',
+      'Each has a page in docs/runbooks, with the first command on top.',
+      [query('', `max by (alertname, severity, service, group) (${gauge('ALERTS', FIRING)})`)],
+      { unit: 'short', width: 8 },
+    ),
+    table(
+      'What runs',
+      'Replicas by service, release and commit; two side by side are a rollout.',
+      [query('', `count by (service, version, commit, node) (${gauge('vision_build_info')})`)],
+      { unit: 'short', width: 8 },
+    ),
+    table(
+      'Acts of operators',
+      'Keys made and revoked, and maintenance switched, over the time shown.',
+      [query('', `${sum('action', growth('vision_gateway_operator_acts_total'))} > 0`)],
+      { unit: 'short', width: 8 },
+    ),
+  ],
+};
 
 const promise: Section = {
   title: 'Do we keep what docs/slo.md promises?',
@@ -28,13 +101,13 @@ const promise: Section = {
           ),
         ),
       ],
-      { unit: 'percentunit', width: 16 },
+      { unit: 'percentunit', least: 0, enough: 0.25, width: 16 },
     ),
     number(
       'Budget of frames left',
       'The same for frames of live streams that could be read in time.',
       [query('frames', budgetLeft('vision:frames:timely5m', 'vision:frames:rate5m', '0.01', ''))],
-      { unit: 'percentunit', width: 8 },
+      { unit: 'percentunit', least: 0, enough: 0.25, width: 8 },
     ),
   ],
 };
@@ -146,24 +219,13 @@ const doors: Section = {
       [query('{{reason}} {{caller}}', sum('reason, caller', rate('vision_service_calls_refused_total')))],
       { unit: 'cps' },
     ),
-    table(
-      'Acts of operators',
-      'Keys made and revoked, and maintenance switched, over the time shown.',
-      [query('', `${sum('action', growth('vision_gateway_operator_acts_total'))} > 0`)],
-      { unit: 'short' },
-    ),
-    table(
-      'What runs',
-      'Replicas by service and release; two releases side by side are a rollout.',
-      [query('', `count by (service, version, node) (${gauge('vision_build_info')})`)],
-      { unit: 'short' },
-    ),
   ],
 };
 
 export const overview: Dashboard = {
   name: 'overview',
   title: 'service overview',
-  about: 'Is the service well? Promises first, then what callers see, then what happens inside, then who is kept out.',
-  sections: [promise, asked, inside, doors],
+  about:
+    'Is the service well? Status and promises first, then what changed, what callers see, what happens inside, and who is kept out.',
+  sections: [status, promise, changes, asked, inside, doors],
 };

@@ -21,6 +21,12 @@ export interface Metrics extends Described {
   queries: Query[];
   /** From where on a number is red. */
   red?: number;
+  /** Below it a number is red. */
+  least?: number;
+  /** Below it a number is orange. */
+  enough?: number;
+  /** A choice of the dashboard: there is one such panel for each of its values. */
+  repeat?: string;
   /** A search (TraceQL) for the traces behind a line; `${__field.labels.name}` is a label of the line. */
   traces?: string;
 }
@@ -55,7 +61,8 @@ export interface Dashboard {
   sections: Section[];
 }
 
-type Options = Pick<Metrics, 'unit'> & Partial<Pick<Metrics, 'red' | 'traces' | 'width'>>;
+type Options = Pick<Metrics, 'unit'> &
+  Partial<Pick<Metrics, 'red' | 'least' | 'enough' | 'repeat' | 'traces' | 'width'>>;
 type Make = (title: string, reads: string, queries: Query[], options: Options) => Metrics;
 
 const maker =

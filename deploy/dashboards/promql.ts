@@ -33,7 +33,12 @@ export const happened = (series: string, ...matchers: string[]) => grown(gauge(s
 export const happening = (series: string, ...matchers: string[]) =>
   grown(gauge(series, ...matchers), '$__rate_interval');
 
-const grown = (now: string, window: string) => `(${now} - ${now} offset ${window} >= 0 or ${now})`;
+/**
+ * Growth over a window; all of a series that was not there before it, as after a restart. A series that is absent at
+ * the start of the window for scrapes that were missed is looked for in the hour before: its history is no growth.
+ */
+export const grown = (now: string, window: string) =>
+  `(${now} - last_over_time(${now}[1h] offset ${window}) >= 0 or ${now})`;
 
 /** How much of each second was spent in what a histogram of seconds measures. */
 export const spent = (histogram: string, ...matchers: string[]) =>

@@ -125,32 +125,29 @@ const where: Section = {
   panels: [
     lines(
       'p99 as a share of the limit',
-      'How near the slowest calls come to their limit of time: a line that climbs towards 1 is a timeout that has not happened yet.',
+      'The ten kinds of calls that come nearest to their limit of time: a line that climbs towards 1 is a timeout that has not happened yet.',
       [
         query(
           '{{upstream}} {{operation}}',
-          `${quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))}`,
+          `topk(10, ${quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)} / on (upstream, operation) ${max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))})`,
         ),
       ],
       { unit: 'percentunit', traces: tracesOfUpstream },
-    ),
-    lines(
-      'Time of calls, p99, and their limits',
-      'The slowest calls of each kind beside the limit in force; where they meet, calls are cut.',
-      [
-        query('{{upstream}} {{operation}} p99', quantileOfRare(0.99, CALLS, 'upstream, operation', ...CHOSEN)),
-        query(
-          '{{upstream}} {{operation}} limit',
-          max('upstream, operation', gauge('vision_upstream_limit_seconds', ...CHOSEN)),
-        ),
-      ],
-      { unit: 's' },
     ),
     heatmap(
       'Time of calls to the chosen upstreams',
       'Dark bands are where most calls end; a second band at a limit is a part of the calls that hangs. Choose one upstream above.',
       [query('{{le}}', buckets(CALLS, ...CHOSEN))],
       { unit: 's' },
+    ),
+    lines(
+      'Time of calls to $upstream, p99, and their limits',
+      'The slowest calls of each kind beside the limit in force, one panel for each upstream; where they meet, calls are cut.',
+      [
+        query('{{operation}} p99', quantileOfRare(0.99, CALLS, 'operation', ...CHOSEN)),
+        query('{{operation}} limit', max('operation', gauge('vision_upstream_limit_seconds', ...CHOSEN))),
+      ],
+      { unit: 's', width: 24, repeat: 'upstream' },
     ),
   ],
 };

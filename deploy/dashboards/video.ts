@@ -62,11 +62,11 @@ const way: Section = {
     ),
     lines(
       'Frames behind',
-      'Records that wait in each partition of frames; one line that grows alone is one busy partition.',
+      'Records that wait, in the five partitions that are furthest behind; one line that grows alone is one busy partition.',
       [
         query(
           '{{topic}} {{partition}}',
-          max('topic, partition', gauge('vision_consumer_lag', 'group="results-frames"')),
+          `topk(5, ${max('topic, partition', gauge('vision_consumer_lag', 'group="results-frames"'))})`,
         ),
       ],
       { unit: 'short' },
@@ -102,8 +102,11 @@ const flow: Section = {
     ),
     stack(
       'Live streams by the frames they get',
-      'A stream that is "behind" gets less than nine of ten frames; the log says which task it is.',
-      [query('{{rate}}', sum('rate', gauge('vision_jobs_live')))],
+      'A stream that is "behind" gets less than nine of ten frames; the log says which task it is. No more than the places are taken.',
+      [
+        query('{{rate}}', sum('rate', gauge('vision_jobs_live'))),
+        query('places', sum('', gauge('vision_jobs_live_places'))),
+      ],
       { unit: 'short', width: 12 },
     ),
     lines(

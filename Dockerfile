@@ -35,7 +35,9 @@ RUN npx tsc -b && node --conditions=@vision/source packages/console/build/main.t
 COPY config config
 COPY docs/openapi docs/openapi
 COPY deploy/images deploy/images
-RUN node deploy/images/assemble.ts /out
+# The commit, which vision_build_info shows.
+ARG REVISION=none
+RUN node deploy/images/assemble.ts /out && echo "$REVISION" > /out/common/app/commit.txt
 
 FROM ${BASE} AS runtime
 RUN groupadd --gid 10001 vision \

@@ -9,7 +9,7 @@ WITH_SYSTEM := set -a; . "$${VISION_LOCAL_DIR:-.local}/env"; set +a;
 
 .PHONY: fresh programs images env compose-check help packages demo test up down status logs restart clean infra
 .PHONY: rehearse-restore
-.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down release-check
+.PHONY: lint format typecheck deps docs compose unit rules gates integration e2e attacks fuzz faults rotate why simulate deliberate python-client browser walls chart chart-run beside bench test-infra test-up test-down version release release-check
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | awk -F'\t' '{ printf "make %-13s %s\n", $$1, $$2 }'
@@ -82,6 +82,12 @@ compose-check: packages ## run the images as docker-compose.yml says, without Do
 
 chart-run: packages ## run what the chart renders under podman: jobs, services, helm test, an upgrade; needs root and the images
 	@$(NODE) deploy/chart/run/main.ts
+
+version: packages ## print the version of images and chart that are built of this checkout
+	@$(NODE) scripts/print-version.ts
+
+release: packages ## images, chart, bills of materials, checksums, provenance and signature in .local/release: RELEASE_KEY=file WITHOUT=images
+	@$(NODE) scripts/make-release.ts
 
 release-check: packages ## run every suite that `make test` does not, and check the measured pages: ONLY=name,name
 	@$(NODE) scripts/release-check.ts

@@ -1,7 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, say } from '../local/settings.ts';
-import { currentCommit } from '../../scripts/release/repository.ts';
+import { buildVersion } from '../../scripts/release/version.ts';
 import { baseImage } from './base.ts';
 import { registrySecrets, runLogged } from './engine.ts';
 import type { Engine } from './engine.ts';
@@ -22,10 +22,12 @@ export const imageOf = (service: string, tag = process.env['IMAGE_TAG'] || 'loca
 
 export const imagesOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, imageOf(name)]));
 
-/** This checkout as it is. */
-export function ownSource(): Source {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  return { folder: root, tag: process.env['IMAGE_TAG'] || 'local', version, revision: currentCommit(root) };
+/** This checkout as it is. @throws Error when the tag is that of a release, whose images never change. */
+export function ownSource(tag = process.env['IMAGE_TAG'] || 'local'): Source {
+  const { version, commit } = buildVersion(root);
+  if (/^v?\d+\.\d+(\.\d+)?$/.test(tag))
+    throw new Error(`IMAGE_TAG=${tag} is the tag of a release, which only "make release" makes. Use ${version}.`);
+  return { folder: root, tag, version, revision: commit };
 }
 
 /** Builds the images of these services one after the other; returns the base that they have in common. */
@@ -37,7 +39,8 @@ export async function buildImages(engine: Engine, names: readonly string[], sour
     const from = Date.now();
     const image = imageOf(name, source.tag);
     say('images', `building ${name} (output in .local/images/build.log)`);
-    const args = ['--build-arg', `BASE=${base}`, '--target', name, '--tag', image, ...labels(name, source)];
+    const given = ['--build-arg', `BASE=${base}`, '--build-arg', `REVISION=${source.revision}`];
+    const args = [...given, '--target', name, '--tag', image, ...labels(name, source)];
     await runLogged([...engine.build, ...args, ...registrySecrets(), source.folder], log);
     say('images', `${image} built in ${Math.round((Date.now() - from) / 1000)} s`);
   }

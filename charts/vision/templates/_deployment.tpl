@@ -53,7 +53,7 @@ spec:
       {{- end }}
       {{- include "vision.pullSecrets" .root | indent 6 }}
       securityContext:
-        {{- include "vision.podSecurityContext" .root | nindent 8 }}
+        {{- include "vision.podSecurityContextOf" (dict "root" .root "own" .c.podSecurityContext) | nindent 8 }}
         {{- with .c.sysctls }}
         sysctls:
           {{- toYaml . | nindent 10 }}
@@ -65,17 +65,27 @@ spec:
       {{- with .c.runtimeClassName }}
       runtimeClassName: {{ . }}
       {{- end }}
+      {{- with .c.schedulerName }}
+      schedulerName: {{ . }}
+      {{- end }}
+      {{- with include "vision.names" .c | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       {{- with include "vision.placement" .c | trim }}
       {{- . | nindent 6 }}
       {{- end }}
       topologySpreadConstraints:
         {{- include "vision.spread" . | nindent 8 }}
+      {{- with .c.initContainers }}
+      initContainers:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
         - name: {{ .name }}
           image: {{ include "vision.image" . }}
           imagePullPolicy: {{ $v.image.pullPolicy }}
           securityContext:
-            {{- include "vision.containerSecurityContext" . | nindent 12 }}
+            {{- include "vision.containerSecurityContextOf" (dict "own" .c.securityContext) | nindent 12 }}
           env:
             {{- include "vision.env" . | trim | nindent 12 }}
           {{- with .c.extraEnvFrom }}
@@ -112,6 +122,9 @@ spec:
             {{- with .c.extraVolumeMounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
+        {{- with .c.extraContainers }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       volumes:
         - name: tmp
           emptyDir: { sizeLimit: {{ .c.tmpSize }} }

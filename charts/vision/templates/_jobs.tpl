@@ -40,6 +40,9 @@ spec:
       serviceAccountName: {{ . }}
       {{- end }}
       {{- include "vision.pullSecrets" .root | indent 6 }}
+      {{- with include "vision.names" $jobs | trim }}
+      {{- . | nindent 6 }}
+      {{- end }}
       {{- with include "vision.placementOfJobs" .root | trim }}
       {{- . | nindent 6 }}
       {{- end }}
@@ -71,6 +74,16 @@ spec:
     {{- include "vision.variable" (dict "name" $name "from" (index $wiring $name)) | nindent 4 }}
     {{- end }}
     {{- end }}
+    {{- range .root.Values.jobs.extraEnv }}
+    {{- if hasKey $wiring .name }}
+    {{- fail (printf "jobs.extraEnv: %s is given by the chart already; use the value that stands for it." .name) }}
+    {{- end }}
+    - {{- toYaml . | nindent 6 }}
+    {{- end }}
+  {{- with .root.Values.jobs.extraEnvFrom }}
+  envFrom:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   resources:
     {{- toYaml .root.Values.jobs.resources | nindent 4 }}
   volumeMounts:

@@ -5,8 +5,18 @@
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  {{- include "vision.metadata" (dict "root" .root "name" .name "annotations" .c.serviceAccount.annotations) | nindent 2 }}
+  {{- include "vision.metadata" (dict "root" .root "name" .name "labels" .c.serviceAccount.labels "annotations" .c.serviceAccount.annotations) | nindent 2 }}
 automountServiceAccountToken: false
+{{- end }}
+{{- end -}}
+
+{{/* IPv4, IPv6 or both. (c) */}}
+{{- define "vision.families" -}}
+{{- with .c.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .c.ipFamilies }}
+ipFamilies: {{ toJson . }}
 {{- end }}
 {{- end -}}
 
@@ -19,6 +29,19 @@ metadata:
   {{- include "vision.metadata" (dict "root" .root "name" .name "annotations" $service.annotations) | nindent 2 }}
 spec:
   type: {{ $service.type | default "ClusterIP" }}
+  {{- with $service.loadBalancerClass }}
+  loadBalancerClass: {{ . }}
+  {{- end }}
+  {{- with $service.loadBalancerSourceRanges }}
+  loadBalancerSourceRanges:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $service.externalTrafficPolicy }}
+  externalTrafficPolicy: {{ . }}
+  {{- end }}
+  {{- with include "vision.families" . | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   selector:
     {{- include "vision.selector" . | nindent 4 }}
   ports:
@@ -33,6 +56,9 @@ metadata:
   {{- include "vision.metadata" (dict "root" .root "name" .name "suffix" (printf "%s-admin" .name)) | nindent 2 }}
 spec:
   type: ClusterIP
+  {{- with include "vision.families" . | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   selector:
     {{- include "vision.selector" . | nindent 4 }}
   ports:
@@ -51,6 +77,9 @@ spec:
   type: ClusterIP
   clusterIP: None
   publishNotReadyAddresses: true
+  {{- with include "vision.families" . | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   selector:
     {{- include "vision.selector" . | nindent 4 }}
   ports:

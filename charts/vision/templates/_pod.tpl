@@ -1,5 +1,32 @@
 {{/* What all pods have in common: the restricted profile. */}}
 
+{{/* (root, own?: what a component says over everything else) */}}
+{{- define "vision.podSecurityContextOf" -}}
+{{- $common := include "vision.podSecurityContext" .root -}}
+{{- if .own -}}{{- mergeOverwrite ($common | fromYaml) (deepCopy .own) | toYaml -}}{{- else -}}{{- $common -}}{{- end -}}
+{{- end -}}
+
+{{/* Of the container of a service. (own?: what its component says over the restricted profile) */}}
+{{- define "vision.containerSecurityContextOf" -}}
+{{- $common := include "vision.containerSecurityContext" . -}}
+{{- if .own -}}{{- mergeOverwrite ($common | fromYaml) (deepCopy .own) | toYaml -}}{{- else -}}{{- $common -}}{{- end -}}
+{{- end -}}
+
+{{/* How names are resolved; takes what has hostAliases, dnsPolicy and dnsConfig. */}}
+{{- define "vision.names" -}}
+{{- with .hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{- define "vision.podSecurityContext" -}}
 runAsNonRoot: true
 {{- with .Values.podSecurity }}

@@ -212,6 +212,13 @@
 {{- if and $v.ingress.enabled $v.httpRoute.enabled -}}
 {{- fail "ingress and httpRoute are both enabled: choose one way to the public API." -}}
 {{- end -}}
+{{- $public := (include "vision.component" (dict "root" . "name" "gateway") | fromJson).service -}}
+{{- if and (ne $public.type "LoadBalancer") (or $public.loadBalancerClass $public.loadBalancerSourceRanges) -}}
+{{- fail "components.gateway.service.loadBalancerClass and loadBalancerSourceRanges are for the type LoadBalancer." -}}
+{{- end -}}
+{{- if and (eq $public.type "ClusterIP") $public.externalTrafficPolicy -}}
+{{- fail "components.gateway.service.externalTrafficPolicy is for the types LoadBalancer and NodePort." -}}
+{{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.host) -}}
 {{- fail "ingress.enabled needs ingress.host." -}}
 {{- end -}}

@@ -47,6 +47,14 @@ const probe = object({
   timeoutSeconds: { type: 'integer', minimum: 1 },
   initialDelaySeconds: { type: 'integer', minimum: 0 },
 });
+const cidrs: Schema = { type: 'array', items: { type: 'string', pattern: '^[0-9a-fA-F:.]+/[0-9]+$' } };
+const variables: Schema = { type: 'array', items: { type: 'object', required: ['name'] } };
+const containers: Schema = { type: 'array', items: { type: 'object', required: ['name', 'image'] } };
+const hostAliases: Schema = {
+  type: 'array',
+  items: object({ ip: { type: 'string', minLength: 1 }, hostnames: texts }, ['ip', 'hostnames']),
+};
+const dnsPolicy: Schema = { enum: ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'] };
 const component = (path: string) => `componentDefaults.${path}`;
 
 /** What the default of a value does not tell, by its path. */
@@ -103,15 +111,18 @@ export const overlays: Record<string, Schema> = {
   [component('heapPercent')]: { type: 'integer', minimum: 5, maximum: 90 },
   [component('tmpSize')]: quantity,
   [component('settings')]: { type: 'object', additionalProperties: false },
-  [component('extraEnv')]: { type: 'array', items: { type: 'object', required: ['name'] } },
+  [component('extraEnv')]: variables,
   [component('extraEnvFrom')]: objects,
   [component('extraVolumes')]: objects,
   [component('extraVolumeMounts')]: objects,
+  [component('initContainers')]: containers,
+  [component('extraContainers')]: containers,
   [component('resources')]: { type: 'object' },
   [component('database.pool')]: { type: 'integer', minimum: 1 },
   [component('strategy.maxSurge')]: share,
   [component('strategy.maxUnavailable')]: share,
   [component('serviceAccount.annotations')]: textMap,
+  [component('serviceAccount.labels')]: textMap,
   [component('autoscaling.hpa.minReplicas')]: { type: 'integer', minimum: 1 },
   [component('autoscaling.hpa.maxReplicas')]: { type: 'integer', minimum: 1 },
   [component('autoscaling.hpa.podMetrics')]: {
@@ -134,6 +145,10 @@ export const overlays: Record<string, Schema> = {
   [component('tolerations')]: objects,
   [component('podLabels')]: textMap,
   [component('podAnnotations')]: textMap,
+  [component('hostAliases')]: hostAliases,
+  [component('dnsPolicy')]: dnsPolicy,
+  [component('ipFamilyPolicy')]: { enum: ['', 'SingleStack', 'PreferDualStack', 'RequireDualStack'] },
+  [component('ipFamilies')]: { type: 'array', items: { enum: ['IPv4', 'IPv6'] } },
   [component('sysctls')]: {
     type: 'array',
     items: object({ name: { type: 'string', minLength: 1 }, value: { type: 'string', minLength: 1 } }, [
@@ -145,16 +160,30 @@ export const overlays: Record<string, Schema> = {
   [component('readinessProbe')]: probe,
   [component('livenessProbe')]: probe,
   gatewayOnly: object({
-    service: object({ type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] }, annotations: textMap }),
+    service: object({
+      type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] },
+      annotations: textMap,
+      loadBalancerClass: { type: 'string' },
+      loadBalancerSourceRanges: cidrs,
+      externalTrafficPolicy: { enum: ['', 'Cluster', 'Local'] },
+    }),
   }),
   'podSecurity.runAsUser': id,
   'podSecurity.runAsGroup': id,
   'podSecurity.fsGroup': id,
   'jobs.resources': { type: 'object' },
+  'jobs.extraEnv': variables,
+  'jobs.extraEnvFrom': objects,
+  'jobs.hostAliases': hostAliases,
+  'jobs.dnsPolicy': dnsPolicy,
   'jobs.podLabels': textMap,
   'jobs.podAnnotations': textMap,
   'ingress.controller': { enum: ['', 'haproxy', 'traefik', 'nginx', 'ingress-nginx', 'alb'] },
   'ingress.annotations': textMap,
+  'ingress.extraHosts': {
+    type: 'array',
+    items: object({ host: { type: 'string', minLength: 1 }, tlsSecretName: { type: 'string' } }, ['host']),
+  },
   'httpRoute.parentRefs': { type: 'array', items: { type: 'object', required: ['name'] } },
   'httpRoute.hostnames': texts,
   'httpRoute.annotations': textMap,

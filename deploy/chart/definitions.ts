@@ -37,7 +37,7 @@ const sources: Source[] = [
     module: 'github.com/cloudnative-pg/cloudnative-pg',
     version: 'v1.27.0',
     sum: 'h1:mp0zlYO4vKAJmQdArWORWKr1lmB4Hj8JeBQGX5RBnpg=',
-    files: 'config/crd/bases/postgresql.cnpg.io_{clusters,databases}.yaml',
+    files: 'config/crd/bases/postgresql.cnpg.io_{clusters,databases,scheduledbackups}.yaml',
   },
 ];
 

@@ -15,6 +15,8 @@ export interface Follower {
   act: () => Promise<void>;
   /** Reads some pages from the beginning, and keeps their cursors. */
   readFromStart: () => Promise<void>;
+  /** Reads the first page once more, when its frames are in the object store; returns what is wrong with it. */
+  readStored: () => Promise<string[]>;
   /** Stops the stream and follows it to its end; returns what was read twice or never. */
   finish: (stored: () => Promise<number>) => Promise<string[]>;
   taskId: string;
@@ -75,6 +77,11 @@ export async function follow(
         from = String(answer.body['next_cursor']);
         if (from === '') return;
       }
+    },
+    readStored: async () => {
+      const answer = await page(PAGE, '');
+      const isWhole = answer.status === 200 && idsOf(answer).length === PAGE;
+      return isWhole ? [] : [`the first page of the ${kind} is ${answer.status} ${answer.text.slice(0, 200)}`];
     },
     finish: async (stored) => {
       await workload.stop(caller, taskId);

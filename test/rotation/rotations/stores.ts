@@ -114,7 +114,7 @@ function refusedLogins({ settings }: World): string[] {
 }
 
 /** The server takes two pairs of keys from its start on, as an account of a provider may have two. */
-export function s3({ world }: Stage): Rotation {
+export function s3({ world, load }: Stage): Rotation {
   const next = given.nextS3Keys;
   return {
     name: 's3',
@@ -122,7 +122,7 @@ export function s3({ world }: Stage): Rotation {
     steps: [
       {
         says: 'set the second pair',
-        services: ['tasks', 'images', 'inference'],
+        services: ['tasks', 'images', 'results', 'inference'],
         secrets: () => ({ S3_ACCESS_KEY: next.accessKey, S3_SECRET_KEY: next.secretKey }),
       },
     ],
@@ -133,9 +133,14 @@ export function s3({ world }: Stage): Rotation {
       await until(() => runningPid(world.settings, 's3') === undefined);
       await ensureS3({ ...world.settings, s3Keys: [next] }, world.secrets);
       const [byOld, byNext] = [await lists(world.s3), await lists({ ...world.s3, ...next })];
-      return !byOld && byNext
-        ? []
-        : [`the old keys ${byOld ? 'may' : 'may not'}, the new ${byNext ? 'may' : 'may not'}`];
+      if (byOld || !byNext) return [`the old keys ${byOld ? 'may' : 'may not'}, the new ${byNext ? 'may' : 'may not'}`];
+      // Frames that are older than the hot form are objects. A process that has just begun has none in memory.
+      for (const replica of world.replicas.filter(({ service }) => service === 'results')) {
+        await replica.stop();
+        await replica.start();
+      }
+      const pages = await Promise.all(load.followers.map((follower) => follower.readStored()));
+      return pages.flat();
     },
   };
 }

@@ -60,6 +60,7 @@ export const holders: Record<string, readonly ServiceName[]> = {
   AWS_WEB_IDENTITY_TOKEN: ['tasks', 'images', 'results', 'inference'],
   DATABASE_PASSWORD: serviceNames,
   REDIS_PASSWORD: ['gateway'],
+  REDIS_SENTINEL_PASSWORD: ['gateway'],
   INFERENCE_TOKEN: ['tasks', 'images', 'inference'],
   // The switch that does without one.
   DEVELOPMENT_WITHOUT_TOKEN: ['inference'],

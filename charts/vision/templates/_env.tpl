@@ -96,6 +96,11 @@ the defaults of the code. (root, name, c)
 {{- else -}}
 {{- $_ := set $w "REDIS_URL" (dict "secret" $r.existingSecret "key" $r.urlKey) -}}
 {{- end -}}
+{{- with $r.sentinel.addresses -}}
+{{- $_ := set $w "REDIS_SENTINELS" (dict "value" (join "," .)) -}}
+{{- $_ := set $w "REDIS_SENTINEL_NAME" (dict "value" $r.sentinel.name) -}}
+{{- with $r.sentinel.passwordKey -}}{{- $_ := set $w "REDIS_SENTINEL_PASSWORD" (dict "secret" $r.existingSecret "key" .) -}}{{- end -}}
+{{- end -}}
 {{- if $s.webIdentity.enabled -}}
 {{- with $s.webIdentity.stsEndpoint -}}{{- $_ := set $w "S3_STS_ENDPOINT" (dict "value" .) -}}{{- end -}}
 {{- with $s.webIdentity.roleArn -}}

@@ -111,6 +111,13 @@ on any port. (root, name, rules: allowedPorts, allowedCidrs, dnsServers, setting
 {{/* Rules to the stores that a service has settings for. (root, facts) */}}
 {{- define "vision.storeRules" -}}
 {{- $stores := .root.Values.networkPolicy.stores -}}
+{{- /* Sentinels tell where the primary is, beside it. */}}
+{{- $sentinels := list -}}
+{{- range .root.Values.redis.sentinel.addresses -}}{{- $sentinels = append $sentinels (regexFind "[0-9]+$" . | int) -}}{{- end -}}
+{{- if $sentinels -}}
+{{- $redis := set (deepCopy $stores.redis) "ports" (concat $stores.redis.ports $sentinels | uniq) -}}
+{{- $stores = set (deepCopy $stores) "redis" $redis -}}
+{{- end -}}
 {{- $byName := dict "DATABASE_URL" $stores.database "REDIS_URL" $stores.redis "KAFKA_BROKERS" $stores.kafka "S3_ENDPOINT" $stores.objectStore -}}
 {{- range $setting, $store := $byName -}}
 {{- if has $setting $.facts.wired -}}

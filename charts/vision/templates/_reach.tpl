@@ -7,6 +7,9 @@
   (dict "value" "redis.url" "address" $v.redis.url "store" "redis")
   (dict "value" "tracing.endpoint" "address" $v.tracing.endpoint "store" "tracing")
   (dict "value" "inferenceBackend.url" "address" $v.inferenceBackend.url "store" "inferenceBackend") -}}
+{{- range $v.redis.sentinel.addresses -}}
+{{- $asked = append $asked (dict "value" "redis.sentinel.addresses" "address" . "store" "redis") -}}
+{{- end -}}
 {{- range $v.kafka.brokers -}}
 {{- $asked = append $asked (dict "value" "kafka.brokers" "address" . "store" "kafka") -}}
 {{- end -}}

@@ -35,15 +35,20 @@ export function placesOf(values: Record<string, string>): Place[] {
   const urls = Object.entries(KINDS).flatMap(([setting, kind]) => {
     const text = values[setting];
     if (text === undefined || !URL.canParse(text)) return [];
+    // The primary is where the Sentinels say, not at this address.
+    if (setting === 'REDIS_URL' && values['REDIS_SENTINELS']) return [];
     const { hostname, port, protocol } = new URL(text);
     const host = hostname.replace(/^\[|\]$/g, '');
     return host === '' ? [] : [{ setting, kind, host, port: Number(port) || (PORTS[protocol] ?? 80) }];
   });
-  const brokers = (values['KAFKA_BROKERS'] ?? '').split(',').flatMap((broker) => {
-    const [, host, port] = /^\s*\[?([^\]]+?)\]?:(\d+)\s*$/.exec(broker) ?? [];
-    return host === undefined ? [] : [{ setting: 'KAFKA_BROKERS', kind: 'kafka', host, port: Number(port) }];
+  return [...urls, ...listed(values, 'KAFKA_BROKERS', 'kafka'), ...listed(values, 'REDIS_SENTINELS', 'redis')];
+}
+
+function listed(values: Record<string, string>, setting: string, kind: string): Place[] {
+  return (values[setting] ?? '').split(',').flatMap((address) => {
+    const [, host, port] = /^\s*\[?([^\]]+?)\]?:(\d+)\s*$/.exec(address) ?? [];
+    return host === undefined ? [] : [{ setting, kind, host, port: Number(port) }];
   });
-  return [...urls, ...brokers];
 }
 
 const PATIENCE_MS = 3_000;

@@ -66,6 +66,7 @@ export const overlays: Record<string, Schema> = {
   'database.tls': { type: ['boolean', 'null'] },
   'database.url': { type: 'string', pattern: '^(postgres(ql)?://[^:/@]+@.+)?$' },
   'redis.url': { type: 'string', pattern: '^(rediss?://([^:/@]+@)?[^@]+)?$' },
+  'redis.sentinel.addresses': { type: 'array', items: { type: 'string', pattern: '^[^,\\s]+:[0-9]+$' } },
   'kafka.brokers': { type: 'array', items: { type: 'string', pattern: '^[^,\\s]+:[0-9]+$' } },
   'kafka.sasl.mechanism': { enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'] },
   'kafka.topics': object({

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import type { RedisOptions as ClientOptions } from 'ioredis';
 import { backoff } from '@vision/shared/async/backoff';
 import type { RedisConnection } from '@vision/shared/redis-config';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
@@ -34,13 +35,17 @@ export interface RedisOptions {
  */
 export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }: RedisOptions): RedisGuard {
   const client = new Redis(connection.url, {
+    ...sentinelOptions(connection),
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     commandTimeout: timeoutMs,
     connectTimeout: 2000,
-    retryStrategy: (attempt) => backoff(attempt, { minMs: 50, maxMs: 1000 }),
+    retryStrategy,
+    sentinelRetryStrategy: retryStrategy,
+    // After a failover the old primary takes reads only, on a connection that stays open.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   });
   // Set afterwards: what the library reads from the address wins over what stands beside it.
   if (connection.tls) client.options.tls = connection.tls;
@@ -90,10 +95,28 @@ export function createRedisGuard({ connection, timeoutMs, cooldownMs, signals }:
   };
 }
 
+const retryStrategy = (attempt: number) => backoff(attempt, { minMs: 50, maxMs: 1000 });
+
+/** Sentinels are asked for the primary before each connection; user, password and database are of the address. */
+function sentinelOptions({ sentinels, tls }: RedisConnection): ClientOptions {
+  if (sentinels === undefined) return {};
+  const { addresses, name, password } = sentinels;
+  return {
+    sentinels: addresses,
+    name,
+    ...(password === undefined ? {} : { sentinelPassword: password }),
+    ...(tls ? { enableTLSForSentinelMode: true, sentinelTLS: tls } : {}),
+  };
+}
+
 /** On a connection of its own: the other one says only that it is not there, and never why. */
-async function askRedis({ url, tls }: RedisConnection): Promise<Fault | undefined> {
-  const { host, username } = new URL(url);
+async function askRedis(connection: RedisConnection): Promise<Fault | undefined> {
+  const { url, tls, sentinels } = connection;
+  const { username } = new URL(url);
+  const host = sentinels ? `"${sentinels.name}" of REDIS_SENTINELS` : new URL(url).host;
   const client = new Redis(url, {
+    ...sentinelOptions(connection),
+    sentinelRetryStrategy: () => null,
     lazyConnect: true,
     connectTimeout: 2000,
     maxRetriesPerRequest: 0,

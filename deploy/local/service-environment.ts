@@ -23,6 +23,8 @@ export interface Launch {
   replica?: Replica;
   /** The checkout that the service runs from, where it is not this one. */
   tree?: string;
+  /** Whether the environment also gives constants of the service, and traps at its steps. */
+  hastened?: boolean;
 }
 
 interface Replica {

@@ -58,7 +58,7 @@ export async function ensureService(launch: Launch, name: ServiceName): Promise<
   await ensureRunning(launch.settings, {
     name: launch.replica?.name ?? name,
     command: nodeOf(launch),
-    args: [...nodeFlags, ...memoryFlags, '--import', './src/telemetry.ts', 'src/main.ts'],
+    args: [...nodeFlags, ...memoryFlags, '--import', './src/telemetry.ts', ...entryOf(launch, name)],
     port: portOf(ports, name),
     cwd: join(launch.tree ?? root, 'services', name),
     env: environmentOf(launch, name),
@@ -66,6 +66,9 @@ export async function ensureService(launch: Launch, name: ServiceName): Promise<
     ready: () => answersOk(`${health}/health/ready`),
   });
 }
+
+const entryOf = ({ hastened }: Launch, name: ServiceName) =>
+  hastened === true ? [join(root, 'test/support/main.ts'), name] : ['src/main.ts'];
 
 /** Another checkout brings its own Node.js. */
 const nodeOf = ({ tree }: Launch) => (tree === undefined ? process.execPath : join(tree, 'node_modules/.bin/node'));

@@ -1,3 +1,4 @@
+import type { Constants } from '@vision/shared/config';
 import type { z } from 'zod';
 import { importFrom, serviceNames } from './services.ts';
 
@@ -5,8 +6,9 @@ import { importFrom, serviceNames } from './services.ts';
 export async function environmentList(root: string): Promise<string> {
   const services: Service[] = [];
   for (const name of serviceNames) {
-    const module = (await importFrom(root, name, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
-    if (module) services.push({ name, entries: entriesOf(module.configSchema, root) });
+    const module = (await importFrom(root, name, 'config.ts')) as ConfigModule | undefined;
+    if (!module) continue;
+    services.push({ name, entries: entriesOf(module.configSchema, root), constants: module.constants });
   }
   const shared = new Map<string, string[]>();
   for (const { name, entries } of services)
@@ -30,12 +32,30 @@ Written by \`npm run docs\` from the configuration schemas. Each entry: name (de
 ${groupsOf(shared, services.length).join('\n\n')}
 
 ${own.join('\n\n')}
+
+## Constants
+
+These are no settings: a service that finds one in its environment logs a warning, "setting is no longer read", and goes
+on. What each of them means stands in \`services/<name>/src/config.ts\`.
+
+${services.flatMap(constantsOf).join('\n')}
 `;
+}
+
+interface ConfigModule {
+  configSchema: z.ZodObject;
+  constants: Constants;
 }
 
 interface Service {
   name: string;
   entries: string[];
+  constants: Constants;
+}
+
+function constantsOf({ name, constants }: Service): string[] {
+  const all = Object.entries(constants).map(([constant, value]) => `\`${constant}\` ${value}`);
+  return all.length === 0 ? [] : [`- ${name}: ${all.join(', ')}`];
 }
 
 /** Entries that the same services share, most services first. */

@@ -41,7 +41,7 @@ export async function startRestoreSystem(): Promise<RestoreSystem> {
   installMissing(['ffmpeg', 'bwrap']);
   const infrastructure = await bringUpInfrastructure(copy, {});
   const store = createObjectStore(infrastructure.objectStore);
-  const launch = { settings: copy, infrastructure, env: { ...process.env, ...settings } };
+  const launch = { settings: copy, infrastructure, env: { ...process.env, ...settings }, hastened: true };
   const start = async () => {
     await ensureServices(launch, serviceNames);
   };

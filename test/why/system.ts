@@ -60,6 +60,7 @@ export async function startWhySystem(): Promise<WhySystem> {
     settings: copy,
     infrastructure: service === 'tasks' ? withStoreAt(infrastructure, store.port) : infrastructure,
     env: { ...common, ...ownOf(service, { copy, backend }) },
+    hastened: true,
   });
   try {
     await Promise.all(serviceNames.map((name) => migrate(launchOf(name), name)));

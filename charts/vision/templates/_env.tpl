@@ -244,7 +244,7 @@ Files of certificates, as JSON by the setting that names them: {path, volume, se
 {{- end -}}
 {{- end -}}
 {{- range $name, $value := .root.Values.settings -}}
-{{- if hasKey $.facts.settings $name -}}{{- $_ := set $given $name (dict "value" $value) -}}{{- end -}}
+{{- if or (hasKey $.facts.settings $name) (has $name $.facts.retired) -}}{{- $_ := set $given $name (dict "value" $value) -}}{{- end -}}
 {{- end -}}
 {{- range $name, $value := .c.settings -}}
 {{- $_ := set $given $name (dict "value" $value) -}}

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { loadConfig, millis } from './config.ts';
+import { loadConfig, millis, retiredSettings } from './config.ts';
+import { hasten } from './testing/hasten.ts';
 
 const schema = z.object({
   WAIT_MS: millis(10).describe('A time'),
@@ -48,4 +49,18 @@ test('every problem is told at once, with the value that is wrong', () => {
 
 test('no secret is shown', () => {
   expect(() => loadConfig(schema, { API_TOKEN: 'abc' })).toThrow(/^(?!.*abc).*API_TOKEN: /s);
+});
+
+const constants = { LEASE_MS: 9_000, CLOCK_OFFSET: '0 seconds' };
+
+test('constants that the environment tries to set are named, also those in a file', () => {
+  const env = { LEASE_MS: '10', CLOCK_OFFSET: '', CLOCK_OFFSET_FILE: '/run/offset', WAIT_MS: '1' };
+  expect(retiredSettings(constants, env)).toEqual(['LEASE_MS', 'CLOCK_OFFSET']);
+  expect(retiredSettings(constants, { WAIT_MS: '1' })).toEqual([]);
+});
+
+test('a suite gives constants by their names, with their types, and nothing else', () => {
+  const config = { ...constants, WAIT_MS: 10 };
+  expect(hasten(config, constants, { LEASE_MS: '10', WAIT_MS: '1' })).toEqual({ ...config, LEASE_MS: 10 });
+  expect(hasten(config, constants, { CLOCK_OFFSET: '91 days' })).toEqual({ ...config, CLOCK_OFFSET: '91 days' });
 });

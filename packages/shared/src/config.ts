@@ -38,6 +38,14 @@ export function loadConfig<T extends z.ZodObject>(schema: T, env: Record<string,
   throw new ConfigError(`The environment is not usable:\n${[...new Set(problems)].join('\n')}`);
 }
 
+/** Numbers and texts of a service that no operator changes, under the names they had or could have as settings. */
+export type Constants = Readonly<Record<string, number | string>>;
+
+/** The constants that the environment tries to set: settings of an earlier release, which are no longer read. */
+export function retiredSettings(constants: Constants, env: Record<string, string | undefined> = process.env): string[] {
+  return Object.keys(constants).filter((name) => env[name] || env[`${name}_FILE`]);
+}
+
 function messageOf(issue: z.core.$ZodIssue, name: string, value: string | undefined): string {
   if (value === undefined) return issue.code === 'invalid_type' ? 'is missing' : issue.message;
   return mayShow(name, value) ? `${issue.message}, not ${JSON.stringify(value.slice(0, 100))}` : issue.message;
@@ -106,13 +114,10 @@ export const serviceConfig = {
   ),
 };
 
-/** Setting of every service whose dates come from its database. */
-export const databaseClockConfig = {
-  CLOCK_OFFSET: z
-    .string()
-    .regex(/^-?\d+ (seconds|minutes|hours|days)$/)
-    .default('0 seconds')
-    .describe('Offset added to the database clock for days and expiry; for tests'),
+/** Constant of every service whose dates come from its database. */
+export const databaseClockConstants = {
+  /** Offset added to the database clock for days and expiry: `3 hours`, `-91 days`. Only tests shift it. */
+  CLOCK_OFFSET: '0 seconds',
 };
 
 /** Setting of the services that keep what a create has made. */
@@ -120,10 +125,12 @@ export const retentionConfig = {
   RETENTION_DAYS: count(90).describe('Days that tasks, results, uploaded files and idempotency keys are retained'),
 };
 
-/** Settings of every service that compares its state with that of others. */
-export const auditConfig = {
-  AUDIT_INTERVAL_MS: millis(60_000).describe('Interval between two runs of an audit'),
-  AUDIT_AGE_MS: millis(60_000).describe('Minimum age of a difference before it is reported'),
+/** Constants of every service that compares its state with that of others. */
+export const auditConstants = {
+  /** Interval between two runs of an audit. */
+  AUDIT_INTERVAL_MS: 60_000,
+  /** Minimum age of a difference before it is reported. */
+  AUDIT_AGE_MS: 60_000,
 };
 
 /** Setting of every service that removes stored objects that belong to nothing. */
@@ -133,12 +140,12 @@ export const sweepGraceConfig = {
   ),
 };
 
-/** Settings of every service that looks for them in the bucket. */
-export const sweepConfig = {
-  ...sweepGraceConfig,
-  FULL_SWEEP_INTERVAL_MS: millis(7 * 86_400_000).describe(
-    'Interval between two sweeps over all stored objects; sweeps in between list new objects only',
-  ),
+/** Constants of every service that looks for them in the bucket. */
+export const sweepConstants = {
+  /** Interval between two sweeps over all stored objects; sweeps in between list new objects only. */
+  FULL_SWEEP_INTERVAL_MS: 7 * 86_400_000,
+  /** Minimum age of a stored object that no row refers to before it is marked. */
+  ORPHAN_AGE_MS: 86_400_000,
 };
 
 /** The settings that say how long a stop may take. */

@@ -1,5 +1,6 @@
 import { atMost } from './async/at-most.ts';
-import { ConfigError, readStopSettings, readUnknownSettings } from './config.ts';
+import { ConfigError, readStopSettings, readUnknownSettings, retiredSettings } from './config.ts';
+import type { Constants } from './config.ts';
 import { databaseConnection, readMigrateConfig } from './db/database-config.ts';
 import { migrateOnce } from './db/migrate.ts';
 import type { Migration } from './db/migrate.ts';
@@ -34,6 +35,8 @@ export interface ServiceDefinition<C> {
   migrations: Migration[];
   /** How long a stop may take, for `main.ts stop-times`. */
   stopTimesOf: (settings: StopSettings) => StopTimes;
+  /** What stands in the configuration and is no setting; a variable of such a name is warned about. */
+  constants: Constants;
 }
 
 /**
@@ -57,8 +60,10 @@ export async function runService<C>(definition: ServiceDefinition<C>, argv: stri
     }
     const config = definition.readConfig();
     logger = createLogger(definition.name, config.LOG_LEVEL);
-    for (const unknown of readUnknownSettings(definition.configSchema))
+    const known = { ...definition.configSchema.shape, ...definition.constants };
+    for (const unknown of readUnknownSettings({ shape: known }))
       logger.warn(unknown, 'unknown setting in the environment; it has no effect');
+    for (const setting of retiredSettings(definition.constants)) logger.warn({ setting }, 'setting is no longer read');
     await serve(definition, config, logger);
   } catch (error) {
     if (error instanceof ConfigError || error instanceof FaultError) logger.fatal(error.message);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { allowedCalls, callees } from '@vision/contracts/allowed-calls';
 import { topicDefinitions, topics } from '@vision/contracts/topics';
+import type { Constants } from '@vision/shared/config';
 import { defaultText } from '../environment.ts';
 import { importFrom, serviceNames } from '../services.ts';
 import { fixedStopMs } from '../stop-times.ts';
@@ -42,16 +43,23 @@ const sessions: Record<string, number> = { tasks: 1, images: 1, results: 1, noti
 export async function chartFacts(root: string): Promise<string> {
   const components: Record<string, unknown> = {};
   for (const service of serviceNames) {
-    const facts = factsOf(service, await schemaOf(root, service), root);
+    const { schema, retired } = await settingsOf(root, service);
+    const facts = { ...factsOf(service, schema, root), retired };
     components[service] = { ...facts, stopSeconds: Math.ceil((await fixedStopMs(root, service)) / 1000) };
   }
   return JSON.stringify({ components });
 }
 
-export async function schemaOf(root: string, service: string): Promise<z.ZodObject> {
-  const module = (await importFrom(root, service, 'config.ts')) as { configSchema: z.ZodObject } | undefined;
+/** The settings of a service, and the names that a release before had as settings too. */
+export async function settingsOf(root: string, service: string): Promise<{ schema: z.ZodObject; retired: string[] }> {
+  const module = (await importFrom(root, service, 'config.ts')) as ConfigModule | undefined;
   if (!module) throw new Error(`${service} has no config.ts`);
-  return module.configSchema;
+  return { schema: module.configSchema, retired: Object.keys(module.constants) };
+}
+
+interface ConfigModule {
+  configSchema: z.ZodObject;
+  constants: Constants;
 }
 
 function factsOf(service: string, schema: z.ZodObject, root: string) {

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { descriptionOf } from '../environment.ts';
 import { serviceNames } from '../services.ts';
-import { schemaOf } from './facts.ts';
+import { settingsOf } from './facts.ts';
 import { overlays } from './schema-overlays.ts';
 import type { Schema } from './schema-overlays.ts';
 import { NOT_FOR_CLUSTERS, WIRED } from './wired.ts';
@@ -23,7 +23,7 @@ export async function chartSchema(root: string): Promise<string> {
   const components: Record<string, Schema> = {};
   const known: Record<string, Schema> = {};
   for (const service of serviceNames) {
-    const settings = await settingsOf(root, service);
+    const settings = await propertiesOf(root, service);
     Object.assign(known, settings);
     components[service] = componentOf(defaults, service, settings);
   }
@@ -46,10 +46,14 @@ function componentOf(defaults: Schema, service: string, settings: Record<string,
   return { ...closed(properties), type: ['object', 'null'] };
 }
 
-async function settingsOf(root: string, service: string): Promise<Record<string, Schema>> {
-  const { shape } = await schemaOf(root, service);
+async function propertiesOf(root: string, service: string): Promise<Record<string, Schema>> {
+  const { schema, retired } = await settingsOf(root, service);
+  const { shape } = schema;
   const names = Object.keys(shape).filter((name) => !WIRED.includes(name) && !NOT_FOR_CLUSTERS.includes(name));
-  return Object.fromEntries(names.map((name) => [name, settingOf(shape[name] as z.ZodType)]));
+  const properties: Record<string, Schema> = {};
+  for (const name of names) properties[name] = settingOf(shape[name] as z.ZodType);
+  for (const name of retired) properties[name] = { description: 'No longer read; the service warns about it' };
+  return properties;
 }
 
 /** As much of a setting as JSON Schema can say; lists may also be given as lists. */

@@ -68,4 +68,4 @@ export const WIRED: readonly string[] = [
 ];
 
 /** Settings that no cluster should give: for tests and development, or parts of the image. */
-export const NOT_FOR_CLUSTERS: readonly string[] = ['CLOCK_OFFSET', 'DEVELOPMENT_WITHOUT_TOKEN', 'OPENAPI_FILE'];
+export const NOT_FOR_CLUSTERS: readonly string[] = ['DEVELOPMENT_WITHOUT_TOKEN', 'OPENAPI_FILE'];

@@ -123,10 +123,15 @@ export const configSchema = z.object({
   UPSTREAM_READ_MS: millis(15_000).describe(
     'The same for read requests; longer than the database timeout of the service',
   ),
-  ADMIN_CALL_TIMEOUT_MS: millis(60_000).describe('Timeout of a call that an operator makes through the admin API'),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  /** Timeout of a call that an operator makes through the admin API. */
+  ADMIN_CALL_TIMEOUT_MS: 60_000,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 /** Addresses of the services behind the gateway. */
 export function ownerUrls(config: Config) {
@@ -165,7 +170,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   if (config.CONSOLE_ONE_TIME && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST)) {
     throw new ConfigError('CONSOLE_ONE_TIME: HOST has to be a loopback address, such as 127.0.0.1');
   }
-  return config;
+  return { ...constants, ...config };
 }
 
 function refuseUnknownProxies(entries: string[], context: z.RefinementCtx<string[]>): void {

@@ -1,6 +1,6 @@
 import { runService } from '@vision/shared/run';
-import { configSchema, readConfig, stopTimesOf } from './config.ts';
+import { configSchema, constants, readConfig, stopTimesOf } from './config.ts';
 import { migrations } from './db/migrations/list.ts';
 import { createService } from './service.ts';
 
-await runService({ name: 'gateway', configSchema, readConfig, createService, migrations, stopTimesOf });
+await runService({ name: 'gateway', configSchema, readConfig, createService, migrations, stopTimesOf, constants });

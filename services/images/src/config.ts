@@ -2,16 +2,17 @@ import { tmpdir } from 'node:os';
 import { z } from 'zod';
 import {
   ConfigError,
-  auditConfig,
+  auditConstants,
   count,
-  databaseClockConfig,
+  databaseClockConstants,
   httpUrl,
   loadConfig,
   millis,
   outboxConfig,
   retentionConfig,
   serviceConfig,
-  sweepConfig,
+  sweepConstants,
+  sweepGraceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/creation/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -28,14 +29,12 @@ export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...standbyConfig,
-  ...databaseClockConfig,
   ...kafkaConfig,
   ...outboxConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
-  ...auditConfig,
   ...retentionConfig,
-  ...sweepConfig,
+  ...sweepGraceConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
   BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
@@ -66,14 +65,20 @@ export const configSchema = z.object({
   KEY_WAIT_MS: millis(15_000).describe('Maximum wait for another call with the same Idempotency-Key'),
   RECOVERY_INTERVAL_MS: millis(1_000).describe('Interval between recovery runs while expired image calls exist'),
   SWEEP_INTERVAL_MS: millis(3_600_000).describe('Interval between two sweeps for stored images without a call'),
-  ORPHAN_AGE_MS: millis(DAY_MS).describe('Minimum age of a stored image without a call before it can be deleted'),
   RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Interval between two deletions of expired data'),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  ...databaseClockConstants,
+  ...auditConstants,
+  ...sweepConstants,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  const config = loadConfig(configSchema, env);
+  const config = { ...constants, ...loadConfig(configSchema, env) };
   if (config.CALL_TIMEOUT_MS <= config.DETECT_TIMEOUT_MS)
     throw new ConfigError('CALL_TIMEOUT_MS has to be longer than DETECT_TIMEOUT_MS');
   return config;

@@ -51,7 +51,7 @@ test.each(['inference.end.stored', 'inference.end.published'])(
   'the ending of a live job whose worker dies at %s is announced by another, and nothing follows',
   async (step) => {
     const { source, requests } = await failingSource();
-    const doomed = await world.spawn({ ...lease, NODE_ENV: 'test', CRASH_AT: step });
+    const doomed = await world.spawn({ ...lease, CRASH_AT: step });
     open.push({ close: doomed.kill });
     const job = jobFor(source);
     await until(async () => (await doomed.submit(job)).status === 201);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import {
   count,
-  databaseClockConfig,
+  databaseClockConstants,
   flag,
   list,
   loadConfig,
@@ -27,7 +27,6 @@ const cursorKeys = list('').refine(
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
-  ...databaseClockConfig,
   ...standbyConfig,
   ...kafkaConfig,
   ...outboxConfig,
@@ -69,10 +68,15 @@ export const configSchema = z.object({
   RETENTION_BATCH: count(5_000).describe('Events removed in one transaction'),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  ...databaseClockConstants,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  return { ...constants, ...loadConfig(configSchema, env) };
 }
 
 /** Longest time of each phase of a stop. */

@@ -9,10 +9,11 @@ import { topics } from '@vision/contracts/topics';
 import { createLogger } from '@vision/shared/logger';
 import { createProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
-import { readConfig } from '../src/config.ts';
+import { constants, readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { createService } from '../src/service.ts';
 import type { NotifyService } from '../src/service.ts';
@@ -148,7 +149,7 @@ export async function startNotify(settings: Record<string, string> = {}, beside?
     LOG_LEVEL: 'silent',
     ...settings,
   };
-  const config = readConfig(env);
+  const config = hasten(readConfig(env), constants, env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   await service.consumer.joined;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditConfig, count, databaseClockConfig, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import { auditConstants, count, databaseClockConstants, loadConfig, millis, serviceConfig } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -11,10 +11,8 @@ export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...standbyConfig,
-  ...databaseClockConfig,
   ...kafkaConfig,
   ...servicePublicKeysConfig,
-  ...auditConfig,
   LEDGER_RETENTION_DAYS: z.coerce
     .number()
     .int()
@@ -27,10 +25,16 @@ export const configSchema = z.object({
   RETENTION_BATCH: count(5_000).describe('Reservations folded in one transaction'),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  ...databaseClockConstants,
+  ...auditConstants,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  return { ...constants, ...loadConfig(configSchema, env) };
 }
 
 /** Longest time of each phase of a stop. */

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@vision/shared/testing/ports';
-import { inheritedEnvironment } from '@vision/shared/testing/service-process';
+import { inheritedEnvironment, testEntry } from '@vision/shared/testing/service-process';
 import { testToken } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
 import { closeReservation, reserveUnits } from '../src/db/ledger.ts';
@@ -94,9 +94,9 @@ async function usedOf(subject: string): Promise<number> {
 async function startDoomed(crashAt: string, over: Record<string, string> = {}) {
   const [port, healthPort] = [await freePort(), await freePort()];
   const ports = { PORT: String(port), HEALTH_PORT: String(healthPort), KAFKA_BROKERS: '127.0.0.1:1' };
-  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--conditions=@vision/source', testEntry, 'quota'], {
     cwd: root,
-    env: { ...inheritedEnvironment, ...quota.env, ...ports, NODE_ENV: 'test', CRASH_AT: crashAt, ...over },
+    env: { ...inheritedEnvironment, ...quota.env, ...ports, CRASH_AT: crashAt, ...over },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);

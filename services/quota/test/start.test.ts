@@ -6,7 +6,7 @@ import type { TestKafka } from '@vision/kafka/testing/kafka';
 import { freePort } from '@vision/shared/testing/ports';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
-import { migrateProcess, startProcess } from '@vision/shared/testing/service-process';
+import { migrateProcess, startMain } from '@vision/shared/testing/service-process';
 import type { RunningProcess } from '@vision/shared/testing/service-process';
 import { testPublicKeys } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
@@ -39,7 +39,7 @@ interface Quota extends RunningProcess {
 /** A process of its own, with everything right but what is changed. */
 async function start(changed: Record<string, string>): Promise<Quota> {
   const ports = { PORT: String(await freePort()), HEALTH_PORT: String(await freePort()) };
-  const running = startProcess('quota', { ...settings(), ...ports, ...changed });
+  const running = startMain('quota', { ...settings(), ...ports, ...changed });
   const lines = () =>
     running
       .output()
@@ -70,11 +70,25 @@ const settings = () => ({
 });
 
 test('a wrong value and a missing secret end the process with one line that names both', async () => {
-  const quota = await start({ AUDIT_AGE_MS: 'soon', SERVICE_PUBLIC_KEYS: '' });
+  const quota = await start({ DATABASE_POOL: 'many', SERVICE_PUBLIC_KEYS: '' });
   expect(await quota.ended).toBe('1');
   const error = await quota.firstError();
-  expect(error).toMatch(/AUDIT_AGE_MS: .*, not "soon"/);
+  expect(error).toMatch(/DATABASE_POOL: .*, not "many"/);
   expect(error).toContain('SERVICE_PUBLIC_KEYS: is missing');
+});
+
+test('a setting of an earlier release is named in a warning, and the process does without it', async () => {
+  const quota = await start({ AUDIT_AGE_MS: 'soon' });
+  const warnings = () =>
+    quota
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { level: string; msg: string; setting?: string })
+      .filter(({ msg }) => msg === 'setting is no longer read');
+  await until(async () => (await quota.health('ready')) === '200 ok\n');
+  expect(warnings().map(({ level, setting }) => [level, setting])).toEqual([['warn', 'AUDIT_AGE_MS']]);
+  await quota.stop();
 });
 
 test('a database that is not migrated keeps the process from being ready until it is', async () => {
@@ -96,7 +110,7 @@ test('a password that is wrong is named without being shown, by the service and 
   expect(await quota.health('ready')).toContain('503 no\nPostgreSQL refuses the password');
   await quota.stop();
   expect(quota.output()).not.toContain('wrong-secret');
-  const migration = startProcess('quota', { DATABASE_URL: database.url, ...wrong }, ['migrate']);
+  const migration = startMain('quota', { DATABASE_URL: database.url, ...wrong }, ['migrate']);
   expect(await migration.ended).toBe('1');
   expect(migration.output()).toContain('PostgreSQL refuses the password of DATABASE_URL');
   expect(migration.output()).not.toContain('wrong-secret');
@@ -150,7 +164,7 @@ test('on SIGTERM readiness says no at once, and requests are served until the dr
 });
 
 test('the longest time of a stop is told for the settings of the environment', async () => {
-  const asked = startProcess('quota', { DRAIN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '10000' }, ['stop-times']);
+  const asked = startMain('quota', { DRAIN_DELAY_MS: '5000', SHUTDOWN_GRACE_MS: '10000' }, ['stop-times']);
   expect(await asked.ended).toBe('0');
   expect(JSON.parse(asked.output())).toEqual({
     service: 'quota',

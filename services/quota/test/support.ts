@@ -7,10 +7,11 @@ import { createProducer } from '@vision/kafka/producer';
 import type { EventProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testToken } from '@vision/shared/testing/service-keys';
-import { readConfig } from '../src/config.ts';
+import { constants, readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { createService } from '../src/service.ts';
 import type { QuotaService } from '../src/service.ts';
@@ -61,7 +62,7 @@ export async function startQuota(settings: Record<string, string> = {}, log = lo
     LOG_LEVEL: 'silent',
     ...settings,
   };
-  const config = readConfig(env);
+  const config = hasten(readConfig(env), constants, env);
   const service = await createService(config, { logger: log, onFatal: (error) => log.fatal(error) });
   await service.start();
   const producer = createProducer(kafka.client);

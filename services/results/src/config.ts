@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import {
   ConfigError,
-  auditConfig,
+  auditConstants,
   count,
-  databaseClockConfig,
+  databaseClockConstants,
   httpUrl,
   list,
   loadConfig,
@@ -29,14 +29,12 @@ const cursorKeys = list('').refine(
 export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
-  ...databaseClockConfig,
   ...kafkaConfig,
   ...outboxConfig,
   ...serviceKeyConfig,
   CURSOR_KEYS: cursorKeys.describe(
     'Secrets of result cursors, at least 32 characters each, comma separated; the first encrypts, all decrypt',
   ),
-  ...auditConfig,
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   SERVICE_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to another service'),
@@ -70,10 +68,16 @@ export const configSchema = z.object({
   ),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  ...databaseClockConstants,
+  ...auditConstants,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  const config = loadConfig(configSchema, env);
+  const config = { ...constants, ...loadConfig(configSchema, env) };
   if (config.WRITE_SEGMENTS === 'true' && config.S3_ENDPOINT === undefined)
     throw new ConfigError('S3_ENDPOINT is not set: WRITE_SEGMENTS=true stores frames there');
   if (config.SNAPSHOT_DAYS > config.RETENTION_DAYS)

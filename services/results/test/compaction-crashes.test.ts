@@ -48,7 +48,6 @@ const deps = () => ({
 async function startDying(crashAt: string, settings: Record<string, string> = {}): Promise<void> {
   const process = startProcess('results', {
     ...settingsOfStore(results.s3),
-    NODE_ENV: 'test',
     CRASH_AT: crashAt,
     HOST: '127.0.0.1',
     PORT: String(await freePort()),

@@ -243,7 +243,6 @@ test.each(['results.task_hidden', 'results.task_segments_removed'])(
     const [port, healthPort] = [await freePort(), await freePort()];
     const dying = startProcess('results', {
       ...settingsOfStore(results.s3),
-      NODE_ENV: 'test',
       CRASH_AT: crashAt,
       HOST: '127.0.0.1',
       PORT: String(port),

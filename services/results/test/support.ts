@@ -14,13 +14,14 @@ import { createProducer } from '@vision/kafka/producer';
 import type { EventProducer } from '@vision/kafka/producer';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { KEPT_MS } from '@vision/shared/testing/kept-connections';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { testS3 } from '@vision/objects/testing/s3';
 import type { TestS3 } from '@vision/objects/testing/s3';
-import { readConfig } from '../src/config.ts';
+import { constants, readConfig } from '../src/config.ts';
 import { migrations } from '../src/db/migrations/list.ts';
 import { decodeHeads } from '../src/domain/segments/head.ts';
 import { openBody } from '../src/domain/segments/segment.ts';
@@ -237,7 +238,7 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
   const kafka = await testKafka({ topics: Object.values(topics) });
   const [tasks, images] = await Promise.all([startNeighbour(), startNeighbour()]);
   const s3 = await testS3();
-  const config = readConfig({
+  const env = {
     ...settingsOfStore(s3),
     HOST: '127.0.0.1',
     PORT: '0',
@@ -252,7 +253,8 @@ export async function startResults(settings: Record<string, string> = {}, lent?:
     IMAGES_URL: images.url,
     LOG_LEVEL: 'silent',
     ...settings,
-  });
+  };
+  const config = hasten(readConfig(env), constants, env);
   const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   const producer = createProducer(kafka.client);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import {
-  auditConfig,
+  auditConstants,
   count,
-  databaseClockConfig,
+  databaseClockConstants,
   flag,
   httpUrl,
   loadConfig,
@@ -10,7 +10,8 @@ import {
   outboxConfig,
   retentionConfig,
   serviceConfig,
-  sweepConfig,
+  sweepConstants,
+  sweepGraceConfig,
 } from '@vision/shared/config';
 import { inferenceClientConfig } from '@vision/creation/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
@@ -31,12 +32,10 @@ export const configSchema = z.object({
   ...serviceConfig,
   ...databaseConfig,
   ...standbyConfig,
-  ...databaseClockConfig,
   ...kafkaConfig,
   ...outboxConfig,
   ...objectStoreConfig,
   ...serviceKeyConfig,
-  ...auditConfig,
   ...streamKeyConfig,
   CURSOR_KEYS: secretKeys.describe(
     'Keys of list cursors: 32 bytes in base64, optionally <version>:<key>, comma separated; the first encrypts, all decrypt',
@@ -98,7 +97,7 @@ export const configSchema = z.object({
   ),
   RECOVERY_MS: millis(1_000).describe('Interval between recovery runs while expired create requests exist'),
   ...retentionConfig,
-  ...sweepConfig,
+  ...sweepGraceConfig,
   PLACE_WAIT_MS: millis(5_000).describe('Maximum wait of a create request for a capacity slot of the backend'),
   PLACE_QUEUE: count(100).describe('Create requests that may wait for a capacity slot, per replica'),
   PLACES_KEPT_PERCENT: z.coerce
@@ -108,15 +107,21 @@ export const configSchema = z.object({
     .max(50)
     .default(10)
     .describe('Share of the capacity slots, rounded down, reserved for subjects without a running video task'),
-  ORPHAN_AGE_MS: millis(24 * HOUR_MS).describe('Minimum age of a stored video without a task before it can be deleted'),
   RETENTION_INTERVAL_MS: millis(HOUR_MS).describe('Interval between two deletions of expired data and orphaned videos'),
   RETENTION_BATCH: count(200).describe('Tasks deleted per step'),
 });
 
-export type Config = z.output<typeof configSchema>;
+/** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
+export const constants = {
+  ...databaseClockConstants,
+  ...auditConstants,
+  ...sweepConstants,
+};
+
+export type Config = z.output<typeof configSchema> & typeof constants;
 
 export function readConfig(env: Record<string, string | undefined> = process.env): Config {
-  return loadConfig(configSchema, env);
+  return { ...constants, ...loadConfig(configSchema, env) };
 }
 
 /** Longest time of each phase of a stop. */

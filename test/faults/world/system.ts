@@ -62,6 +62,7 @@ export async function startServices(options: SystemOptions): Promise<System> {
         infrastructure: behind(infrastructure, own),
         env: { ...env, WORK_DIR: options.workDirOf(name) ?? `${settings.localDir}/work/${name}` },
         replica: { name, portBase, neighbours, secrets },
+        hastened: true,
       });
       return createReplica({ settings, service, index, links: own, launch, fakeTime });
     }),

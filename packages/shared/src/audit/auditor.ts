@@ -25,7 +25,7 @@ export interface AuditorOptions {
   db: Knex;
   logger: Logger;
   audits: Audit[];
-  /** As `auditConfig` declares it. A difference counts when it is that old: the other side may be on its way. */
+  /** As `auditConstants` say. A difference counts when it is that old: the other side may be on its way. */
   config: { AUDIT_INTERVAL_MS: number; AUDIT_AGE_MS: number };
 }
 

@@ -14,15 +14,27 @@ export interface RunningProcess {
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
+/** Runs the service that its first argument names. */
+export const testEntry = `${root}test/support/main.ts`;
+
 /** What a process gets from the one that runs the tests; everything else that it knows is said by the test. */
 export const inheritedEnvironment = {
   PATH: process.env['PATH'] ?? '',
   ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
 };
 
-/** Runs a service of this repository from its sources, as a process of its own. */
+/** Runs a service from its sources, as a process of its own; `env` may also give its constants and steps to die at. */
 export function startProcess(service: string, env: Record<string, string>, args: string[] = []): RunningProcess {
-  const child = spawn(process.execPath, ['--conditions=@vision/source', `services/${service}/src/main.ts`, ...args], {
+  return startProgram([testEntry, service, ...args], env);
+}
+
+/** The same by the `main.ts` that operators run, which reads nothing but its settings. */
+export function startMain(service: string, env: Record<string, string>, args: string[] = []): RunningProcess {
+  return startProgram([`services/${service}/src/main.ts`, ...args], env);
+}
+
+function startProgram(args: string[], env: Record<string, string>): RunningProcess {
+  const child = spawn(process.execPath, ['--conditions=@vision/source', ...args], {
     cwd: root,
     env: { ...inheritedEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -6,12 +6,13 @@ import { Writable } from 'node:stream';
 import { createLogger } from '@vision/shared/logger';
 import type { Logger } from '@vision/shared/logger';
 import { readApiContract } from '@vision/shared/testing/api-contract';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testRedis } from '@vision/shared/testing/redis';
 import { testPublicKeys, testServiceKey } from '@vision/shared/testing/service-keys';
 import { until } from '@vision/shared/testing/until';
-import { readConfig } from '../../src/config.ts';
+import { constants, readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
 import { startUpstream } from './upstream.ts';
@@ -117,7 +118,8 @@ export async function startGateway(env: Record<string, string> = {}): Promise<Te
 }
 
 async function startReplica(variables: Record<string, string>, logger: Logger): Promise<Replica> {
-  const service = await createService(readConfig(variables), { logger, onFatal: (error) => logger.fatal(error) });
+  const config = hasten(readConfig(variables), constants, variables);
+  const service = await createService(config, { logger, onFatal: (error) => logger.fatal(error) });
   await service.start();
   const address = (port: number) => `http://127.0.0.1:${port}`;
   const healthUrl = address(service.healthPort);

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '@vision/shared/testing/ports';
-import { inheritedEnvironment } from '@vision/shared/testing/service-process';
+import { inheritedEnvironment, testEntry } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 
 const service = join(import.meta.dirname, '../..');
@@ -32,7 +32,7 @@ export async function startGatewayProcess(
   const [port, adminPort, healthPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort), HEALTH_PORT: String(healthPort) };
   const flags = ['--conditions=@vision/source', '--import', './src/telemetry.ts'];
-  const child = spawn(process.execPath, [...flags, 'src/main.ts'], {
+  const child = spawn(process.execPath, [...flags, testEntry, 'gateway'], {
     cwd: service,
     env: { ...inheritedEnvironment, ...env, ...ports },
     stdio: 'ignore',

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '@vision/shared/testing/ports';
-import { inheritedEnvironment } from '@vision/shared/testing/service-process';
+import { inheritedEnvironment, testEntry } from '@vision/shared/testing/service-process';
 import { until } from '@vision/shared/testing/until';
 import { clientOf } from './start-images.ts';
 
@@ -19,9 +19,9 @@ export type Child = ReturnType<typeof clientOf> & {
 /** The service as a process of its own, so that it can be killed. */
 export async function startChild(env: Record<string, string>): Promise<Child> {
   const [port, healthPort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--conditions=@vision/source', testEntry, 'images'], {
     cwd: root,
-    env: { ...inheritedEnvironment, ...env, NODE_ENV: 'test', PORT: String(port), HEALTH_PORT: String(healthPort) },
+    env: { ...inheritedEnvironment, ...env, PORT: String(port), HEALTH_PORT: String(healthPort) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null);

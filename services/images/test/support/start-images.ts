@@ -9,12 +9,13 @@ import type { Caller } from '@vision/shared/http/caller';
 import { createLogger } from '@vision/shared/logger';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { testS3 } from '@vision/objects/testing/s3';
 import type { TestS3 } from '@vision/objects/testing/s3';
-import { readConfig } from '../../src/config.ts';
+import { constants, readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
 import type { ImagesService } from '../../src/service.ts';
@@ -113,7 +114,8 @@ export type RunningImages = ReturnType<typeof clientOf> & { service: ImagesServi
 
 /** One replica in a world. */
 export async function startReplica(world: World, over: Record<string, string> = {}): Promise<RunningImages> {
-  const service = await createService(readConfig({ ...world.env, ...over }), {
+  const env = { ...world.env, ...over };
+  const service = await createService(hasten(readConfig(env), constants, env), {
     logger,
     onFatal: (error) => logger.fatal(error),
   });

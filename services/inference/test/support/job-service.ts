@@ -9,13 +9,14 @@ import type { Job, StreamProbeReply } from '@vision/contracts/inference';
 import { topics } from '@vision/contracts/topics';
 import { loadScenes } from '@vision/shared/scenes';
 import { testKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import { freePort } from '@vision/shared/testing/ports';
-import { inheritedEnvironment } from '@vision/shared/testing/service-process';
+import { inheritedEnvironment, testEntry } from '@vision/shared/testing/service-process';
 import { testS3 } from '@vision/objects/testing/s3';
 import { until } from '@vision/shared/testing/until';
 import { startLiveSource } from '../../../../examples/live-source.ts';
-import { completeVideoConfig, configSchema } from '../../src/config.ts';
+import { completeVideoConfig, constants, readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createDetectors } from '../../src/detectors/detectors.ts';
 import { createService } from '../../src/service.ts';
@@ -116,7 +117,7 @@ export async function jobWorld() {
 export type JobWorld = Awaited<ReturnType<typeof jobWorld>>;
 
 const parseConfig = (env: Record<string, string>) =>
-  configSchema.parse({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env });
+  hasten(readConfig({ HOST: '127.0.0.1', PORT: '0', HEALTH_PORT: '0', DETECT_THREADS: '2', ...env }), constants, env);
 const loggerTo = (log: string[]) => pino({ level: 'debug' }, { write: (line: string) => void log.push(line) });
 
 async function startJobDeps(env: Record<string, string>, log: string[]) {
@@ -171,10 +172,11 @@ async function startService(env: Record<string, string>, log: string[]) {
   };
 }
 
-/** @param folder of the service, when it is another one than ours */
-async function spawnService(env: Record<string, string>, folder: string | URL = new URL('../..', import.meta.url)) {
+/** @param folder of the service, when it is another build than this one */
+async function spawnService(env: Record<string, string>, folder?: string) {
   const port = await freePort();
-  const child = spawn(process.execPath, ['--conditions=@vision/source', 'src/main.ts'], {
+  const entry = folder === undefined ? [testEntry, 'inference'] : ['src/main.ts'];
+  const child = spawn(process.execPath, ['--conditions=@vision/source', ...entry], {
     cwd: folder,
     env: {
       ...inheritedEnvironment,

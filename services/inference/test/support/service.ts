@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createLogger } from '@vision/shared/logger';
-import { configSchema } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import { createService } from '../../src/service.ts';
 
 export interface RunningInference {
@@ -14,7 +14,7 @@ export function useInference(env: Record<string, string> = {}): RunningInference
   const running: RunningInference = { base: '', health: '' };
   let stop = () => Promise.resolve();
   beforeAll(async () => {
-    const config = configSchema.parse({
+    const config = readConfig({
       HOST: '127.0.0.1',
       PORT: '0',
       HEALTH_PORT: '0',

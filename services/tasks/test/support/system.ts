@@ -10,6 +10,7 @@ import { createLogger } from '@vision/shared/logger';
 import { ownPrefixOf } from '@vision/objects/own-prefix';
 import { testKafka } from '@vision/kafka/testing/kafka';
 import type { TestKafka } from '@vision/kafka/testing/kafka';
+import { hasten } from '@vision/shared/testing/hasten';
 import { createTestDatabase } from '@vision/shared/testing/postgres';
 import type { TestDatabase } from '@vision/shared/testing/postgres';
 import { startQuota } from '@vision/creation/testing/real-quota';
@@ -19,7 +20,7 @@ import type { TestS3 } from '@vision/objects/testing/s3';
 import { testPublicKeys, testServiceKey, testToken } from '@vision/shared/testing/service-keys';
 import { startScriptedBackend } from '@vision/shared/testing/scripted-backend';
 import type { ScriptedBackend } from '@vision/shared/testing/scripted-backend';
-import { readConfig } from '../../src/config.ts';
+import { constants, readConfig } from '../../src/config.ts';
 import { migrations } from '../../src/db/migrations/list.ts';
 import { createService } from '../../src/service.ts';
 import type { TasksService } from '../../src/service.ts';
@@ -58,7 +59,6 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
     stream,
     videoOf: async (taskId) => (await ownPrefixOf({ db: database.db, name: 'videos', prefix: 'videos/' })) + taskId,
     env: {
-      NODE_ENV: 'test',
       HOST: '127.0.0.1',
       PORT: '0',
       HEALTH_PORT: '0',
@@ -206,8 +206,9 @@ export async function startTasks(
     },
   });
   const logger = createLogger('tasks', 'debug', sink);
+  const given = { ...world.env, ...env };
   const service = await createService(
-    readConfig({ ...world.env, ...env }),
+    hasten(readConfig(given), constants, given),
     {
       logger,
       onFatal: (error) => logger.fatal({ err: error }),

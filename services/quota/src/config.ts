@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditConstants, count, databaseClockConstants, loadConfig, millis, serviceConfig } from '@vision/shared/config';
+import { auditConstants, databaseClockConstants, loadConfig, serviceConfig } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -21,14 +21,16 @@ export const configSchema = z.object({
     .describe(
       'Days that closed reservations are retained before they are folded into their counter; longer than any result is retained',
     ),
-  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two runs that fold old reservations'),
-  RETENTION_BATCH: count(5_000).describe('Reservations folded in one transaction'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
+  /** Interval between two runs that fold old reservations. */
+  RETENTION_INTERVAL_MS: 3_600_000,
+  /** Reservations folded in one transaction. */
+  RETENTION_BATCH: 5_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

@@ -1,16 +1,7 @@
 import { z } from 'zod';
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
-import {
-  count,
-  databaseClockConstants,
-  flag,
-  list,
-  loadConfig,
-  millis,
-  outboxConfig,
-  serviceConfig,
-} from '@vision/shared/config';
+import { databaseClockConstants, flag, list, loadConfig, outboxConfig, serviceConfig } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -41,7 +32,6 @@ export const configSchema = z.object({
     .max(365)
     .default(30)
     .describe('Days that events are retained; longer than Kafka retains the events they are made of'),
-  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two runs that remove expired events'),
   WEBHOOK_KEYS: secretKeys
     .optional()
     .describe(
@@ -59,18 +49,19 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe('PEM file with certificate authorities for webhooks, in addition to those of Node.js'),
-  WEBHOOK_CONNECT_MS: millis(3_000).describe(
-    'Longest time to resolve the name of a webhook host, and to connect to it',
-  ),
-  WEBHOOK_TIMEOUT_MS: millis(15_000)
-    .refine((value) => value <= 30_000, 'at most 30 s')
-    .describe('Longest time for one webhook, up to the head of the answer'),
-  RETENTION_BATCH: count(5_000).describe('Events removed in one transaction'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...databaseClockConstants,
+  /** Interval between two runs that remove expired events. */
+  RETENTION_INTERVAL_MS: 3_600_000,
+  /** Events removed in one transaction. */
+  RETENTION_BATCH: 5_000,
+  /** Longest time to resolve the name of a webhook host, and to connect to it. */
+  WEBHOOK_CONNECT_MS: 3_000,
+  /** Longest time for one webhook, up to the head of the answer; a delivery is leased for longer than 30 s. */
+  WEBHOOK_TIMEOUT_MS: 15_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

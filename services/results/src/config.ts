@@ -10,8 +10,9 @@ import {
   millis,
   outboxConfig,
   retentionConfig,
-  sweepConfig,
   serviceConfig,
+  sweepConstants,
+  sweepGraceConfig,
 } from '@vision/shared/config';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -37,11 +38,8 @@ export const configSchema = z.object({
   ),
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
-  SERVICE_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to another service'),
-  FRAMES_PER_TRANSACTION: count(500).describe('Maximum number of frames stored in one transaction'),
   ...objectStoreConfig,
   S3_ENDPOINT: objectStoreConfig.S3_ENDPOINT.optional(),
-  S3_IDLE_MS: millis(5_000).describe('Timeout of an object store request'),
   WRITE_SEGMENTS: z
     .enum(['auto', 'true', 'false'])
     .default('auto')
@@ -51,27 +49,35 @@ export const configSchema = z.object({
   SEGMENT_YOUNG_MS: millis(600_000).describe(
     'Minimum time that frames stay in the database before they are moved to the object store',
   ),
-  SEGMENT_INTERVAL_MS: millis(10_000).describe('Interval between two queries for frames to move'),
   ...retentionConfig,
   SNAPSHOT_DAYS: count(30).describe('Days that images of tracks are retained, RETENTION_DAYS at most'),
-  ...sweepConfig,
-  ORPHAN_AGE_MS: millis(86_400_000).describe('Minimum age of a stored image without a track before it can be deleted'),
-  RETENTION_INTERVAL_MS: millis(3_600_000).describe('Interval between two checks for partitions to create and to drop'),
-  FRAME_PATIENCE_MS: millis(40_000).describe(
-    'Maximum wait for frames that an end-of-stream marker counts; afterwards they are reported as missing. Shorter than RESULTS_GRACE_MS of tasks',
-  ),
-  END_CHECK_MS: millis(5_000).describe(
-    'Interval between two queries for end-of-stream markers with overdue frames, and for events without a notification',
-  ),
-  END_PATIENCE_MS: millis(900_000).describe(
-    'Time after the end of a task after which its end-of-stream marker is no longer awaited',
-  ),
+  ...sweepGraceConfig,
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
+  ...sweepConstants,
+  /** Timeout of a call to another service. */
+  SERVICE_TIMEOUT_MS: 3_000,
+  /** Maximum number of frames stored in one transaction. */
+  FRAMES_PER_TRANSACTION: 500,
+  /** Timeout of an object store request. */
+  S3_IDLE_MS: 5_000,
+  /** Interval between two queries for frames to move. */
+  SEGMENT_INTERVAL_MS: 10_000,
+  /** Interval between two checks for partitions to create and to drop. */
+  RETENTION_INTERVAL_MS: 3_600_000,
+  /**
+   * Maximum wait for frames that an end-of-stream marker counts; afterwards they are reported as missing. Shorter than
+   * RESULTS_GRACE_MS of tasks.
+   */
+  FRAME_PATIENCE_MS: 40_000,
+  /** Interval between queries for end-of-stream markers with overdue frames, and for events without a notification. */
+  END_CHECK_MS: 5_000,
+  /** Time after the end of a task after which its end-of-stream marker is no longer awaited. */
+  END_PATIENCE_MS: 900_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

@@ -4,7 +4,7 @@ import { defaultLimits } from '@vision/contracts/limits';
 import { publicReasons } from '@vision/contracts/reasons';
 import { retentionConfig } from '@vision/shared/config';
 import { MAX_JSON_BYTES } from '@vision/shared/http/json-body';
-import { configSchema as gatewayConfig } from '../../services/gateway/src/config.ts';
+import { configSchema as gatewayConfig, constants } from '../../services/gateway/src/config.ts';
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../services/images/src/domain/upload-rules.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../services/results/src/domain/result-query.ts';
 import { MAX_VIDEO_BYTES } from '../../services/tasks/src/http/video-meter.ts';
@@ -39,7 +39,7 @@ export function guideParts(document: object): Generators {
 }
 
 function limits(): string[][] {
-  const { MIN_CLIENT_BYTES_PER_S: pace, CLIENT_PACE_WINDOW_MS: window } = gatewayConfig.shape;
+  const { MIN_CLIENT_BYTES_PER_S: pace } = gatewayConfig.shape;
   const daily = defaultLimits;
   return [
     ['Video file', mebibytes(MAX_VIDEO_BYTES)],
@@ -60,7 +60,10 @@ function limits(): string[][] {
     ['Webhook endpoints', `${daily.webhook_endpoints} per subject \\*`],
     ['Backtests of alarm rules at once', `${daily.alarm_backtests} per subject \\*`],
     ['Alarm rules', `${daily.alarm_rules} per subject \\*`],
-    ['Pace of a client', `at least ${pace.parse(undefined) / 1024} KiB/s over ${window.parse(undefined) / 1000} s`],
+    [
+      'Pace of a client',
+      `at least ${pace.parse(undefined) / 1024} KiB/s over ${constants.CLIENT_PACE_WINDOW_MS / 1000} s`,
+    ],
     ['Retention of results and images', `${retentionConfig.RETENTION_DAYS.parse(undefined)} days`],
   ];
 }

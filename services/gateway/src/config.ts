@@ -51,7 +51,6 @@ export const configSchema = z.object({
     ),
   ...redisConfig,
   REDIS_TIMEOUT_MS: millis(250).describe('Timeout of a Redis call; afterwards local limits apply'),
-  REDIS_COOLDOWN_MS: millis(1000).describe('Time on local limits after a Redis failure before Redis is tried again'),
   TASKS_URL: httpUrl().describe('Address of the tasks service'),
   IMAGES_URL: httpUrl().describe('Address of the images service'),
   RESULTS_URL: httpUrl().describe('Address of the results service'),
@@ -83,7 +82,6 @@ export const configSchema = z.object({
     .describe(
       'Whether images of videos (`tracks`) are created for video tasks of subjects that have not set it: `off` or `tracks`',
     ),
-  SETTINGS_POLL_MS: count(1000).describe('Interval at which maintenance mode and changed limits are read'),
   AUTH_FAILURES_PER_MINUTE: count(120).describe('Invalid API keys that one client address may send per minute'),
   ADMIN_FAILURES_PER_MINUTE: count(10).describe(
     'Invalid admin tokens that one client address may send per minute; a valid token is always accepted',
@@ -99,36 +97,40 @@ export const configSchema = z.object({
   MIN_CLIENT_BYTES_PER_S: count(8192).describe(
     'Minimum transfer rate of a client that sends a body or reads a response',
   ),
-  CLIENT_PACE_WINDOW_MS: millis(30_000)
-    .refine((value) => value >= 100, 'at least 100')
-    .describe('Time window over which the transfer rate of a client is measured'),
-  HEAD_TIMEOUT_MS: count(30_000).describe('Maximum time to receive the head of a request'),
   BODY_TIMEOUT_MS: count(3_900_000).describe(
     'Maximum time to receive the body of a request; longer than that of any service',
-  ),
-  ANSWER_TIMEOUT_MS: count(900_000).describe('Maximum time for a client to read a response'),
-  PICTURE_FREE_CPU_MS: count(300).describe(
-    'Processor time per image, and per inspection of an uploaded video, that is not counted',
-  ),
-  REFUSED_PICTURE_CPU_MS: count(100).describe(
-    'Processor time counted for each unreadable image, in addition to the time it took',
   ),
   PICTURE_CPU_MS_PER_S: count(500).describe(
     'Sustained processor time per second that images and video inspections of one subject may use',
   ),
   PICTURE_CPU_BURST_MS: count(30_000).describe('Processor time that they may use at once after a pause'),
-  SLOT_LEASE_MS: millis(15_000).describe('Time after which the request slots of a dead gateway are released'),
-  CONNECT_TIMEOUT_MS: millis(3000).describe('Timeout of a connection to a service'),
   UPSTREAM_IDLE_MS: millis(120_000).describe('Maximum time without data from a service before its call is aborted'),
-  UPSTREAM_READ_MS: millis(15_000).describe(
-    'The same for read requests; longer than the database timeout of the service',
-  ),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   /** Timeout of a call that an operator makes through the admin API. */
   ADMIN_CALL_TIMEOUT_MS: 60_000,
+  /** Time on local limits after a Redis failure before Redis is tried again. */
+  REDIS_COOLDOWN_MS: 1000,
+  /** Interval at which maintenance mode and changed limits are read. */
+  SETTINGS_POLL_MS: 1000,
+  /** Time window over which the transfer rate of a client is measured. */
+  CLIENT_PACE_WINDOW_MS: 30_000,
+  /** Maximum time to receive the head of a request. */
+  HEAD_TIMEOUT_MS: 30_000,
+  /** Maximum time for a client to read a response. */
+  ANSWER_TIMEOUT_MS: 900_000,
+  /** Processor time per image, and per inspection of an uploaded video, that is not counted. */
+  PICTURE_FREE_CPU_MS: 300,
+  /** Processor time counted for each unreadable image, in addition to the time it took. */
+  REFUSED_PICTURE_CPU_MS: 100,
+  /** Time after which the request slots of a dead gateway are released. */
+  SLOT_LEASE_MS: 15_000,
+  /** Timeout of a connection to a service. */
+  CONNECT_TIMEOUT_MS: 3000,
+  /** Maximum time without data from a service that answers a read; longer than its database timeout. */
+  UPSTREAM_READ_MS: 15_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

@@ -53,16 +53,9 @@ const videoConfig = {
     .describe(
       'Concurrent live streams among them; 0: as many as this worker can process at SAMPLE_FPS, by measured cost',
     ),
-  JOB_LEASE_MS: millis(10_000).describe('Lease of a job; after it, another worker takes the job over'),
-  JOB_LEASE_MARGIN_MS: millis(2_000).describe(
-    'Time before the end of a lease that could not be renewed at which the worker yields the job',
+  JOB_LEASE_MS: millis(10_000).describe(
+    'Lease of a job; after it, another worker takes the job over. Longer than the outages of the database that live streams have to survive, by 2 s at least',
   ),
-  JOB_SEQ_STEP: count(2_000).describe('Frame numbers that a live stream reserves in the database at a time'),
-  JOB_SEQ_WAIT_MS: millis(2_000).describe(
-    'Maximum wait of a live stream for more frame numbers; then frames are dropped',
-  ),
-  JOB_POLL_MS: millis(500).describe('Interval between two queries for work, which also renew leases and notice stops'),
-  JOB_KEEP_DAYS: count(100).describe('Days that ended jobs are retained'),
   UNSENT_FRAMES_JOB_MAX_BYTES: count(16 * 1024 * 1024).describe(
     'Memory for unsent frames of one live stream while Kafka is unavailable; beyond it, the oldest frames are dropped',
   ),
@@ -78,15 +71,9 @@ const videoConfig = {
     .max(4096)
     .default(1280)
     .describe('Maximum longest side of a snapshot of a video, in pixels'),
-  SOURCE_OPEN_MS: millis(10_000).describe('Timeout of a connection to a live stream'),
   SOURCE_NO_FRAME_MS: millis(20_000).describe('Time without a frame after which a live stream is reconnected'),
   SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live stream has failed'),
-  SOURCE_BACKOFF_MIN_MS: millis(1_000).describe('Pause before the first reconnection'),
-  SOURCE_BACKOFF_MAX_MS: millis(30_000).describe('Maximum pause before a reconnection'),
-  FILE_NO_FRAME_MS: millis(120_000).describe('Time limit of ffmpeg for one sample of a file'),
-  FILE_LOOK_MS: millis(2_500).describe('Time limit for the inspection of an uploaded file before its job is accepted'),
   FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Maximum size of a video file in bytes'),
-  FFMPEG_KILL_GRACE_MS: millis(3_000).describe('Time between the signal to ffmpeg to end and its kill'),
   WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
   WORK_DIR_MAX_BYTES: z.coerce
     .number()
@@ -97,9 +84,6 @@ const videoConfig = {
       'Maximum size of all copies in WORK_DIR; 0: the capacity of its file system. Required where the file system does not show the limit of the volume, such as emptyDir with sizeLimit',
     ),
   STREAM_PROBES_PER_WORKER: count(4).describe('Concurrent stream probes per worker; further ones are rejected'),
-  SHORTAGE_RETRY_MS: millis(2_000).describe(
-    'First pause of a file job that lacks space in WORK_DIR or a process; the next two pauses are three times as long each, then the attempt ends',
-  ),
 };
 
 export const configSchema = z.object({
@@ -132,14 +116,43 @@ export const configSchema = z.object({
     .enum(['auto', 'require', 'off'])
     .default('auto')
     .describe('Sandbox for decoders (bubblewrap or Landlock): `auto` where one works, always, or never'),
-  PICTURE_CPU_MS: millis(2_000).describe('Processor time limit for decoding one image'),
-  PICTURE_WAIT_MS: millis(20_000).describe('Time limit for decoding one image; then its process is killed'),
   ...videoConfig,
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...auditConstants,
+  /** Time before the end of a lease that could not be renewed at which the worker yields the job. */
+  JOB_LEASE_MARGIN_MS: 2_000,
+  /** Frame numbers that a live stream reserves in the database at a time. */
+  JOB_SEQ_STEP: 2_000,
+  /** Maximum wait of a live stream for more frame numbers; then frames are dropped. */
+  JOB_SEQ_WAIT_MS: 2_000,
+  /** Interval between two queries for work, which also renew leases and notice stops. */
+  JOB_POLL_MS: 500,
+  /** Days that ended jobs are retained. */
+  JOB_KEEP_DAYS: 100,
+  /** Timeout of a connection to a live stream. */
+  SOURCE_OPEN_MS: 10_000,
+  /** Pause before the first reconnection. */
+  SOURCE_BACKOFF_MIN_MS: 1_000,
+  /** Maximum pause before a reconnection. */
+  SOURCE_BACKOFF_MAX_MS: 30_000,
+  /** Time limit of ffmpeg for one sample of a file. */
+  FILE_NO_FRAME_MS: 120_000,
+  /** Time limit for the inspection of an uploaded file before its job is accepted. */
+  FILE_LOOK_MS: 2_500,
+  /** Time between the signal to ffmpeg to end and its kill. */
+  FFMPEG_KILL_GRACE_MS: 3_000,
+  /**
+   * First pause of a file job that lacks space in WORK_DIR or a process. The next two pauses are three times as long
+   * each, then the attempt ends.
+   */
+  SHORTAGE_RETRY_MS: 2_000,
+  /** Processor time limit for decoding one image. */
+  PICTURE_CPU_MS: 2_000,
+  /** Time limit for decoding one image; then its process is killed. */
+  PICTURE_WAIT_MS: 20_000,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;
@@ -152,10 +165,10 @@ type Configured = z.output<z.ZodObject<typeof videoConfig>> & typeof constants;
 
 export type VideoConfig = Configured & z.output<z.ZodObject<typeof needed>>;
 
-/** @throws ConfigError when a worker would put its jobs down at once. */
+/** @throws ConfigError when a worker would yield its jobs at once. */
 function checkLease({ JOB_LEASE_MS: leaseMs, JOB_LEASE_MARGIN_MS: marginMs, JOB_POLL_MS: pollMs }: Configured): void {
-  if (leaseMs - marginMs < 2 * pollMs)
-    throw new ConfigError('JOB_LEASE_MS less JOB_LEASE_MARGIN_MS has to be twice JOB_POLL_MS at least');
+  const leastMs = marginMs + 2 * pollMs;
+  if (leaseMs < leastMs) throw new ConfigError(`JOB_LEASE_MS has to be ${leastMs} at least`);
 }
 
 /**

@@ -27,6 +27,12 @@ import { expectBody, judgeCapacity, judgeReply, unavailableOn, wordFor } from '.
 import { submit } from './inference/submit.ts';
 import type { SubmitOutcome } from './inference/submit.ts';
 
+/** Constants of the services that call the inference backend. */
+export const inferenceClientConstants = {
+  /** Time that the circuit breaker stays open before it allows a trial call. */
+  BREAKER_RESET_MS: 5_000,
+};
+
 /** Settings of the services that call the inference backend. */
 export const inferenceClientConfig = {
   INFERENCE_URL: httpUrl()
@@ -38,9 +44,8 @@ export const inferenceClientConfig = {
     .describe(
       'Static bearer token for a backend that requires one; of several, comma separated, the first is sent. If absent, calls carry a service token.',
     ),
-  BREAKER_RESET_MS: millis(5_000).describe('Time that the circuit breaker stays open before it allows a trial call'),
   SUBMIT_TIMEOUT_MS: millis(5_000).describe(
-    'Maximum time of one create request for the backend: the capacity query (at most a third of it and 2 s) and the submission',
+    'Maximum time of one create request for the backend: the capacity query (at most a third of it and 2 s) and the submission; below 9 s, the lease of the request',
   ),
   DETECT_TIMEOUT_MS: millis(20_000).describe('Timeout of the detection of one image'),
 };

@@ -14,7 +14,7 @@ import {
   sweepConstants,
   sweepGraceConfig,
 } from '@vision/shared/config';
-import { inferenceClientConfig } from '@vision/creation/inference-client';
+import { inferenceClientConfig, inferenceClientConstants } from '@vision/creation/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -37,35 +37,18 @@ export const configSchema = z.object({
   ...sweepGraceConfig,
   INFERENCE_URL: inferenceClientConfig.INFERENCE_URL,
   INFERENCE_TOKEN: inferenceClientConfig.INFERENCE_TOKEN,
-  BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
   DETECT_TIMEOUT_MS: inferenceClientConfig.DETECT_TIMEOUT_MS,
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
-  QUOTA_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to the quota service'),
   SCENES_FILE: z.string().min(1).describe('Scene registry file'),
-  S3_IDLE_MS: millis(10_000).describe(
-    'Maximum time without data from the object store; the images of the call then fail',
-  ),
   SPOOL_DIR: z.string().default(tmpdir()).describe('Directory for image files during an upload; local and fast'),
   MAX_CALLS: count(128).describe('Concurrent image calls per process'),
   CALL_TIMEOUT_MS: millis(80_000).describe(
     'Maximum duration of an image call after its upload; images not finished by then fail. Below UPSTREAM_IDLE_MS of the gateway',
   ),
-  IMAGES_PER_CALL_AT_ONCE: count(4).describe('Images of one call that are detected concurrently'),
   IMAGES_AT_ONCE: count(8).describe(
     'Images that one process stores and detects concurrently; one subject gets at most half of them',
   ),
-  HEAD_STARTS: count(8).describe(
-    'Concurrent calls with speculative detection, before their key is claimed and their units are reserved; one subject gets at most half',
-  ),
-  BODY_IDLE_MS: millis(30_000).describe('Maximum time without data from an uploading client'),
   BODY_TOTAL_MS: millis(600_000).describe('Maximum duration of an upload'),
-  LEASE_MS: millis(12_000).describe(
-    'Lease of an image call; after it, another process takes the call over. Below KEY_WAIT_MS',
-  ),
-  KEY_WAIT_MS: millis(15_000).describe('Maximum wait for another call with the same Idempotency-Key'),
-  RECOVERY_INTERVAL_MS: millis(1_000).describe('Interval between recovery runs while expired image calls exist'),
-  SWEEP_INTERVAL_MS: millis(3_600_000).describe('Interval between two sweeps for stored images without a call'),
-  RETENTION_INTERVAL_MS: millis(DAY_MS).describe('Interval between two deletions of expired data'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
@@ -73,6 +56,27 @@ export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
   ...sweepConstants,
+  ...inferenceClientConstants,
+  /** Timeout of a call to the quota service. */
+  QUOTA_TIMEOUT_MS: 3_000,
+  /** Maximum time without data from the object store; the images of the call then fail. */
+  S3_IDLE_MS: 10_000,
+  /** Images of one call that are detected concurrently. */
+  IMAGES_PER_CALL_AT_ONCE: 4,
+  /** Concurrent calls detected before their key is claimed and units are reserved; one subject gets at most half. */
+  HEAD_STARTS: 8,
+  /** Maximum time without data from an uploading client. */
+  BODY_IDLE_MS: 30_000,
+  /** Lease of an image call; after it, another process takes the call over. Below KEY_WAIT_MS. */
+  LEASE_MS: 12_000,
+  /** Maximum wait for another call with the same Idempotency-Key. */
+  KEY_WAIT_MS: 15_000,
+  /** Interval between recovery runs while expired image calls exist. */
+  RECOVERY_INTERVAL_MS: 1_000,
+  /** Interval between two sweeps for stored images without a call. */
+  SWEEP_INTERVAL_MS: 3_600_000,
+  /** Interval between two deletions of expired data. */
+  RETENTION_INTERVAL_MS: DAY_MS,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

@@ -13,7 +13,7 @@ import {
   sweepConstants,
   sweepGraceConfig,
 } from '@vision/shared/config';
-import { inferenceClientConfig } from '@vision/creation/inference-client';
+import { inferenceClientConfig, inferenceClientConstants } from '@vision/creation/inference-client';
 import { databaseConfig } from '@vision/shared/db/database-config';
 import { standbyConfig } from '@vision/shared/db/standby-check';
 import { kafkaConfig } from '@vision/kafka/kafka-config';
@@ -45,7 +45,6 @@ export const configSchema = z.object({
   INFERENCE_REPLICAS_URL: httpUrl()
     .optional()
     .describe('Address that resolves to every replica of the inference backend, for `visionctl doctor`'),
-  BREAKER_RESET_MS: inferenceClientConfig.BREAKER_RESET_MS,
   SUBMIT_TIMEOUT_MS: inferenceClientConfig.SUBMIT_TIMEOUT_MS,
   QUOTA_URL: httpUrl().describe('Address of the quota service'),
   RESULTS_URL: httpUrl()
@@ -58,11 +57,9 @@ export const configSchema = z.object({
     .describe(
       'Address of the images service, queried for image calls whose event has not arrived, and told to delete image calls',
     ),
-  SERVICE_TIMEOUT_MS: millis(3_000).describe('Timeout of a call to another service'),
   SCENES_FILE: z.string().min(1).describe('Scene registry file'),
   ...streamRulesConfig,
   ...streamCertificatesConfig,
-  PROBE_CONNECT_MS: millis(3_000).describe('Timeout of the connection to a stream, and of its name lookup'),
   PROBE_TOTAL_MS: millis(10_000).describe(
     'Maximum duration of a stream probe; failures of any kind are answered in the last fifth of it',
   ),
@@ -72,30 +69,7 @@ export const configSchema = z.object({
     'Requests of POST /v1/vision/stream-probes per minute, subject and replica; each counts among PROBES_PER_MINUTE too',
   ),
   PROBE_SNAPSHOTS: flag(true).describe('Stream probes return the frame as an image, which is never stored'),
-  S3_IDLE_MS: millis(15_000).describe('Maximum time without data from the object store'),
-  BODY_IDLE_MS: millis(30_000).describe('Maximum time without data from an uploading client'),
   BODY_TOTAL_MS: millis(HOUR_MS).describe('Maximum duration of an upload'),
-  LEASE_MS: millis(9_000).describe(
-    'Lease of a create request; after it, another process rolls the request back or determines its outcome',
-  ),
-  KEY_WAIT_MS: millis(15_000).describe('Maximum wait for another request with the same Idempotency-Key'),
-  STOP_WAIT_MS: millis(10_000).describe('Maximum wait of a stop request for the confirmation of the backend'),
-  RECONCILE_MS: millis(1_000).describe(
-    'Interval between two backend queries about a task that is about to change: stopped, ended, or missing there',
-  ),
-  QUIET_RECONCILE_MS: millis(30_000).describe(
-    'Interval between two backend queries about a running task, at most half of VANISH_MS. A fallback: job ends normally arrive as events.',
-  ),
-  RESOLVING_RECONCILE_MS: millis(2_000).describe(
-    'Interval between two backend queries about a task whose submission has an unknown outcome',
-  ),
-  RESULTS_GRACE_MS: millis(MINUTE_MS).describe(
-    'Maximum time between the end of a job and the moment all its frames are readable',
-  ),
-  VANISH_MS: millis(2 * MINUTE_MS).describe(
-    'Time after which a job that the backend no longer reports counts as vanished',
-  ),
-  RECOVERY_MS: millis(1_000).describe('Interval between recovery runs while expired create requests exist'),
   ...retentionConfig,
   ...sweepGraceConfig,
   PLACE_WAIT_MS: millis(5_000).describe('Maximum wait of a create request for a capacity slot of the backend'),
@@ -107,8 +81,6 @@ export const configSchema = z.object({
     .max(50)
     .default(10)
     .describe('Share of the capacity slots, rounded down, reserved for subjects without a running video task'),
-  RETENTION_INTERVAL_MS: millis(HOUR_MS).describe('Interval between two deletions of expired data and orphaned videos'),
-  RETENTION_BATCH: count(200).describe('Tasks deleted per step'),
 });
 
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
@@ -116,6 +88,40 @@ export const constants = {
   ...databaseClockConstants,
   ...auditConstants,
   ...sweepConstants,
+  ...inferenceClientConstants,
+  /** Timeout of a call to another service. */
+  SERVICE_TIMEOUT_MS: 3_000,
+  /** Timeout of the connection to a stream, and of its name lookup. */
+  PROBE_CONNECT_MS: 3_000,
+  /** Maximum time without data from the object store. */
+  S3_IDLE_MS: 15_000,
+  /** Maximum time without data from an uploading client. */
+  BODY_IDLE_MS: 30_000,
+  /** Lease of a create request; after it, another process rolls the request back or determines its outcome. */
+  LEASE_MS: 9_000,
+  /** Maximum wait for another request with the same Idempotency-Key. */
+  KEY_WAIT_MS: 15_000,
+  /** Maximum wait of a stop request for the confirmation of the backend. */
+  STOP_WAIT_MS: 10_000,
+  /** Interval between two backend queries about a task that is about to change: stopped, ended, or missing there. */
+  RECONCILE_MS: 1_000,
+  /**
+   * Interval between two backend queries about a running task, at most half of VANISH_MS. A fallback: job ends normally
+   * arrive as events.
+   */
+  QUIET_RECONCILE_MS: 30_000,
+  /** Interval between two backend queries about a task whose submission has an unknown outcome. */
+  RESOLVING_RECONCILE_MS: 2_000,
+  /** Maximum time between the end of a job and the moment all its frames are readable. */
+  RESULTS_GRACE_MS: MINUTE_MS,
+  /** Time after which a job that the backend no longer reports counts as vanished. */
+  VANISH_MS: 2 * MINUTE_MS,
+  /** Interval between recovery runs while expired create requests exist. */
+  RECOVERY_MS: 1_000,
+  /** Interval between two deletions of expired data and orphaned videos. */
+  RETENTION_INTERVAL_MS: HOUR_MS,
+  /** Tasks deleted per step. */
+  RETENTION_BATCH: 200,
 };
 
 export type Config = z.output<typeof configSchema> & typeof constants;

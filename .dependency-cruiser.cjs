@@ -94,6 +94,12 @@ module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
+      name: 'files-say-what-they-do',
+      severity: 'error',
+      from: {},
+      to: { path: '(^|/)(utils?|helpers?|common|misc)\\.ts$', pathNot: 'node_modules' },
+    },
+    {
       name: 'services-share-nothing-but-packages',
       comment: 'A service never imports another service.',
       severity: 'error',

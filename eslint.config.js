@@ -7,6 +7,10 @@ const habits = [
     selector: 'ImportSpecifier[importKind="type"]',
     message: 'Import types in a statement of their own: import type { … }.',
   },
+  {
+    selector: 'NewExpression[callee.name="AppError"]',
+    message: 'Make errors with fail.* of @vision/contracts/errors.',
+  },
   { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
   { selector: 'ExportAllDeclaration', message: 'Import from the file that has it; there are no barrels.' },
   {
@@ -107,6 +111,11 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   { files: ['**/*.js', '**/*.cjs', '**/*.mjs'], ...tseslint.configs.disableTypeChecked },
+  {
+    // Where they are made, and where those of other services are passed on.
+    files: ['packages/contracts/src/errors.ts', 'packages/shared/src/http/service-client.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...habits.filter(({ selector }) => !selector.includes('AppError'))] },
+  },
   { files: ['packages/client/src/public-api.ts'], rules: { 'max-len': 'off' } },
   // Every text of the console.
   { files: ['packages/console/src/strings.ts'], rules: { 'max-lines': 'off' } },

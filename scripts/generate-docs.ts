@@ -11,6 +11,7 @@ import { untrueClaims } from './docs/claims.ts';
 import { clientTypes } from './docs/client-types.ts';
 import { environmentList } from './docs/environment.ts';
 import { metricsDocument } from './docs/metrics.ts';
+import { oldPhrases } from './docs/phrases.ts';
 import { openApiDocuments } from './docs/open-api.ts';
 import { securityReport } from './docs/security.ts';
 import { commandReference } from './docs/visionctl.ts';
@@ -25,8 +26,9 @@ const events = asyncApi(root);
 assertAsyncApi(events);
 
 /**
- * Everything that follows from the code, by path. `--check` writes nothing; it fails when a file is stale, or when a
- * document names a file, heading, test, metric, setting or log message that does not exist.
+ * Everything that follows from the code, by path. `--check` writes nothing; it fails when a file is stale, when a
+ * document names a file, heading, test, metric, setting or log message that does not exist, or when one uses a phrase
+ * that `docs/phrases.ts` lists.
  */
 const files: Record<string, string> = {
   ...openApi,
@@ -57,9 +59,11 @@ for (const [path, content] of Object.entries(files)) {
 }
 
 const untrue = isCheck ? await untrueClaims(root) : [];
+const phrases = isCheck ? oldPhrases(root) : [];
 if (isCheck && stale.length > 0)
   fail(`These files do not follow the code any more; run "npm run docs":\n  ${stale.join('\n  ')}`);
 else if (untrue.length > 0) fail(`These documents name what does not exist:\n  ${untrue.join('\n  ')}`);
+else if (phrases.length > 0) fail(`These documents use words that have a plain one:\n  ${phrases.join('\n  ')}`);
 else console.log(stale.length > 0 ? `written: ${stale.join(', ')}` : 'the documents follow the code');
 
 function fail(message: string): void {

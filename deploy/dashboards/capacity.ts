@@ -10,7 +10,7 @@ const places: Section = {
   title: 'What is full?',
   panels: [
     lines(
-      'Pictures per place at inference',
+      'Images per slot at inference',
       'Above 1 pictures are turned away; at 0.7 for an hour add a replica.',
       [
         query(
@@ -192,13 +192,13 @@ const work: Section = {
   title: 'How much does a replica do?',
   panels: [
     lines(
-      'Pictures',
-      'Pictures that each replica of inference answers, a second.',
+      'Images',
+      'Images that each replica of inference answers, a second.',
       [query('{{pod}} {{outcome}}', sum('pod, outcome', rate('vision_inference_images_total')))],
       { unit: 'cps' },
     ),
     lines(
-      'Time of a picture at inference',
+      'Time of an image at inference',
       'Waiting, decoding and detecting; p95 far above p50 is a queue.',
       [
         query('{{scene}} p50', quantile(0.5, 'vision_inference_image_duration_seconds', 'scene')),
@@ -213,8 +213,8 @@ const work: Section = {
       { unit: 'cps' },
     ),
     lines(
-      'Pictures turned away',
-      'Pictures for which no place was free; their callers see a failed image.',
+      'Images rejected',
+      'Images for which no slot was free; their callers see a failed image.',
       [query('{{pod}}', sum('pod', rate('vision_inference_saturated_total')))],
       { unit: 'cps' },
     ),

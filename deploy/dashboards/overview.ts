@@ -145,7 +145,7 @@ const asked: Section = {
     ),
     lines(
       'Uploads under way',
-      'Videos and pictures that are being sent to the gateway now.',
+      'Videos and images that are being sent to the gateway now.',
       [query('{{pod}}', sum('pod', gauge('vision_gateway_uploads')))],
       { unit: 'short' },
     ),
@@ -162,14 +162,14 @@ const inside: Section = {
       { unit: 'cps', traces: '{ span.app.upstream.name = "${__field.labels.upstream}" && status = error }' },
     ),
     stack(
-      'Pictures by outcome',
-      "Pictures of finished calls: OP-TASK-REQUEST-INVALID is the sender's picture, the other codes are ours.",
+      'Images by outcome',
+      "Images of finished calls: OP-TASK-REQUEST-INVALID is the sender's image, the other codes are ours.",
       [query('{{outcome}}', sum('outcome', rate('vision_images_images_total')))],
       { unit: 'cps' },
     ),
     lines(
       'Time of image calls',
-      'From the whole upload to the stored result; limits are 20 s a picture and 80 s a call.',
+      'From the whole upload to the stored result; limits are 20 s an image and 80 s a call.',
       [
         query('p50', quantile(0.5, 'vision_images_call_duration_seconds', '')),
         query('p95', quantile(0.95, 'vision_images_call_duration_seconds', '')),

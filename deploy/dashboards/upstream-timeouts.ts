@@ -168,8 +168,8 @@ const us: Section = {
       { unit: 's' },
     ),
     lines(
-      'Pictures at inference per place',
-      'Above 1 a picture is turned away; near 1 the queue itself uses up the limit of the caller.',
+      'Images at inference per slot',
+      'Above 1 an image is rejected; near 1 the queue itself uses up the limit of the caller.',
       [query('share', `${sum('', gauge('vision_inference_load'))} / ${sum('', gauge('vision_inference_places'))}`)],
       { unit: 'percentunit' },
     ),

@@ -152,7 +152,7 @@ const flow: Section = {
       { unit: 's' },
     ),
     lines(
-      'End marks',
+      'End-of-stream markers',
       'Tasks whose frames are complete, and marks that wait for frames still under way.',
       [
         query('complete', sum('', rate('vision_results_completed_total'))),
@@ -215,11 +215,11 @@ const tasks: Section = {
       { unit: 's' },
     ),
     stack(
-      'Jobs taken over and put down',
-      'Takeovers follow a worker that died; jobs put down follow a lease that could not be renewed.',
+      'Jobs taken over and yielded',
+      'Takeovers follow a worker that died; yielded jobs follow a lease that could not be renewed.',
       [
         query('takeover', sum('', rate('vision_jobs_started_total', 'takeover="true"'))),
-        query('put down', sum('', rate('vision_jobs_fenced_total'))),
+        query('yielded', sum('', rate('vision_jobs_fenced_total'))),
       ],
       { unit: 'cps' },
     ),

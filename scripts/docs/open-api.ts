@@ -79,7 +79,7 @@ const documents: Record<Audience, Presentation> = {
     bearer:
       'The token of one of our services, or a static one: `Authorization: Bearer <INFERENCE_TOKEN>`. Services send the ' +
       'static one when it is set for them, so a backend of your own may ask for that and know no other.',
-    tags: [{ name: 'inference', description: 'Detect in one picture, run video jobs, say what can be served.' }],
+    tags: [{ name: 'inference', description: 'Detect in one image, run video jobs, say what can be served.' }],
   },
 };
 

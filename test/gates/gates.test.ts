@@ -110,6 +110,15 @@ describe('gates that read the whole repository', () => {
   );
 
   test(
+    'docs fails for a phrase that has a plain one',
+    () => {
+      copy.replace('docs/flow.md', '\nSee `services/quota/src/domain/nowhere.ts`.\n', '\nA store that is away.\n');
+      expectRed(gate('docs'), /docs\/flow\.md: "is away": write "is unavailable"/);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     'deps fails for an export that is not used',
     () => {
       copy.append('services/quota/src/domain/quota-day.ts', '\nexport const unusedByAll = 1;\n');

@@ -10,7 +10,7 @@ export const imageCallSnapshot = z.object({
   request_id: z.string(),
   scene_code: z.string(),
   client_ref: z.string().optional().describe("The caller's own name for a camera or an order"),
-  status: z.enum(['succeeded', 'refunded']).describe('refunded: the call was undone, nothing is shown or charged'),
+  status: z.enum(['succeeded', 'refunded']).describe('refunded: the call was rolled back, nothing is shown or charged'),
   reservation_id: z.string(),
   images_total: z.int().min(1),
   images_succeeded: z.int().min(0),
@@ -26,7 +26,7 @@ export const imageCallFinished = defineEvent({
   doc: {
     sentBy: 'images',
     receivedBy: ['quota', 'tasks'],
-    summary: 'An image call is finished, or was undone: quota settles it, tasks shows it in the history',
+    summary: 'An image call has finished, or was rolled back: quota settles it, tasks shows it in the history',
     example: {
       task_id: '019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c11',
       version: 1,

@@ -66,7 +66,7 @@ export const job = z
       .min(0)
       .optional()
       .describe(
-        'The attempt at work; of an ended job the one whose end mark is the last. Missing: nobody worked on it',
+        'The current attempt; of an ended job the one with the last end-of-stream marker. Absent: no worker claimed it',
       ),
     frames_dropped: z
       .int()

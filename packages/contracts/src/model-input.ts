@@ -18,7 +18,7 @@ const described = z.strictObject({
     .max(MOST_SHAPES)
     .optional()
     .describe(
-      'Instead of width and height: widths and heights that a model with a free input is run with. Of these a picture is given the one whose aspect is nearest to its own. Sides are multiples of 32',
+      'Instead of width and height: widths and heights that a model with a free input is run with. Of these an image gets the one whose aspect is nearest to its own. Sides are multiples of 32',
     ),
   resize: z.enum(['stretch', 'letterbox']).describe('letterbox keeps the aspect ratio and pads both sides evenly'),
   padding_value: z.int().min(0).max(255).default(114).describe('Grey level around a letterboxed picture'),

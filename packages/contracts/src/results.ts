@@ -8,7 +8,7 @@ const storedFrames = z.object({
     .int()
     .min(0)
     .optional()
-    .describe('The attempt whose end mark is in force: every frame of it can be read'),
+    .describe('The attempt whose end-of-stream marker is in effect: all its frames are readable'),
 });
 
 /** What can be read of a task: 0 frames for a task that results has not heard of. */

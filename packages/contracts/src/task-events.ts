@@ -34,7 +34,7 @@ const taskSnapshot = z.object({
   keeps_key: z
     .boolean()
     .optional()
-    .describe('false: the create was undone; no task is to be seen and the Idempotency-Key names nothing'),
+    .describe('false: the create request was rolled back; no task is to be seen and the Idempotency-Key names nothing'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
   ended_at: z.iso.datetime().optional(),

@@ -29,7 +29,7 @@ export const metrics = {
     labels: { operation, status_class: ['2xx', '3xx', '4xx', '5xx', 'cut'] },
     buckets: buckets.request,
   }),
-  uploads: gauge('vision.gateway.uploads', { meaning: 'Requests with pictures or a video that are under way' }),
+  uploads: gauge('vision.gateway.uploads', { meaning: 'Requests with images or a video that are under way' }),
   limitDecisions: counter('vision.gateway.limit.decisions', {
     meaning: 'What the limits decided',
     labels: {
@@ -47,10 +47,10 @@ export const metrics = {
     },
   }),
   redisFallbacks: counter('vision.gateway.redis.fallbacks', {
-    meaning: 'Decisions made locally because Redis was away. An alarm',
+    meaning: 'Decisions made locally because Redis was unavailable. An alarm',
   }),
   keyStoreErrors: counter('vision.gateway.key_store.errors', {
-    meaning: 'Keys that could not be checked because the database was away. An alarm',
+    meaning: 'Keys that could not be checked because the database was unavailable. An alarm',
   }),
   authRefusals: counter('vision.gateway.auth.refusals', {
     meaning: 'Refused credentials',

@@ -27,10 +27,10 @@ export const metrics = {
   }),
   spoolBytes: gauge('vision.images.spool.bytes', {
     unit: 'By',
-    meaning: 'Pictures of calls under way that are kept, in memory and on disk',
+    meaning: 'Images of calls in progress, in memory and on disk',
   }),
   removed: counter('vision.images.pictures.removed', {
-    meaning: 'Removed pictures',
+    meaning: 'Removed images',
     labels: { reason: ['deleted', 'expired', 'orphaned'] },
   }),
   late: counter('vision.images.courtesy.failures', {

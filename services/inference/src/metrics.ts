@@ -7,30 +7,30 @@ const scene = 'its code; one of the scenes that are served';
 
 /** What inference measures of pictures. */
 export const pictureMetrics = {
-  load: gauge('vision.inference.load', { meaning: 'Pictures that wait or are worked on in this replica' }),
+  load: gauge('vision.inference.load', { meaning: 'Images that wait or are processed in this replica' }),
   places: gauge('vision.inference.places', {
-    meaning: 'Pictures that this replica takes at most; further ones are turned away',
+    meaning: 'Maximum number of images in this replica; further ones are rejected',
   }),
   images: counter('vision.inference.images', {
-    meaning: 'Pictures',
+    meaning: 'Images',
     labels: { scene, outcome: ['detected', 'refused', 'turned_away', 'unavailable'] },
   }),
   duration: histogram('vision.inference.image.duration', {
-    meaning: 'Waiting, decoding and detecting of one picture',
+    meaning: 'Waiting, decoding and detecting of one image',
     labels: { scene },
     buckets: buckets.detect,
   }),
   saturated: counter('vision.inference.saturated', {
-    meaning: 'Pictures turned away because every place was taken',
+    meaning: 'Images rejected because every slot was taken',
   }),
   decodersLost: counter('vision.inference.picture_decoders_lost', {
-    meaning: 'Processes ended by the picture they decoded: it cost too much or broke them',
+    meaning: 'Processes ended by the image they decoded: it cost too much or broke them',
   }),
   decodersNotStarted: counter('vision.inference.decoders_not_started', {
     meaning: 'Decoders of images and videos that the system did not start: too many processes or files, or no memory',
   }),
   sandbox: gauge('vision.inference.sandbox', {
-    meaning: '1 for the wall that decoders run behind. `none` is an alarm: then only their resources are limited',
+    meaning: '1 for the sandbox that decoders run in. `none` is an alarm: then only their resources are limited',
     labels: { wall: 'its kind' },
   }),
 };
@@ -78,7 +78,7 @@ export const jobMetrics = {
     },
   }),
   fenced: counter('vision.jobs.fenced', {
-    meaning: 'Jobs put down because their lease could not be renewed in time',
+    meaning: 'Jobs yielded because their lease could not be renewed in time',
   }),
   sources: gauge('vision.sources', {
     meaning: 'Live sources of this replica; `stalled` is a quiet source, `blocked` is a slow consumer of ours',

@@ -15,17 +15,16 @@ export const metrics = {
     labels: { kind: ['live'] },
     buckets: buckets.lag,
   }),
-  completed: counter('vision.results.completed', { meaning: 'End marks in force' }),
+  completed: counter('vision.results.completed', { meaning: 'End-of-stream markers in effect' }),
   conflicts: counter('vision.results.frame_conflicts', {
     unit: '{frame}',
     meaning: 'Frames that were not stored because another frame has their number. An alarm',
   }),
   holes: counter('vision.results.holes', {
-    meaning: 'Tasks whose end mark speaks of frames that never came. An alarm',
+    meaning: 'Tasks whose end-of-stream marker counts frames that never arrived. An alarm',
   }),
   waits: counter('vision.results.ends_waited', {
-    meaning:
-      'Times an end mark was there before the frames that it speaks of; some are normal after partitions were added',
+    meaning: 'End-of-stream markers that arrived before frames they count; some are normal after partitions were added',
   }),
   segmentsStored: counter('vision.results.segments_stored', {
     unit: '{segment}',

@@ -10,7 +10,7 @@ export function taskHistoryRoute(operation: string, find: (taskId: string) => Pr
     {
       ...getTaskHistory,
       operation,
-      summary: 'What this service knows of a task, whoever owns it, and what happened to it',
+      summary: 'Returns what this service stores about a task of any subject, and its history',
       audience: 'internal',
       responses: { 200: { description: 'Oldest first', schema: getTaskHistory.reply } },
       refusalExamples: () => [unknown()],

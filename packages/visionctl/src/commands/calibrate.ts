@@ -4,11 +4,11 @@ import { UsageError } from '../usage-error.ts';
 export const calibrateCommand: Command = {
   name: 'calibrate',
   summary:
-    'measure on labelled pictures what the scores of a detector mean: writes the calibration for scenes.json and a ' +
+    'measure on labelled images what the scores of a detector mean: writes the calibration for scenes.json and a ' +
     'reliability diagram for each label; asks the inference service at INFERENCE_URL with INFERENCE_TOKEN',
   options: {
     labels: { value: 'file', summary: 'the labels, JSON in the COCO format', required: true },
-    pictures: { value: 'directory', summary: 'where the pictures are that the labels name', required: true },
+    pictures: { value: 'directory', summary: 'directory of the images that the labels name', required: true },
     scene: { value: 'scene_code', summary: 'whose detector is measured, on its labels', required: true },
     registry: {
       value: 'file',

@@ -66,7 +66,7 @@ export const bucketCommands: CommandGroup = {
   commands: [
     {
       name: 'create',
-      summary: 'create the bucket for uploads and pictures if it is missing',
+      summary: 'create the bucket for uploads and images if it is missing',
       run: async ({ settings }) => {
         const options = await settings.objectStore();
         const { createObjectStore } = await import('@vision/objects/object-store');

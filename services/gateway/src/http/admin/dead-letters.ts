@@ -77,7 +77,7 @@ export const showDeadLetterRoute = (deps: Deps): Route =>
       method: 'get',
       path: '/admin/v1/dead-letters/{topic}/records/{letter}',
       summary: 'All of a record that was put aside',
-      description: 'What looks secret in it is hidden. An id is looked for among the newest 10000 records.',
+      description: 'What looks secret in it is hidden. An id is searched among the newest 10000 records.',
       tag: 'Dead letters',
       audience: 'admin',
       params: letterPath,

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectFiles } from '../project-files.ts';
+
+interface Phrase {
+  old: RegExp;
+  write: string;
+}
+
+/** Words that this project used for what the field has a term for, and the term. */
+const phrases: readonly Phrase[] = [
+  { old: /\bpictures?\b/, write: 'image' },
+  { old: /\bsigns? of life\b/, write: 'heartbeat' },
+  { old: /\bhead starts?\b/, write: 'speculative execution' },
+  { old: /\bend marks?\b/, write: 'end-of-stream marker' },
+  { old: /\b(young|old) frames?\b/, write: 'hot or cold frames' },
+  { old: /\b(giv(e|es|en|ing)|gave|tak(e|es|en|ing)|took) back\b/, write: 'roll back; units are refunded' },
+  { old: /\bundo(es|ne|ing)?\b/, write: 'roll back' },
+  { old: /\bput(s|ting)? (a |its |their |the )?(jobs? )?down\b/, write: 'yield a job' },
+  { old: /\bhand(s|ed|ing)? over\b/, write: 'submit' },
+  { old: /\bmend(s|ed|ing)?\b/, write: 'fix' },
+  { old: /\b(is|are|was|were) away\b/, write: 'is unavailable' },
+  { old: /\b(task|job|lease|call|stream)s? (is|are|was|were) over\b/, write: 'has ended, has expired' },
+  { old: /\bstreams? (that )?(is|are) behind\b/, write: 'below its frame rate' },
+  { old: /\b(is|are|was|were) looked (at|for)\b/, write: 'is polled, probed, queried' },
+  { old: /\b(take|takes|taking) turns\b/, write: 'fair queueing' },
+  { old: /\bbells?\b/, write: 'wake-up' },
+  { old: /\bwalls?\b(?! clock)/, write: 'sandbox' },
+  { old: /\beight bits\b/, write: 'int8' },
+  { old: /\bwords of (a|the) scene\b/, write: 'labels' },
+  { old: /\bwhat became of\b/, write: 'outcome of' },
+  { old: /\bnobody\b/, write: 'no client, no process' },
+  { old: /\bwhoever\b/, write: 'a client that, the caller' },
+  { old: /\bas a whole\b/, write: 'entirely, the whole call' },
+  { old: /\bfor ever\b/, write: 'indefinitely' },
+  { old: /\bdeliberate (faults?|mends?)\b/, write: 'mutation tests' },
+];
+
+const EXEMPT = [
+  // Decisions and releases keep the words of their time.
+  /^(CHANGELOG|docs\/adr\/.*)\.md$/,
+  // They cite names of tests, or were measured by a release and are written again by the next.
+  /^(CONTRIBUTING|docs\/(testing|why|performance|accuracy|reliability|security|sizing|release-check))\.md$/,
+  // About pictures and their walls, indeed.
+  /^services\/inference\/tools\//,
+];
+
+/** Where a document for callers or operators uses such a word; `old` names it, `write` says what to use. */
+export function oldPhrases(root: string): string[] {
+  const documents = ['**/*.md', 'docs/openapi/*.json'].flatMap((pattern) => projectFiles(root, pattern));
+  return documents
+    .filter((path) => !EXEMPT.some((exempt) => exempt.test(path)))
+    .flatMap((path) => oldPhrasesIn(readFileSync(join(root, path), 'utf8'), path.endsWith('.json'), path));
+}
+
+/** @param isJson whether only descriptions and summaries are prose */
+export function oldPhrasesIn(text: string, isJson: boolean, path: string): string[] {
+  const prose = isJson ? descriptionsOf(text) : proseOf(text);
+  return phrases.flatMap(({ old, write }) =>
+    [...prose.matchAll(new RegExp(old, 'gi'))].map(([found]) => `${path}: "${found}": write "${write}"`),
+  );
+}
+
+/** What is neither code nor cited: names on a wire and messages stay as they are. */
+const proseOf = (text: string) =>
+  text
+    .replaceAll(/^```[\s\S]*?^```/gm, ' ')
+    .replaceAll(/`[^`]*`/g, ' ')
+    .replaceAll(/"[^"\n]*(\n[^"\n]+)?"/g, ' ')
+    .replaceAll(/\]\([^)]*\)/g, '] ')
+    .replaceAll(/\s+/g, ' ');
+
+const descriptionsOf = (text: string) =>
+  [...text.matchAll(/"(?:description|summary)": ("(?:[^"\\]|\\.)*")/g)]
+    .map(([, quoted = '""']) => proseOf(JSON.parse(quoted) as string))
+    .join(' ');

@@ -1,5 +1,5 @@
 import { ruleWhen } from '@vision/contracts/alarm-rules';
-import { Judging, nothingJudged, prepareRules } from '../services/results/src/domain/fold/judging.ts';
+import { encodeJudging, Judging, nothingJudged, prepareRules } from '../services/results/src/domain/fold/judging.ts';
 import type { TaskRule } from '../services/results/src/domain/fold/judging.ts';
 import { paceOf } from '../services/results/src/domain/fold/pace.ts';
 import { emptyState, foldFrames } from '../services/results/src/domain/fold/state.ts';
@@ -118,12 +118,11 @@ function foldOnce(taskId: string, { frames, heads, body }: ReturnType<typeof seg
     timeMs,
     eachObject: (take) => opened.eachObject(index, take),
   }));
-  foldFrames(emptyState(), folded, pace);
-  if (rules.length > 0) {
-    const judging = new Judging({ ...start, prepared, state: nothingJudged() });
-    judging.add(folded);
-    judging.state();
-  }
+  const judging = rules.length > 0 ? new Judging({ ...start, prepared, state: nothingJudged() }) : undefined;
+  const watched = judging?.watch(folded) ?? folded;
+  foldFrames(emptyState(), watched, pace);
+  judging?.add(watched);
+  if (judging) encodeJudging(judging.state());
   const { user, system } = process.cpuUsage(from);
   return (user + system) / FRAMES;
 }

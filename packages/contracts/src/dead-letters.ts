@@ -16,8 +16,8 @@ export type TopicName = (typeof topicNames)[number];
 
 /**
  * The service that answers for what was put aside from a topic: the one that publishes it, and so may publish it again.
- * Frames and facts about jobs come from the backend, which need not be ours; results reads them. It answers for rules as
- * well, as it alone reads them.
+ * Frames and facts about jobs come from the backend, which need not be ours; results reads them. It answers for rules,
+ * too, as it alone reads them.
  */
 export const deadLetterKeepers = {
   tasks: 'tasks',

@@ -17,11 +17,13 @@ import { createServiceClient } from '@vision/shared/http/service-client';
 import { createTokenSigner } from '@vision/shared/http/service-token';
 import { createArrivals } from '@vision/kafka/arrivals';
 import { createKafka } from '@vision/kafka/kafka';
+import type { KafkaClient } from '@vision/kafka/kafka';
 import { kafkaCheck } from '@vision/kafka/kafka-check';
 import { kafkaConnection } from '@vision/kafka/kafka-config';
 import { createProducer } from '@vision/kafka/producer';
 import { createRelay } from '@vision/kafka/relay';
 import { checkBucket } from '@vision/objects/check-bucket';
+import type { Logger } from '@vision/shared/logger';
 import type { RunningService, ServiceContext } from '@vision/shared/run';
 import { away, rootMessage, wrong } from '@vision/shared/start/fault';
 import type { StartCheck } from '@vision/shared/start/start-checks';
@@ -67,23 +69,19 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'results', logger });
   const producer = createProducer(kafka);
   const relay = createRelay({ db, producer, logger, keepPublishedMs: config.OUTBOX_KEEP_HOURS * HOUR_MS });
-  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
-  const calls = { signer: createTokenSigner({ issuer: 'results', key, publicKeys }), timeoutMs, logger };
-  const tasks = createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL });
-  const images = createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL });
+  const { tasks, images } = neighboursOf(config, logger);
 
   const signals = createSignals(logger);
   const loops = createTaskLoops(logger, ['compaction', 'deletions', 'fold', 'overdue_ends', 'stored_frames']);
   const form = createFormChoice(config.WRITE_SEGMENTS, { db, signals });
   const foldBell = createBell();
   const folding = {
+    ...ruleParts(db, kafka),
     db,
     loops,
     signals,
     partitions: createPartitionKeeper(db, config.RETENTION_DAYS),
     store: createSegmentStore(storeOptionsOf(config)),
-    rules: createRuleBook(db),
-    arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames }),
     wakeRelay: relay.wake,
     settings: settingsOf(config, form),
   };
@@ -93,10 +91,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     liveRules: createLiveRules(folding),
     ownPrefix: ownSegmentPrefix({ db }),
     taskOwners: createTaskOwners(tasks, images),
-    cursors: cursorCodec(config.CURSOR_KEYS),
-    trackCursors: trackCursorCodec(config.CURSOR_KEYS),
+    ...cursorsOf(config),
     wakeFold: foldBell.ring,
-    sourceCursors: cursorCodec(config.CURSOR_KEYS, 'vision source cursor v1'),
     watch: createTaskWatch({ db, logger, endPatienceMs: config.END_PATIENCE_MS }),
     streams: createOpenStreams(),
     backtests: createGate({ concurrency: BACKTESTS_AT_ONCE }),
@@ -107,7 +103,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   };
   const background = createBackground(deps, config, { kafka, producer, relay, foldBell, onFatal });
 
-  const access = createServiceAccess({ callee: 'results', publicKeys, logger });
+  const access = createServiceAccess({ callee: 'results', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
   const probes = { checks: checksOf(config, db, form), live: background.isAlive, listeners: [server] };
@@ -130,6 +126,28 @@ export async function createService(config: Config, { logger, onFatal }: Service
     stopPhases: stopsOf(config, { deps, background, server, health }),
   };
 }
+
+/** Clients of the services that know whose task an id names. */
+function neighboursOf(config: Config, logger: Logger) {
+  const { SERVICE_KEY: key, SERVICE_PUBLIC_KEYS: publicKeys, SERVICE_TIMEOUT_MS: timeoutMs } = config;
+  const calls = { signer: createTokenSigner({ issuer: 'results', key, publicKeys }), timeoutMs, logger };
+  return {
+    tasks: createServiceClient({ ...calls, audience: 'tasks', baseUrl: config.TASKS_URL }),
+    images: createServiceClient({ ...calls, audience: 'images', baseUrl: config.IMAGES_URL }),
+  };
+}
+
+const cursorsOf = ({ CURSOR_KEYS: keys }: Config) => ({
+  cursors: cursorCodec(keys),
+  trackCursors: trackCursorCodec(keys),
+  sourceCursors: cursorCodec(keys, 'vision source cursor v1'),
+});
+
+/** What judging alarm rules needs. */
+const ruleParts = (db: Knex, kafka: KafkaClient) => ({
+  rules: createRuleBook(db),
+  arrivals: createArrivals({ db, kafka, groupId: 'results-frames', topic: topics.frames }),
+});
 
 interface Parts {
   deps: Deps;

@@ -77,6 +77,16 @@ async function judgedTasks(count: number): Promise<string[]> {
 const publish = (frames: FrameData[]) =>
   producer.publishBatch(frames.map((data) => ({ ...frameProduced, key: data.job_id, source: 'inference', data })));
 
+/** How many tasks have so many frames, all of them folded. */
+async function folded(frames: number): Promise<number> {
+  const { rows } = await database.db.raw<{ rows: [{ folded: number }] }>(
+    `select count(*)::int as folded from ingests join folds using (task_id)
+      where ingests.stored = ? and folds.position = ingests.position`,
+    [frames],
+  );
+  return rows[0].folded;
+}
+
 const expected = [
   ['yard', 'open', 1000],
   ['yard', 'cleared', 1000, 3000],
@@ -92,11 +102,7 @@ test.each(['results.alarms_appended', 'results.alarms_stored'])(
     await start();
     await publish(visits(task, [2, 5], []));
     await until(async () => (await alarmsOf(database.db, task)).length === 2);
-    await until(async () => {
-      const row = await database.db('ingests').where({ task_id: task }).first<{ position: number }>('position');
-      const fold = await database.db('folds').where({ task_id: task }).first<{ position: number }>('position');
-      return row?.position === 25 && fold?.position === 25;
-    });
+    await until(async () => (await folded(25)) === 1);
     expect(shortly(await alarmsOf(database.db, task))).toEqual(expected);
   },
 );
@@ -107,11 +113,6 @@ test('two replicas publish each alarm once, whichever stores and folds the frame
   for (let second = 0; second < 5; second += 1)
     await publish(tasks.flatMap((task) => visits(task, [second, second + 1], [1])));
   for (const task of tasks) await until(async () => (await alarmsOf(database.db, task)).length >= 2);
-  await until(async () => {
-    const { rows } = await database.db.raw<{ rows: [{ folded: number }] }>(
-      'select count(*)::int as folded from ingests join folds using (task_id) where folds.position = 25',
-    );
-    return rows[0].folded === tasks.length;
-  });
+  await until(async () => (await folded(25)) === tasks.length);
   for (const task of tasks) expect(shortly(await alarmsOf(database.db, task))).toEqual(expected);
 });

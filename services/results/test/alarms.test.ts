@@ -30,7 +30,7 @@ async function tell(data: RuleSnapshot | object): Promise<unknown> {
 
 /** A task of a subject that has these rules. */
 async function judgedTask(
-  rules: Omit<Parameters<typeof rule>[1], 'subject'>[],
+  rules: Parameters<typeof rule>[1][],
   facts: Parameters<typeof snapshot>[2] = {},
 ): Promise<{ subject: string; taskId: string }> {
   const subject = newSubject();

@@ -21,7 +21,7 @@ const COLUMNS: (keyof Ingest)[] = [
 export interface LockedIngest extends Ingest {
   /** The owner deleted the task then: nothing of it is stored any more. */
   deleted_at: Date | null;
-  /** The alarm rules of the task: 0 none, above it a hash of them; null or below: they have to be looked up. */
+  /** The alarm rules of the task: null or 0 none, above it a hash of them, below it: they have to be looked up. */
   rule_set: number | null;
 }
 

@@ -42,8 +42,9 @@ export async function foldPages(
   for (let left = pages; left > 0; left -= 1) {
     const page = await readPage(deps, taskId, { task, from: progress, limit: PAGE });
     const opened = await openFrames(deps, page.frames);
-    foldFrames(state, opened, pace);
-    judging?.add(opened);
+    const watched = judging?.watch(opened) ?? opened;
+    foldFrames(state, watched, pace);
+    judging?.add(watched);
     frames += page.frames.length;
     progress = page.progress;
     if (!page.hasMore) return { progress, hasMore: false, frames };

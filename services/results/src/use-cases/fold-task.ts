@@ -96,16 +96,16 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   return { isSaved, open, position: stored.position, hasMore: isSaved && read.hasMore };
 }
 
-/** A task that is known and has no rules is not asked for them again until they change. */
+/** A task without rules is not asked for them again until they change. */
 const planOf = (
-  { stored, task, ruleSet }: FoldProgress,
+  { stored, ruleSet }: FoldProgress,
   open: OpenJudging | undefined,
-  againMs?: number,
+  againMs: number | undefined,
 ): FoldPlan => ({
   position: stored.position,
   ms: FOLD_AFTER_MS,
   againMs,
-  ruleSet: { before: ruleSet, after: open?.ruleSet ?? (task ? 0 : ruleSet) },
+  ruleSet: { before: ruleSet, after: open?.ruleSet ?? 0 },
 });
 
 function announce({ signals, wakeRelay }: Pick<Deps, 'signals' | 'wakeRelay'>, open: OpenJudging | undefined): void {

@@ -57,7 +57,7 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
   return {
     stored: ({ taskId, ruleSet, from, to, frames }) => {
       const live = followed.get(taskId);
-      if (ruleSet === 0) {
+      if (!ruleSet) {
         followed.delete(taskId);
         return;
       }

@@ -3,7 +3,7 @@ import type { FrameRow } from '../domain/plan-storing.ts';
 /** Frames of a task that this process has stored. */
 export interface StoredFrames {
   taskId: string;
-  /** `ingests.rule_set`. */
+  /** `ingests.rule_set`: 0 or null without rules. */
   ruleSet: number | null;
   /** Position of the task before and after them. */
   from: number;

@@ -28,9 +28,9 @@ export async function openJudging(
 ): Promise<OpenJudging | undefined> {
   const { task, fold, ruleSet: before, stored } = found;
   if (!task || task.kind === null) return undefined;
-  if (before === 0 && !fold?.rules) return undefined;
+  if (!before && !fold?.rules) return undefined;
   const { ruleSet, prepared } =
-    before === 0 ? { ruleSet: before, prepared: [] } : await rules.of({ taskId, task, pace, ruleSet: before });
+    before ? await rules.of({ taskId, task, pace, ruleSet: before }) : { ruleSet: 0, prepared: [] };
   const judging = new Judging({
     prepared,
     state: decodeJudging(fold?.rules ?? null),

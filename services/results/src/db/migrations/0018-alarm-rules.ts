@@ -4,7 +4,7 @@ import type { Migration } from '@vision/shared/db/migrate';
  * - `alarm_rules`: the newest version of each alarm rule, deleted ones included, so that an older version changes
  *   nothing.
  * - `folds.rules`: where the rules of the task are, as of the same frames as `folds.state`.
- * - `ingests.rule_set`: the rules of the task: 0 none, above it a hash of them; null or below: to be looked up.
+ * - `ingests.rule_set`: the rules of the task: null or 0 none, above it a hash of them, below it: to be looked up.
  * - `task_views.client_ref`, `task_views.scene_code`: null when an earlier release stored the task.
  */
 export const alarmRules: Migration = {

@@ -56,7 +56,10 @@ function judged(rules: TaskRule[], portions: FoldedFrame[][], facts: { createdMs
       endedMs: undefined,
       ...facts,
     });
-    judging.add(portion);
+    // As the fold does: what the frames hold is read once.
+    const watched = judging.watch(portion);
+    if (portion.length % 2 === 0) for (const { eachObject } of watched) eachObject(() => undefined);
+    judging.add(watched);
     changes.push(...judging.changes);
     state = decodeJudging(encodeJudging(judging.state()));
     newest = portion.at(-1) ?? newest;

@@ -8,6 +8,7 @@ import { close } from './rules/alarm.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { AlarmChange, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
 import type { FoldedFrame } from './state.ts';
+import type { ObjectView } from './tracks.ts';
 
 /** A rule that applies to a task. */
 export interface TaskRule extends Rule {
@@ -77,8 +78,8 @@ interface ActiveRule extends RuleProgress {
 }
 
 /**
- * The rules of one task at work. Frames are added as they were stored, in the order of their numbers; `changes` collects
- * what rules raise and close. An alarm of a version of a rule that no longer applies closes at once.
+ * The rules of one task at work. Frames are added as they were stored, in the order of their numbers; `changes`
+ * collects what rules raise and close. An alarm of a version of a rule that no longer applies closes at once.
  *
  * A rule judges frames that are stored after it was looked up; a new version of it, those behind the version before. A
  * task that was created after the rule is judged from its first frame.
@@ -135,8 +136,13 @@ export class Judging {
     return this.changes.splice(0);
   }
 
+  /** The same frames, which keep the objects that rules ask for when somebody reads them, for `add`. */
+  watch(frames: readonly FoldedFrame[]): readonly WatchedFrame[] {
+    return this.isIdle ? frames : frames.map((frame) => watched(frame, this.#labels));
+  }
+
   /** Judges frames. */
-  add(frames: readonly FoldedFrame[]): void {
+  add(frames: readonly WatchedFrame[]): void {
     if (this.isIdle) return;
     for (const frame of frames) this.#add(frame);
   }
@@ -163,17 +169,15 @@ export class Judging {
     return { hasEnded: this.#hasEnded, rules };
   }
 
-  #add({ seq, timeMs, position, eachObject }: FoldedFrame): void {
+  #add(frame: WatchedFrame): void {
+    const { seq, timeMs, position } = frame;
     if (this.#newest && timeMs <= this.#newest.timeMs) return;
-    const objects: SeenObject[] = [];
-    eachObject(({ label, trackId, score, cx, cy, width, height }) => {
-      if (this.#labels.has(label)) objects.push({ label, trackId, score, cx, cy, width, height });
-    });
+    const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#rules.some(isAtWork)) {
-      const frame = frameOf({ seq, timeMs }, objects);
+      const judged = frameOf({ seq, timeMs }, objects);
       for (const rule of this.#rules) {
-        if (position <= rule.from || !isConcerned(rule, frame.byLabel)) continue;
-        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), frame));
+        if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
+        this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));
       }
     }
     this.#newest = { seq, timeMs };
@@ -198,6 +202,46 @@ export class Judging {
     for (const alarm of changes) this.changes.push({ id, version, kind, alarm });
   }
 }
+
+/** A frame whose objects another reader reads as well: they are decoded once. */
+export interface WatchedFrame extends FoldedFrame {
+  seen?: SeenObject[];
+}
+
+function watched(frame: FoldedFrame, labels: ReadonlySet<string>): WatchedFrame {
+  const { seq, timeMs, position } = frame;
+  const copy: WatchedFrame = {
+    seq,
+    timeMs,
+    position,
+    eachObject: (take) => {
+      const seen: SeenObject[] = (copy.seen = []);
+      frame.eachObject((object) => {
+        if (labels.has(object.label)) seen.push(seenObject(object));
+        take(object);
+      });
+    },
+  };
+  return copy;
+}
+
+function readObjects({ eachObject }: FoldedFrame, labels: ReadonlySet<string>): SeenObject[] {
+  const seen: SeenObject[] = [];
+  eachObject((object) => {
+    if (labels.has(object.label)) seen.push(seenObject(object));
+  });
+  return seen;
+}
+
+const seenObject = ({ label, trackId, score, cx, cy, width, height }: ObjectView): SeenObject => ({
+  label,
+  trackId,
+  score,
+  cx,
+  cy,
+  width,
+  height,
+});
 
 function activeRule(
   { rule, judge }: PreparedRule,

@@ -159,6 +159,272 @@ class BoundingBox(BaseModel):
     """
 
 
+class ObjectPresent(BaseModel):
+    """
+    Objects are present
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    kind: Literal['object_present']
+    labels: list[constr(min_length=1, max_length=100)] = Field(
+        ..., max_length=32, min_length=1
+    )
+    """
+    Labels of the objects. A label that the task does not detect matches no object
+    """
+    min_score: confloat(ge=0.0, le=1.0) | None = None
+    """
+    Score threshold, 0 to 1. When omitted, the task's threshold applies
+    """
+    region: list[tuple[confloat(ge=0.0, le=1.0), confloat(ge=0.0, le=1.0)]] | None = (
+        Field(None, max_length=16, min_length=3)
+    )
+    """
+    Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count
+    """
+    anchor: Literal['bottom_center', 'center'] | str | None = None
+    """
+    Point of the box that stands for the object
+    """
+    min_count: conint(ge=1, le=1000) | None = 1
+    """
+    Objects that must be present at once
+    """
+    for_ms: conint(ge=0, le=3600000) | None = 0
+    """
+    Milliseconds that the objects must be present, without gaps
+    """
+    clear_ms: conint(ge=1000, le=3600000) | None = 5000
+    """
+    Milliseconds of absence after which the alarm closes, without gaps; at least two sampling periods of the task, in whole seconds, apply
+    """
+
+
+class ObjectAbsent(BaseModel):
+    """
+    No such object is present while the camera sends frames
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    kind: Literal['object_absent']
+    labels: list[constr(min_length=1, max_length=100)] = Field(
+        ..., max_length=32, min_length=1
+    )
+    """
+    Labels of the objects. A label that the task does not detect matches no object
+    """
+    min_score: confloat(ge=0.0, le=1.0) | None = None
+    """
+    Score threshold, 0 to 1. When omitted, the task's threshold applies
+    """
+    region: list[tuple[confloat(ge=0.0, le=1.0), confloat(ge=0.0, le=1.0)]] | None = (
+        Field(None, max_length=16, min_length=3)
+    )
+    """
+    Polygon on the image: 3 to 16 corners `[x, y]`, each coordinate 0 to 1. Its edges do not cross or touch each other. Objects whose anchor lies outside do not count
+    """
+    anchor: Literal['bottom_center', 'center'] | str | None = None
+    """
+    Point of the box that stands for the object
+    """
+    for_ms: conint(ge=10000, le=3600000)
+    """
+    Milliseconds of absence, without gaps
+    """
+
+
+class LineCrossed(BaseModel):
+    """
+    The anchor of one object crosses a line. It must be seen on each side in two consecutive frames, without a gap between them
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    kind: Literal['line_crossed']
+    labels: list[constr(min_length=1, max_length=100)] = Field(
+        ..., max_length=32, min_length=1
+    )
+    """
+    Labels of the objects. A label that the task does not detect matches no object
+    """
+    min_score: confloat(ge=0.0, le=1.0) | None = None
+    """
+    Score threshold, 0 to 1. When omitted, the task's threshold applies
+    """
+    line: list[tuple[confloat(ge=0.0, le=1.0), confloat(ge=0.0, le=1.0)]]
+    """
+    Line on the image from the first to the second point `[x, y]`, each coordinate 0 to 1
+    """
+    direction: Literal['both', 'left_to_right', 'right_to_left'] | str | None = None
+    """
+    Direction of the crossing, as seen from the first point of the line towards the second
+    """
+    anchor: Literal['bottom_center', 'center'] | str | None = None
+    """
+    Point of the box that stands for the object
+    """
+
+
+class SourceDown(BaseModel):
+    """
+    A live stream delivers no frames. It never applies to uploaded videos
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    kind: Literal['source_down']
+    for_ms: conint(ge=5000, le=3600000) | None = 60000
+    """
+    Milliseconds without a frame; at least two sampling periods of the stream apply
+    """
+
+
+class TaskEnded(BaseModel):
+    """
+    The task ends
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    kind: Literal['task_ended']
+    statuses: (
+        list[Literal['succeeded', 'stopped', 'failed', 'refunded'] | str] | None
+    ) = Field(['failed'], max_length=4, min_length=1)
+    """
+    Final states that raise the alarm
+    """
+
+
+class ScheduleWindow(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    days: list[Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] | str] = Field(
+        ..., max_length=7, min_length=1
+    )
+    """
+    Days on which the window begins
+    """
+    from_: constr(pattern=r'^([01]\d|2[0-3]):[0-5]\d$') = Field(..., alias='from')
+    """
+    Begin, `HH:MM` local time, inclusive
+    """
+    to: constr(pattern=r'^(([01]\d|2[0-3]):[0-5]\d|24:00)$')
+    """
+    End, `HH:MM` local time or `24:00`, exclusive. An earlier time than `from` is on the next day
+    """
+
+
+class RuleScope(BaseModel):
+    """
+    Tasks that a rule applies to: those that one of the lists names. Absent: all tasks
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    client_refs: list[constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$')] | None = Field(
+        None, max_length=100, min_length=1
+    )
+    """
+    Tasks with one of these `client_ref`, including later ones
+    """
+    task_ids: list[UUID] | None = Field(None, max_length=100, min_length=1)
+    """
+    These tasks
+    """
+
+
+class AlarmVerdicts(BaseModel):
+    """
+    Alarms of the last 7 days by their verdict
+    """
+
+    none: int
+    """
+    Alarms without a review
+    """
+    confirmed: int
+    """
+    Alarms that were rightly raised
+    """
+    false_alarm: int
+    """
+    Alarms that were wrongly raised
+    """
+
+
+class Review(BaseModel):
+    """
+    Your verdict; absent in events
+    """
+
+    verdict: Literal['none', 'confirmed', 'false_alarm'] | str
+    """
+    `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
+    """
+    note: str | None = None
+    """
+    Note of the review; absent without one
+    """
+    reviewed_at: AwareDatetime | None = None
+    """
+    Time of the review; absent before
+    """
+
+
+class NewAlarmReview(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    verdict: Literal['none', 'confirmed', 'false_alarm'] | str
+    """
+    `confirmed`, `false_alarm`, or `none` to withdraw a verdict
+    """
+    note: constr(max_length=500) | None = None
+    """
+    Note of your own, at most 500 characters
+    """
+
+
+class MissedEventData(BaseModel):
+    """
+    Range of the log of which events have expired
+    """
+
+    after_sequence: int
+    """
+    Number of the last event that you have read
+    """
+    to_sequence: int
+    """
+    Number of the last event that expired before you read it
+    """
+
+
+class DetectedObject(BaseModel):
+    """
+    Object detected in an image
+    """
+
+    label: str
+    """
+    Label of the object, one of the labels of the scene
+    """
+    score: confloat(ge=0.0, le=1.0)
+    """
+    Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct
+    """
+    bbox: BoundingBox
+
+
 class FailedImage(BaseModel):
     seq: conint(ge=0)
     """
@@ -211,7 +477,7 @@ class NewLink(BaseModel):
     )
     path: constr(max_length=2048)
     """
-    Path to share: `/v1/vision/tasks/{task_id}/video`, without a query
+    Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot`
     """
     expires_in_s: conint(ge=60, le=86400)
     """
@@ -219,7 +485,120 @@ class NewLink(BaseModel):
     """
 
 
-class Task(BaseModel):
+class Settings(BaseModel):
+    """
+    Settings of the subject of the API key
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    snapshots: Literal['off', 'tracks'] | str
+    """
+    Whether images of videos are available for new video tasks: `tracks` or `off`
+    """
+
+
+class Snapshot(BaseModel):
+    """
+    Newest frame as an image; absent if the operator has turned it off
+    """
+
+    media_type: Literal['image/jpeg'] | str
+    data: constr(max_length=16000000)
+    """
+    Image in base64, its longest side 1280 pixels at most
+    """
+
+
+class Problem1(BaseModel):
+    """
+    Absent if a frame was read; `codec`, `image`, `fps`, `snapshot` and `objects` are absent otherwise
+    """
+
+    reason: (
+        Literal[
+            'auth_failed',
+            'codec_unsupported',
+            'no_video_track',
+            'no_frame',
+            'not_supported',
+        ]
+        | str
+    )
+    """
+    Why the stream gave no frame. `no_frame`: none came in time, or the peer failed after the handshake. `not_supported`: the stream answered, but the inference backend does not read streams for probes.
+    """
+    advice: str
+    """
+    What you can do about it
+    """
+
+
+class ImageSize(BaseModel):
+    """
+    Size in pixels, after the orientation of the video is applied
+    """
+
+    width: conint(ge=1)
+    height: conint(ge=1)
+
+
+class NewStreamProbeRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    stream_url: str
+    """
+    Address of the stream: http, https, rtsp or rtmp, optionally with user name and password. The host is a public IP address or a fully qualified name (`camera.example.org`, not `camera`). The port must be one that streams commonly use.
+    """
+    scene_code: constr(min_length=1, max_length=200) | None = None
+    """
+    Code of an enabled scene; the frame is then detected with it
+    """
+
+
+class TaskHistoryEntry(BaseModel):
+    """
+    Video task or image call
+    """
+
+    task_id: UUID
+    request_id: str
+    """
+    Idempotency-Key of the create request, as it was sent
+    """
+    scene_code: str
+    status: (
+        Literal[
+            'submitting',
+            'resolving',
+            'running',
+            'stopping',
+            'stopped',
+            'succeeded',
+            'failed',
+            'refunded',
+        ]
+        | str
+    )
+    """
+    `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
+    """
+    result_expires_at: AwareDatetime
+    """
+    Time at which the results are deleted
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    kind: Literal['video', 'image'] | str
+    client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
+    """
+    `client_ref` of the create request; absent without one
+    """
+
+
+class Task1(BaseModel):
     """
     Video task
     """
@@ -268,32 +647,15 @@ class NewStreamTask(BaseModel):
     """
 
 
-class ImageSize(BaseModel):
+class TaskDeletion(BaseModel):
     """
-    Size in pixels, after the orientation of the video is applied
-    """
-
-    width: conint(ge=1)
-    height: conint(ge=1)
-
-
-class TrackedObject(BaseModel):
-    """
-    Object detected in a video frame
+    Deleted task or image call
     """
 
-    label: str
+    task_id: UUID
+    deleted_at: AwareDatetime
     """
-    Label of the object, one of the labels of the scene
-    """
-    score: confloat(ge=0.0, le=1.0)
-    """
-    Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct
-    """
-    bbox: BoundingBox
-    track_id: str
-    """
-    Identifier of the object across the frames of the task
+    Time from which nothing of the task can be read
     """
 
 
@@ -316,6 +678,29 @@ class Frames(BaseModel):
     dropped: Dropped | None = None
     """
     Frames that were read and not stored. `fresher`: a newer frame was there. `no_number`, `not_held`, `unsent`: a part of the service was unavailable
+    """
+
+
+class Coverage(BaseModel):
+    """
+    How much of the last 24 hours of the task has frames
+    """
+
+    from_ms: int
+    """
+    Start of the time, as `frame_time_ms`
+    """
+    to_ms: int
+    """
+    End of the time, exclusive
+    """
+    covered_ms: conint(ge=0)
+    """
+    Time with frames, in milliseconds
+    """
+    gaps: conint(ge=0)
+    """
+    Number of gaps: stretches without frames
     """
 
 
@@ -475,6 +860,10 @@ class TaskSource(BaseModel):
     """
     Number of lost connections
     """
+    coverage: Coverage
+    """
+    How much of the last 24 hours of the task has frames
+    """
     ended: Ended | None = None
     """
     How the task ended; present only if it has ended
@@ -486,6 +875,86 @@ class TaskSource(BaseModel):
     next_cursor: str
     """
     Cursor of the next page; empty on the last page
+    """
+
+
+class Label4(BaseModel):
+    label: str
+    tracks_begun: conint(ge=0)
+    """
+    Number of tracks whose first frame is in the bucket
+    """
+    objects_max: conint(ge=0)
+    """
+    Largest number of objects in one frame
+    """
+    object_frames: conint(ge=0)
+    """
+    Number of frames with an object
+    """
+
+
+class Item1(BaseModel):
+    from_ms: int
+    """
+    Start of the bucket, a multiple of `bucket_ms`
+    """
+    covered_ms: conint(ge=0)
+    """
+    Time of the bucket with frames, in milliseconds
+    """
+    frames: conint(ge=0)
+    """
+    Number of frames
+    """
+    labels: list[Label4]
+
+
+class Gap(BaseModel):
+    from_ms: int
+    """
+    Start of the gap
+    """
+    to_ms: int
+    """
+    End of the gap, exclusive
+    """
+    reason: (
+        Literal[
+            'source_away',
+            'source_silent',
+            'overload',
+            'worker_lost',
+            'not_started',
+            'unknown',
+        ]
+        | str
+    )
+    """
+    `source_away`: the camera could not be reached. `source_silent`: the source was connected and had no frame. `overload`: the service was too busy. `worker_lost`: a worker failed and another one took over. `not_started`: analysis had not begun. `unknown`: the inference backend does not report it
+    """
+
+
+class CoverageModel(BaseModel):
+    """
+    How much of a time has frames, within the time of the task
+    """
+
+    from_ms: int
+    """
+    Start of the time, as `frame_time_ms`
+    """
+    to_ms: int
+    """
+    End of the time, exclusive
+    """
+    covered_ms: conint(ge=0)
+    """
+    Time with frames, in milliseconds
+    """
+    gaps: conint(ge=0)
+    """
+    Number of gaps: stretches without frames
     """
 
 
@@ -548,7 +1017,7 @@ class LastBbox(BaseModel):
     """
 
 
-class Snapshot(BaseModel):
+class Snapshot1(BaseModel):
     """
     Image of the object
     """
@@ -606,7 +1075,7 @@ class Track(BaseModel):
     """
     Mean score over all frames, 0 to 1, 4 decimals
     """
-    snapshot: Snapshot
+    snapshot: Snapshot1
     """
     Image of the object
     """
@@ -772,9 +1241,9 @@ class Scene(BaseModel):
     """
 
 
-class DetectedObject(BaseModel):
+class TrackedObject(BaseModel):
     """
-    Object detected in an image
+    Object detected in a video frame
     """
 
     label: str
@@ -786,11 +1255,116 @@ class DetectedObject(BaseModel):
     Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct
     """
     bbox: BoundingBox
-
-
-class TaskHistoryEntry(BaseModel):
+    track_id: str
     """
-    Video task or image call
+    Identifier of the object across the frames of the task
+    """
+
+
+class RuleSchedule(BaseModel):
+    """
+    Times at which the rule applies. It does not restrict uploaded videos, whose frames have no time of day
+    """
+
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    time_zone: constr(max_length=64)
+    """
+    IANA time zone, such as `Europe/Berlin`; daylight saving time is taken into account
+    """
+    windows: list[ScheduleWindow] = Field(..., max_length=20, min_length=1)
+
+
+class AlarmRule(BaseModel):
+    """
+    Rule that raises alarms
+    """
+
+    rule_id: constr(pattern=r'^[a-z0-9][a-z0-9_-]{0,63}$')
+    """
+    Your own name of the rule
+    """
+    version: int
+    """
+    Version of what is judged; it grows with every change but one of `name`
+    """
+    name: str
+    enabled: bool | None = True
+    """
+    Whether the rule raises alarms
+    """
+    scope: RuleScope | None = None
+    when: ObjectPresent | ObjectAbsent | LineCrossed | SourceDown | TaskEnded = Field(
+        ..., discriminator='kind'
+    )
+    schedule: RuleSchedule | None = None
+    min_interval_ms: conint(ge=0, le=86400000) | None = 60000
+    """
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class AlarmRuleWithVerdicts(BaseModel):
+    """
+    Rule that raises alarms, and how often it was right
+    """
+
+    rule_id: constr(pattern=r'^[a-z0-9][a-z0-9_-]{0,63}$')
+    """
+    Your own name of the rule
+    """
+    version: int
+    """
+    Version of what is judged; it grows with every change but one of `name`
+    """
+    name: str
+    enabled: bool | None = True
+    """
+    Whether the rule raises alarms
+    """
+    scope: RuleScope | None = None
+    when: ObjectPresent | ObjectAbsent | LineCrossed | SourceDown | TaskEnded = Field(
+        ..., discriminator='kind'
+    )
+    schedule: RuleSchedule | None = None
+    min_interval_ms: conint(ge=0, le=86400000) | None = 60000
+    """
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    verdicts: AlarmVerdicts
+
+
+class NewAlarmRule(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    name: constr(min_length=1, max_length=100)
+    """
+    Name to show, at most 100 characters
+    """
+    enabled: bool | None = True
+    """
+    Whether the rule raises alarms
+    """
+    scope: RuleScope | None = None
+    when: ObjectPresent | ObjectAbsent | LineCrossed | SourceDown | TaskEnded = Field(
+        ..., discriminator='kind'
+    )
+    schedule: RuleSchedule | None = None
+    min_interval_ms: conint(ge=0, le=86400000) | None = 60000
+    """
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
+    """
+
+
+class Task(BaseModel):
+    """
+    The task as it was when the event happened
     """
 
     task_id: UUID
@@ -821,10 +1395,118 @@ class TaskHistoryEntry(BaseModel):
     """
     created_at: AwareDatetime
     updated_at: AwareDatetime
-    kind: Literal['video', 'image'] | str
+
+
+class TaskEventData(BaseModel):
+    """
+    Data of events about a video task
+    """
+
+    task: Task
+    """
+    The task as it was when the event happened
+    """
     client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
     """
     `client_ref` of the create request; absent without one
+    """
+    reason: (
+        Literal[
+            'unreachable',
+            'source_lost',
+            'stream_ended',
+            'auth_failed',
+            'not_found',
+            'codec_unsupported',
+            'no_video_track',
+            'unreadable',
+            'format_changed',
+            'video_too_long',
+            'video_too_dense',
+            'too_much_data',
+            'decode_time_exceeded',
+            'decoder_failed',
+            'service_fault',
+            'unknown',
+        ]
+        | str
+        | None
+    ) = None
+    """
+    Reason of a `failed` or `refunded` task
+    """
+
+
+class MissedEvents(BaseModel):
+    """
+    Events expired before you read them; sent whatever `types` says
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: Literal['events.missed'] | str
+    data: MissedEventData
+
+
+class SucceededImage(BaseModel):
+    seq: conint(ge=0)
+    """
+    Zero-based index of the image in the upload
+    """
+    status: Literal['succeeded']
+    objects: list[DetectedObject]
+    """
+    Detected objects, highest score first
+    """
+
+
+class StreamProbe(BaseModel):
+    """
+    What a live stream shows now
+    """
+
+    codec: str | None = None
+    """
+    Codec of the video as ffmpeg names it, such as `h264`
+    """
+    image: ImageSize | None = None
+    fps: float | None = None
+    """
+    Frames per second, measured over about a second, 60 at most; absent if fewer than two frames came
+    """
+    snapshot: Snapshot | None = None
+    """
+    Newest frame as an image; absent if the operator has turned it off
+    """
+    objects: list[DetectedObject] | None = None
+    """
+    Objects of the frame, highest score first; with `scene_code`. Their threshold is that of a new task.
+    """
+    capacity: Literal['available', 'none'] | str | None = None
+    """
+    Whether another stream could start now; absent if the inference backend does not tell
+    """
+    problem: Problem1 | None = None
+    """
+    Absent if a frame was read; `codec`, `image`, `fps`, `snapshot` and `objects` are absent otherwise
+    """
+
+
+class TaskPage(BaseModel):
+    items: list[TaskHistoryEntry]
+    next_cursor: str
+    """
+    Cursor of the next page; empty on the last page
     """
 
 
@@ -849,6 +1531,34 @@ class ResultFrame(BaseModel):
     objects_total: int | None = None
     """
     Number of objects before score filtering; present only if `min_score` was sent
+    """
+
+
+class Timeline(BaseModel):
+    """
+    Objects of a video task over time, and where it has no frames
+    """
+
+    bucket_ms: int
+    """
+    Length of a bucket, in milliseconds
+    """
+    min_score: float
+    """
+    Score from which objects and tracks count
+    """
+    as_of_ms: int | None
+    """
+    `frame_time_ms` of the newest frame that the answer counts; null without a frame
+    """
+    coverage: CoverageModel
+    items: list[Item1]
+    """
+    Buckets in order; those without coverage and objects are left out
+    """
+    gaps: list[Gap]
+    """
+    Time without frames, in order: the 1,000 longest gaps. A gap with several reasons is several entries that follow each other
     """
 
 
@@ -881,35 +1591,301 @@ class SceneList(BaseModel):
     scenes: list[Scene]
 
 
-class SucceededImage(BaseModel):
-    seq: conint(ge=0)
+class AlarmEvidence(BaseModel):
     """
-    Zero-based index of the image in the upload
+    Why an alarm was raised
     """
-    status: Literal['succeeded']
-    objects: list[DetectedObject]
+
+    frame_id: str | None = None
     """
-    Detected objects, highest score first
+    Frame that raised the alarm, or the last one before it
+    """
+    frame_time_ms: int | None = None
+    """
+    Time of this frame
+    """
+    objects: list[TrackedObject]
+    """
+    Objects of this frame that the rule counts, highest score first, at most 10
+    """
+    count: int
+    """
+    Number of objects of this frame that the rule counts
+    """
+    held_ms: int
+    """
+    Milliseconds for which the condition had held, without gaps
+    """
+    direction: Literal['left_to_right', 'right_to_left'] | str | None = None
+    """
+    Direction of a crossing, as seen from the first point of the line
+    """
+    status: (
+        Literal[
+            'submitting',
+            'resolving',
+            'running',
+            'stopping',
+            'stopped',
+            'succeeded',
+            'failed',
+            'refunded',
+        ]
+        | str
+        | None
+    ) = None
+    """
+    Final status of the task; present for `task_ended`
     """
 
 
-class TaskPage(BaseModel):
-    items: list[TaskHistoryEntry]
-    next_cursor: str
+class NewAlarmBacktest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    task_id: UUID
     """
-    Cursor of the next page; empty on the last page
+    Video task whose frames are judged
+    """
+    from_ms: int
+    """
+    Earliest `frame_time_ms`, inclusive
+    """
+    to_ms: int
+    """
+    Latest `frame_time_ms`, exclusive; at most 6 hours after `from_ms`
+    """
+    when: ObjectPresent | ObjectAbsent | LineCrossed | SourceDown | TaskEnded = Field(
+        ..., discriminator='kind'
+    )
+    schedule: RuleSchedule | None = None
+    min_interval_ms: conint(ge=0, le=86400000) | None = 60000
+    """
+    Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
     """
 
 
-class ResultPage(BaseModel):
-    items: list[ResultFrame]
-    next_cursor: str
+class AlarmRuleList(BaseModel):
+    items: list[AlarmRule]
+
+
+class Alarm(BaseModel):
     """
-    Cursor of the next page; empty if no further frame is stored yet
+    Alarm that a rule raised
     """
-    resume_cursor: str
+
+    alarm_id: UUID
     """
-    Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered
+    Identifier of the alarm
+    """
+    version: int
+    """
+    1 when the alarm opened, greater with every change of it
+    """
+    rule_id: str
+    """
+    Rule that raised the alarm
+    """
+    rule_version: int
+    """
+    Version of the rule that raised it
+    """
+    task_id: UUID
+    client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
+    """
+    `client_ref` of the task; absent without one
+    """
+    scene_code: str | None = None
+    """
+    Scene of the task
+    """
+    state: Literal['open', 'closed'] | str
+    """
+    `open` while the condition of the rule holds
+    """
+    kind: (
+        Literal[
+            'object_present',
+            'object_absent',
+            'line_crossed',
+            'source_down',
+            'task_ended',
+        ]
+        | str
+    )
+    opened_ms: int
+    """
+    `frame_time_ms` at which the alarm opened
+    """
+    closed_ms: int | None = None
+    """
+    `frame_time_ms` at which it closed; absent while open
+    """
+    suppressed: int
+    """
+    Episodes since the alarm before that `min_interval_ms` held back
+    """
+    evidence: AlarmEvidence
+    labels: list[str]
+    """
+    Labels of the objects during the alarm
+    """
+    count_max: int
+    """
+    Largest number of objects in one frame during the alarm
+    """
+    track_ids: list[str]
+    """
+    Tracks of the objects during the alarm, at most 20
+    """
+    closed_by: (
+        Literal['cleared', 'gap', 'schedule', 'rule', 'task_end'] | str | None
+    ) = None
+    """
+    `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+    """
+    created_at: AwareDatetime
+    """
+    Time at which the alarm was raised
+    """
+    updated_at: AwareDatetime
+    """
+    Time of its last change
+    """
+    review: Review | None = None
+    """
+    Your verdict; absent in events
+    """
+
+
+class TaskEvent(BaseModel):
+    """
+    A video task has a new state
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: (
+        Literal[
+            'task.running',
+            'task.resolving',
+            'task.succeeded',
+            'task.stopped',
+            'task.failed',
+            'task.refunded',
+        ]
+        | str
+    )
+    data: TaskEventData
+
+
+class Alarm1(BaseModel):
+    """
+    The alarm as it was when the event happened
+    """
+
+    alarm_id: UUID
+    """
+    Identifier of the alarm
+    """
+    version: int
+    """
+    1 when the alarm opened, greater with every change of it
+    """
+    rule_id: str
+    """
+    Rule that raised the alarm
+    """
+    rule_version: int
+    """
+    Version of the rule that raised it
+    """
+    task_id: UUID
+    client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
+    """
+    `client_ref` of the task; absent without one
+    """
+    scene_code: str | None = None
+    """
+    Scene of the task
+    """
+    state: Literal['open', 'closed'] | str
+    """
+    `open` while the condition of the rule holds
+    """
+    kind: (
+        Literal[
+            'object_present',
+            'object_absent',
+            'line_crossed',
+            'source_down',
+            'task_ended',
+        ]
+        | str
+    )
+    opened_ms: int
+    """
+    `frame_time_ms` at which the alarm opened
+    """
+    closed_ms: int | None = None
+    """
+    `frame_time_ms` at which it closed; absent while open
+    """
+    suppressed: int
+    """
+    Episodes since the alarm before that `min_interval_ms` held back
+    """
+    evidence: AlarmEvidence
+    labels: list[str]
+    """
+    Labels of the objects during the alarm
+    """
+    count_max: int
+    """
+    Largest number of objects in one frame during the alarm
+    """
+    track_ids: list[str]
+    """
+    Tracks of the objects during the alarm, at most 20
+    """
+    closed_by: (
+        Literal['cleared', 'gap', 'schedule', 'rule', 'task_end'] | str | None
+    ) = None
+    """
+    `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+    """
+    created_at: AwareDatetime
+    """
+    Time at which the alarm was raised
+    """
+    updated_at: AwareDatetime
+    """
+    Time of its last change
+    """
+    review: Review | None = None
+    """
+    Your verdict; absent in events
+    """
+
+
+class AlarmEventData(BaseModel):
+    """
+    Data of events about an alarm
+    """
+
+    alarm: Alarm1
+    """
+    The alarm as it was when the event happened
     """
 
 
@@ -944,6 +1920,105 @@ class StoredImageDetection(BaseModel):
     """
 
 
+class ResultPage(BaseModel):
+    items: list[ResultFrame]
+    next_cursor: str
+    """
+    Cursor of the next page; empty if no further frame is stored yet
+    """
+    resume_cursor: str
+    """
+    Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered
+    """
+
+
+class BacktestAlarm(BaseModel):
+    """
+    Alarm that a rule would have raised
+    """
+
+    alarm_id: str
+    """
+    Identifier; the same rule raises the same alarms again
+    """
+    state: Literal['open', 'closed'] | str
+    """
+    State at `judged_to_ms`
+    """
+    kind: (
+        Literal[
+            'object_present',
+            'object_absent',
+            'line_crossed',
+            'source_down',
+            'task_ended',
+        ]
+        | str
+    )
+    opened_ms: int
+    """
+    `frame_time_ms` at which the alarm opened
+    """
+    closed_ms: int | None = None
+    """
+    `frame_time_ms` at which it closed; absent while open
+    """
+    suppressed: int
+    """
+    Episodes since the alarm before that `min_interval_ms` held back
+    """
+    evidence: AlarmEvidence
+    labels: list[str]
+    """
+    Labels of the objects during the alarm
+    """
+    count_max: int
+    """
+    Largest number of objects in one frame during the alarm
+    """
+    track_ids: list[str]
+    """
+    Tracks of the objects during the alarm, at most 20
+    """
+    closed_by: Literal['cleared', 'gap', 'schedule', 'task_end'] | str | None = None
+    """
+    `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
+    """
+
+
+class AlarmPage(BaseModel):
+    items: list[Alarm]
+    next_cursor: str
+    """
+    Cursor of the next page; empty on the last page
+    """
+    resume_cursor: str
+    """
+    Cursor of alarms that open later. Send it without `order`
+    """
+
+
+class AlarmEvent(BaseModel):
+    """
+    An alarm opened, changed or closed
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: Literal['alarm.opened', 'alarm.updated', 'alarm.closed'] | str
+    data: AlarmEventData
+
+
 class ImageDetection(BaseModel):
     """
     Outcome of an image call
@@ -970,4 +2045,43 @@ class ImageDetection(BaseModel):
     replayed: Literal[True] | None = None
     """
     Present only on an idempotent replay
+    """
+
+
+class AlarmBacktest(BaseModel):
+    """
+    What a rule would have raised
+    """
+
+    alarms: list[BacktestAlarm]
+    """
+    Alarms in the order of their openings, at most 500
+    """
+    suppressed: int
+    """
+    Number of episodes that raised no alarm because of `min_interval_ms`
+    """
+    frames_read: int
+    """
+    Number of frames that were judged
+    """
+    coverage: float
+    """
+    Share of the seconds of the task up to `judged_to_ms` that frames cover, 0 to 1
+    """
+    judged_to_ms: int
+    """
+    Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms, and when later frames are not stored yet; continue from there. It is the end of a stream that ended before `to_ms`
+    """
+
+
+class EventPage(BaseModel):
+    items: list[TaskEvent | AlarmEvent | MissedEvents]
+    next_cursor: str
+    """
+    Cursor of the next page; empty on the last page
+    """
+    resume_cursor: str
+    """
+    Cursor of everything that follows: events after this page, and with `order=newest` events that are logged after the first page. Send it without `order`, or to the stream of events
     """

@@ -46,7 +46,11 @@ test('what has expired is hidden at once and removed by the next run; what has n
   // Today of the service and two days ahead are there before a frame needs them.
   const ahead = [91, 92, 93].map((days) => nameOf(now + days * DAY_MS));
   expect(await partitions()).toEqual([nameOf(now + DAY_MS), ...ahead]);
-  expect(await (await later.call('POST', '/internal/v1/retention/run')).json()).toEqual({ partitions: 0, tasks: 0 });
+  expect(await (await later.call('POST', '/internal/v1/retention/run')).json()).toEqual({
+    partitions: 0,
+    tasks: 0,
+    images: 0,
+  });
 });
 
 test('a partition in use is left for the next run', async () => {

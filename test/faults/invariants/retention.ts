@@ -1,4 +1,4 @@
-import { countStored, isOfFrames, misread, runRetention } from './checks.ts';
+import { countStored, isOfResults, misread, runRetention } from './checks.ts';
 import type { Invariant } from './invariant.ts';
 import type { State } from '../state.ts';
 
@@ -15,14 +15,14 @@ export const retention: Invariant = {
     await shiftClock(state, '91 days');
     await runRetention();
     const left = await countStored(state);
-    const framesLeft = (await state.stores.objects()).filter(isOfFrames);
+    const resultsLeft = (await state.stores.objects()).filter(isOfResults);
     const stillRead = await misread(state, 404);
     return [
       ...early,
       ...(JSON.stringify(before) === JSON.stringify(kept) ? [] : [`after 89 days ${JSON.stringify({ before, kept })}`]),
       ...unread.map((found) => `after 89 days ${found}`),
       ...(Object.values(left).every((count) => count === 0) ? [] : [`after 91 days ${JSON.stringify(left)}`]),
-      ...framesLeft.map((key) => `after 91 days ${key} is there`),
+      ...resultsLeft.map((key) => `after 91 days ${key} is there`),
       ...stillRead.map((found) => `after 91 days ${found}`),
     ];
   },

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { placeOfTrackSnapshot } from '@vision/contracts/track-snapshots';
+import { placeOfTrackSnapshot, TRACK_SNAPSHOT_PREFIX } from '@vision/contracts/track-snapshots';
 import type { StoredSnapshot } from '../domain/track-snapshot.ts';
 import type { TaskOfDay } from './deleted-tasks.ts';
 
@@ -91,7 +91,22 @@ export async function listUnused(tx: Knex, { objectKey, day }: { objectKey: stri
   await tx('unindexed_objects').insert({ object_key: objectKey, day }).onConflict('object_key').ignore();
 }
 
-/** What becomes of rows, and of which: a subquery that gives the keys of their images. */
+/** Listed images of tasks of a day, a page of them behind this key. */
+export async function unusedImagesOfDay(
+  db: Knex,
+  day: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  return db('unindexed_objects')
+    .where({ day })
+    .where('object_key', '>', after)
+    .whereRaw('starts_with(object_key, ?)', [TRACK_SNAPSHOT_PREFIX])
+    .orderBy('object_key')
+    .limit(limit)
+    .pluck<string[]>('object_key');
+}
+
+/** Changes rows and lists their images as unused; `change` returns the keys of the objects and their days. */
 async function listImages(db: Knex, change: string, values: Record<string, unknown>): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ changed: number }] }>(
     `with changed as (${change}),

@@ -3,6 +3,7 @@ import type { Standing } from '@vision/objects/bucket-owner';
 import { closePartition, dropPartition } from '../db/partitions.ts';
 import { dropCopiesOfDay } from '../db/segment-copies.ts';
 import { hasObjects, objectsOfDay } from '../db/segment-objects.ts';
+import { unusedImagesOfDay } from '../db/track-snapshots.ts';
 import { SEGMENT_PREFIX, segmentsOfDay } from '../domain/segments/segment-key.ts';
 import type { Deps } from './deps.ts';
 import { standingOfSegments } from './owned-segments.ts';
@@ -67,7 +68,8 @@ async function removeObjects(
 }
 
 /**
- * What the database wrote on this day: what the bucket lists below its prefix, and objects of earlier releases. Those
+ * What the database has of this day: what the bucket lists below its prefix, images of tracks, whose rows have gone
+ * before, and objects of earlier releases. Those
  * have no prefix that names a database, so only the single owner of the bucket removes what it has no row for.
  */
 async function* objectsOf(
@@ -75,14 +77,16 @@ async function* objectsOf(
   { day, standing, own }: { day: string; standing: Standing; own: string },
 ): AsyncGenerator<string> {
   yield* store.list(segmentsOfDay(own, day));
-  if (standing === 'owner') yield* store.list(segmentsOfDay(SEGMENT_PREFIX, day));
-  else {
-    for (let after = ''; ;) {
-      const known = await objectsOfDay(db, day, { after, limit: OBJECTS });
-      yield* known;
-      const last = known.at(-1);
-      if (last === undefined) return;
-      after = last;
-    }
+  if (standing === 'owner') {
+    yield* store.list(segmentsOfDay(SEGMENT_PREFIX, day));
+    yield* inPages((page) => unusedImagesOfDay(db, day, page));
+  } else yield* inPages((page) => objectsOfDay(db, day, page));
+}
+
+async function* inPages(find: (page: { after: string; limit: number }) => Promise<string[]>): AsyncGenerator<string> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const found: string[] = await find({ after, limit: OBJECTS });
+    yield* found;
+    after = found.at(-1);
   }
 }

@@ -20,6 +20,7 @@ import { httpServers, rtmpServers, rtspServers } from './tables/streams.ts';
 import { realVideos } from './tables/real-videos.ts';
 import { videos } from './tables/videos.ts';
 import { webhooks } from './tables/webhooks.ts';
+import { watchers } from './tables/watchers.ts';
 
 /** All attacks, in the order in which they are tried. */
 export const groups: readonly AttackGroup[] = [
@@ -37,6 +38,7 @@ export const groups: readonly AttackGroup[] = [
   backtests,
   alarms,
   webhooks,
+  watchers,
   operators,
   addresses,
   grammar,

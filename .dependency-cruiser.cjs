@@ -165,7 +165,7 @@ module.exports = {
         pathNot: [
           ownPart(['domain']),
           '^packages/contracts/src/',
-          shared(['secret-box\\.ts$']),
+          shared(['secret-box\\.ts$', 'net/strict-url\\.ts$']),
           'node_modules/(zod|ipaddr\\.js)/',
           '^(node:)?(crypto|url|util|buffer|zlib)$',
         ],

@@ -174,7 +174,7 @@ test('stores are reached by no network that leads elsewhere, and have a health c
     expect(healthcheck).toBeDefined();
   }
   const outside = ours.filter(([, { networks }]) => networks.some((network) => !compose.networks[network]?.internal));
-  expect(outside.map(([name]) => name).sort()).toEqual(['gateway', 'images', 'inference', 'tasks']);
+  expect(outside.map(([name]) => name).sort()).toEqual(['gateway', 'images', 'inference', 'notify', 'tasks']);
 });
 
 test('what watches is started when it is asked for only, in exact versions and without rights', () => {

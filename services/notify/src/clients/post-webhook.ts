@@ -9,7 +9,7 @@ import { retryAfterOf } from '../domain/delivery.ts';
 import type { Answer, AttemptOutcome } from '../domain/delivery.ts';
 import type { WebhookUrl } from '../domain/webhook-url.ts';
 
-export interface WebhookRequest {
+interface WebhookRequest {
   url: WebhookUrl;
   headers: Record<string, string>;
   body: string;

@@ -52,7 +52,7 @@ const PAUSES_MS = [
 const SPREAD = 0.2;
 const MAX_RETRY_AFTER_MS = HOUR;
 /** No attempt begins later than this after the first. */
-export const ATTEMPTS_END_MS = 24 * HOUR;
+const ATTEMPTS_END_MS = 24 * HOUR;
 
 /**
  * Pause before the next attempt; undefined when no further one is made.

@@ -4,7 +4,7 @@ import { fail } from '@vision/contracts/errors';
 const PREFIX = 'whsec_';
 const MADE_BYTES = 32;
 /** Standard Webhooks 1.0 asks for 24 to 64 bytes. */
-export const SECRET_BYTES = { least: 24, most: 64 } as const;
+const SECRET_BYTES = { least: 24, most: 64 } as const;
 
 /** A new random secret in the form of Standard Webhooks. */
 export const newWebhookSecret = (): string => PREFIX + randomBytes(MADE_BYTES).toString('base64');

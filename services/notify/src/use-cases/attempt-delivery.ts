@@ -11,10 +11,8 @@ import { openOf } from '../domain/webhook-box.ts';
 import { parseWebhookUrl } from '../domain/webhook-url.ts';
 import type { WebhookUrl } from '../domain/webhook-url.ts';
 import type { Answer } from '../domain/delivery.ts';
-import type { Deps, WebhookTools } from './deps.ts';
+import type { AttemptDeps, WebhookTools } from './deps.ts';
 import { recordAttempt } from './record-attempt.ts';
-
-export type AttemptDeps = Pick<Deps, 'db' | 'signals'> & { webhooks: WebhookTools };
 
 /** Sends a claimed delivery once and stores how it ended. @throws the reason of the signal. */
 export async function attemptDelivery(

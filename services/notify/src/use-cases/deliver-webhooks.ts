@@ -5,8 +5,8 @@ import { claimDeliveries, releaseDelivery } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
 import { createHostPace } from '../domain/host-pace.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
-import type { AttemptDeps } from './attempt-delivery.ts';
 import { createBusyCounts } from './busy-counts.ts';
+import type { AttemptDeps } from './deps.ts';
 
 /** Sends deliveries that are due. */
 export interface Deliverer {

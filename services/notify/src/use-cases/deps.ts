@@ -43,6 +43,9 @@ export interface WebhookTools {
   post: PostWebhook;
 }
 
+/** What sending a webhook needs. */
+export type AttemptDeps = Pick<Deps, 'db' | 'signals'> & { webhooks: WebhookTools };
+
 /** @throws AppError `webhooks_not_configured`. */
 export function neededTools({ webhooks }: Pick<Deps, 'webhooks'>): WebhookTools {
   if (!webhooks) throw fail.sysUnavailable('webhooks_not_configured', undefined, 60);

@@ -7,7 +7,7 @@ import { DISABLE_AFTER, KEPT_ATTEMPTS, nextAttemptIn } from '../domain/delivery.
 import type { Answer, Attempt, DisabledReason } from '../domain/delivery.ts';
 import type { NewEvent } from '../domain/event.ts';
 import { disabledEvent } from '../domain/webhook-event.ts';
-import type { AttemptDeps } from './attempt-delivery.ts';
+import type { AttemptDeps } from './deps.ts';
 
 interface Ended {
   answer: Answer;

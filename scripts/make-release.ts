@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installMissing } from '../deploy/local/host-programs.ts';
+import { findProgram, installMissing } from '../deploy/local/host-programs.ts';
 import { root, say } from '../deploy/local/settings.ts';
 import { writeChart } from './release/bundle/chart.ts';
 import { writeImages } from './release/bundle/images.ts';
@@ -53,6 +53,6 @@ function sign(folder: string, key: string, version: string): void {
   installMissing(['minisign']);
   const args = ['-S', '-s', key, '-m', join(folder, 'SHA256SUMS'), '-t', `vision ${version}`];
   // It asks for the password of the key.
-  const { status } = spawnSync('minisign', args, { stdio: 'inherit' });
+  const { status } = spawnSync(findProgram('minisign') ?? 'minisign', args, { stdio: 'inherit' });
   if (status !== 0) throw new Error(`minisign did not sign with ${key}.`);
 }

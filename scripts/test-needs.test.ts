@@ -6,7 +6,8 @@ import { optionalProgramsOf, programsOf } from './test-needs.ts';
 import { steps } from './test-steps.ts';
 
 /** What no step runs: these have commands of their own, which install before they start. */
-const OTHER_COMMANDS = /^(deploy\/(chart|compose|images)|test\/(why|beside))\/|^deploy\/local\/(observe|host-programs)/;
+const OTHER_COMMANDS =
+  /^(deploy\/(chart|compose|images)|test\/(why|beside))\/|^deploy\/local\/(observe|host-programs)|^scripts\/make-release/;
 
 const sources = globSync('{deploy,packages,scripts,services,test}/**/*.ts', {
   cwd: root,
@@ -39,7 +40,7 @@ test('no test installs: workers that run at once would meet at the lock of apt',
 test('a step that is named alone has what it runs', () => {
   const only = (wanted: string) => steps.filter(({ name }) => name === wanted);
   expect(programsOf(only('lint'))).toEqual([]);
-  expect(programsOf(only('rules'))).toEqual(['promtool']);
+  expect(programsOf(only('rules'))).toEqual(['promtool', 'alertmanager', 'amtool']);
   expect(programsOf(only('fuzz'))).toEqual(expect.arrayContaining(['postgres', 'python']));
   expect(optionalProgramsOf(only('faults'))).toEqual(['nginx', 'gstRtsp', 'libfaketime']);
 });

@@ -47,7 +47,6 @@ const probe = object({
   timeoutSeconds: { type: 'integer', minimum: 1 },
   initialDelaySeconds: { type: 'integer', minimum: 0 },
 });
-const cidrs: Schema = { type: 'array', items: { type: 'string', pattern: '^[0-9a-fA-F:.]+/[0-9]+$' } };
 const variables: Schema = { type: 'array', items: { type: 'object', required: ['name'] } };
 const containers: Schema = { type: 'array', items: { type: 'object', required: ['name', 'image'] } };
 const hostAliases: Schema = {

@@ -27,6 +27,7 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   page: [PERFORMANCE, RESULTS],
   peer: [PERFORMANCE, [...SOURCES, 'bench/peer/*']],
   quota: [PERFORMANCE, ['services/quota/src/*', 'packages/shared/src/db/*']],
+  rules: [PERFORMANCE, ['services/results/src/domain/*', 'packages/contracts/src/*']],
   scale: [PERFORMANCE, [...SOURCES, 'bench/scale/*']],
   'scale-frames': ['docs/scaling.md', [...RESULTS, 'bench/scale/*']],
   segments: [PERFORMANCE, [...RESULTS, 'bench/segment-ingest.ts']],

@@ -21,7 +21,7 @@ interface AskedRules {
 }
 
 /** Rules that were found, and the number that stands for them. */
-export interface TaskRules {
+interface TaskRules {
   ruleSet: number;
   prepared: readonly PreparedRule[];
 }

@@ -142,7 +142,7 @@ const flow: Section = {
     lines(
       'Alarms opened',
       'By the kind of their rule. A burst of one kind is a rule that is too sensitive, or a camera that moves.',
-      [query('{{kind}}', sum('kind', rate('vision_results_alarms_total{change="opened"}')))],
+      [query('{{kind}}', sum('kind', rate('vision_results_alarms_total', 'change="opened"')))],
       { unit: 'cps' },
     ),
     lines(

@@ -84,6 +84,23 @@ test('a key is kept for the tab only when asked, and is gone after the sign-out'
   await visitor.close();
 });
 
+test('a one-time address signs in once, and its code is nowhere afterwards', async () => {
+  const { subject } = await Caller.create();
+  const { body } = await admin('POST', '/admin/v1/console-codes', { subject });
+  const fragment = `#code=${String(body['code'])}`;
+  const visitor = await visit(browser, {}, fragment);
+  await visitor.page.getByRole('heading', { name: 'Start' }).waitFor();
+  expect(visitor.page.url()).toBe(consoleUrl);
+  await visitor.page.goBack();
+  expect(visitor.page.url()).not.toContain('code');
+  expect(visitor.complaints).toEqual([]);
+  await visitor.close();
+  const second = await visit(browser, {}, fragment);
+  await second.page.getByText('has expired or was used before').waitFor();
+  await photograph(second.page, 'sign-in-code-used');
+  await second.close();
+});
+
 test('what the key may not do is said calmly', async () => {
   const visitor = await visit(browser);
   const { page, signIn, go, complaints } = visitor;

@@ -35,7 +35,7 @@ export function launchBrowser(): Promise<Browser> {
 const REPORT_BREACHES = `addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP: ' + event.violatedDirective + ' ' + event.blockedURI));`;
 
-export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+export async function visit(browser: Browser, options: BrowserContextOptions = {}, fragment = ''): Promise<Visitor> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const complaints: string[] = [];
   const own = new URL(system.baseUrl).host;
@@ -52,7 +52,7 @@ export async function visit(browser: Browser, options: BrowserContextOptions = {
   await context.addInitScript(REPORT_BREACHES);
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
-  await page.goto(consoleUrl);
+  await page.goto(consoleUrl + fragment);
   const go = async (fragment: string) => {
     await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
   };

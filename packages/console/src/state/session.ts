@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { createVisionClient, VisionError } from '@vision/client';
 import type { Scene, VisionClient } from '@vision/client';
-import { codeIn } from '../lib/route.ts';
+import { codeIn, routeOf } from '../lib/route.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
+import { route } from './route.ts';
 
 /** Why the viewer sees the sign-in. */
 export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'resuming';
@@ -32,6 +33,7 @@ export async function resumeSession(): Promise<void> {
   if (code !== undefined) {
     // The code works once; it stays neither in the address nor in the history.
     history.replaceState(null, '', location.pathname);
+    route.value = routeOf(location.hash);
     signedOut.value = 'resuming';
     const key = await exchangeCode(code);
     if (key === undefined || (await signIn(key, false))) signedOut.value = 'code_invalid';

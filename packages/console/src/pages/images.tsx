@@ -67,7 +67,7 @@ export function ImagesPage(): JSX.Element {
             </button>
           ) : null}
         </div>
-        <TroubleNotice trouble={trouble.value} />
+        {mayCreate ? <TroubleNotice trouble={trouble.value} /> : null}
       </div>
       <Results files={files.value} outcome={outcome.value} />
     </Page>

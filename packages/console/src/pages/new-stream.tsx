@@ -76,7 +76,7 @@ function StreamForm({ state, mayCreate }: StreamFormProps): JSX.Element {
           {busy.value === 'create' ? t.newStream.creating : t.newStream.create}
         </button>
       </div>
-      <TroubleNotice trouble={trouble.value} />
+      {mayCreate ? <TroubleNotice trouble={trouble.value} /> : null}
     </form>
   );
 }

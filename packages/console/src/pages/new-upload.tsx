@@ -91,7 +91,7 @@ export function NewUploadPage(): JSX.Element {
           ) : null}
         </div>
         <Progress progress={progress.value} />
-        <TroubleNotice trouble={trouble.value} />
+        {mayCreate ? <TroubleNotice trouble={trouble.value} /> : null}
       </form>
     </Page>
   );

@@ -37,6 +37,7 @@ const benchmarks: Record<string, [page: string, files: readonly string[]]> = {
   tracking: [ACCURACY, ['services/inference/src/tracking/*', 'bench/tracking/*']],
   uploads: [PERFORMANCE, ['services/gateway/src/*', 'services/tasks/src/*', 'packages/*/src/*']],
   video: [PERFORMANCE, SOURCES],
+  watch: [PERFORMANCE, [...RESULTS, ...DETECTION]],
 };
 
 export const benchCommand = (name: string) => `bench BENCH=${name}`;

@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Knex } from 'knex';
+import { dayOfTask } from '@vision/contracts/ids';
+import { inTransaction } from '@vision/shared/db/transaction';
+import { createLogger } from '@vision/shared/logger';
+import { fileArguments } from '../services/inference/src/decoding/ffmpeg-arguments.ts';
+import { cropOf, qualityOf } from '../services/inference/src/domain/snapshot-quality.ts';
+import { UPRIGHT } from '../services/inference/src/domain/mp4/turn.ts';
+import { createSegmentStore } from '../services/results/src/clients/segment-store.ts';
+import { migrations } from '../services/results/src/db/migrations/list.ts';
+import { findTracks } from '../services/results/src/db/tracks.ts';
+import { trackCursorCodec } from '../services/results/src/domain/track-cursor.ts';
+import { parseTrackQuery } from '../services/results/src/domain/track-query.ts';
+import { createSignals } from '../services/results/src/signals.ts';
+import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
+import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
+import { listTracks } from '../services/results/src/use-cases/list-tracks.ts';
+import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
+import { testSettings } from '../services/results/test/support.ts';
+import { atLeast, atMost, median, timed } from './figures.ts';
+import type { Figure } from './figures.ts';
+import { scratchDatabase } from './scratch-database.ts';
+import { showTask } from './serve-pages.ts';
+import { syntheticFrame, syntheticTaskId } from './synthetic-frames.ts';
+
+export const name = 'watch';
+
+const FRAMES = 500;
+const OBJECTS = 20;
+const ROUNDS = 12;
+const [FEW, MANY] = [1_000, 100_000];
+const PAGES = 60;
+const PAGE = 100;
+const VIDEO_S = 20;
+const DECODES = 3;
+
+/** What tracks cost: their fold beside the storing of frames, pages of few and many, and images beside decoding. */
+export async function run(): Promise<{ figures: Figure[] }> {
+  const database = await scratchDatabase(migrations, 4);
+  try {
+    return {
+      figures: [...(await foldFigures(database.db)), ...(await pageFigures(database.db)), ...(await imageFigures())],
+    };
+  } finally {
+    await database.drop();
+  }
+}
+
+const depsOf = (db: Knex) => ({
+  db,
+  partitions: createPartitionKeeper(db, 90),
+  signals: createSignals(createLogger('bench', 'silent')),
+  store: createSegmentStore(undefined),
+  settings: testSettings,
+  wakeRelay: () => undefined,
+  wakeFold: () => undefined,
+});
+
+/** Processor time of this process, microseconds, that work takes. */
+async function spent(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+async function foldFigures(db: Knex): Promise<Figure[]> {
+  const deps = depsOf(db);
+  const [stores, folds]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const taskId = syntheticTaskId();
+    const frames = Array.from({ length: FRAMES }, (_, seq) => ({
+      kind: 'frame' as const,
+      data: syntheticFrame(taskId, seq, OBJECTS),
+    }));
+    stores.push(await spent(() => storeFrames(deps, frames, (work) => inTransaction(db, work))));
+    folds.push(await spent(() => foldTask(deps, taskId)));
+  }
+  const [storing, folding] = [median(stores.slice(2)) / FRAMES, median(folds.slice(2)) / FRAMES];
+  return [
+    { name: `storing a frame of ${OBJECTS} objects, processor time`, value: storing, unit: 'µs' },
+    { name: 'folding it into tracks and minutes', value: folding, unit: 'µs' },
+    { name: 'folding over storing', value: folding / storing, unit: 'ratio', target: atMost(0.4), floor: atMost(1.2) },
+  ];
+}
+
+async function pageFigures(db: Knex): Promise<Figure[]> {
+  const deps = {
+    ...depsOf(db),
+    trackCursors: trackCursorCodec(['bench-key-bench-key-bench-key-bench-key']),
+    taskOwners: { find: () => Promise.resolve(undefined), findKnown: () => Promise.resolve([]) },
+  };
+  const [few, many] = [await taskOfTracks(db, FEW), await taskOfTracks(db, MANY)];
+  await db.raw('analyze tracks');
+  const query = parseTrackQuery({ limit: String(PAGE) });
+  const page = (taskId: string) => timed(() => listTracks(deps, { subject: 'bench', taskId, query }));
+  const bare = { ...query, after: undefined, threshold: 0, minScore: 0 };
+  const statement = (taskId: string) =>
+    timed(() =>
+      findTracks(db, { day: dayOfTask(taskId) ?? '', taskId }, { query: bare, limit: PAGE + 1, without: [] }),
+    );
+  const [ofFew, ofMany, statements]: [number[], number[], number[]] = [[], [], []];
+  for (let round = 0; round < PAGES; round += 1) {
+    ofFew.push(await page(few));
+    ofMany.push(await page(many));
+    statements.push(await statement(many));
+  }
+  const [small, large, alone] = [ofFew, ofMany, statements].map((times) => median(times.slice(10)));
+  return [
+    { name: `page of ${PAGE} of ${MANY} tracks, p50`, value: large ?? 0, unit: 'ms' },
+    {
+      name: `over one of ${FEW} tracks`,
+      value: (large ?? 0) / (small ?? 1),
+      unit: 'ratio',
+      target: atMost(1.2),
+      floor: atMost(1.5),
+    },
+    {
+      name: 'its first statement over it',
+      value: (alone ?? 0) / (large ?? 1),
+      unit: 'ratio',
+      target: atLeast(0.5),
+      floor: atLeast(0.05),
+    },
+  ];
+}
+
+/** A task with so many tracks; they are copies of one, at other times. */
+async function taskOfTracks(db: Knex, count: number): Promise<string> {
+  const deps = depsOf(db);
+  const taskId = syntheticTaskId();
+  await showTask(db, taskId);
+  const far = Array.from({ length: 40 }, (_, seq) => ({
+    kind: 'frame' as const,
+    // Some seconds of one object, and hours later another: the first track has ended, so it is a row.
+    data: { ...syntheticFrame(taskId, seq, 1), frame_time_ms: seq < 20 ? seq * 200 : 8 * 3_600_000 + seq * 200 },
+  }));
+  await storeFrames(deps, far, (work) => inTransaction(db, work));
+  await foldTask(deps, taskId);
+  await db.raw(
+    `insert into tracks (day, task_id, track_id, label, first_time_ms, last_time_ms, frames, best_score, changed, facts)
+     select day, task_id, 'copy-' || n, label, first_time_ms + n * 1000, last_time_ms + n * 1000, frames, 950000, changed, facts
+       from (select * from tracks where task_id = :taskId limit 1) as one, generate_series(1, :count) as n`,
+    { taskId, count },
+  );
+  return taskId;
+}
+
+const execute = promisify(execFile);
+
+/** What the second output adds to decoding and sampling, and what it takes to judge an image of an object. */
+async function imageFigures(): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'vision-bench-'));
+  const video = join(directory, 'video.mp4');
+  try {
+    const source = ['-f', 'lavfi', '-i', `testsrc2=s=1920x1080:r=25:d=${VIDEO_S}`];
+    const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p'];
+    await execute('ffmpeg', ['-v', 'error', '-y', ...source, ...encoder, video]);
+    const [off, on]: [number[], number[]] = [[], []];
+    for (let round = 0; round < DECODES; round += 1) {
+      off.push(await decode(video, false));
+      on.push(await decode(video, true));
+    }
+    return [
+      { name: 'decoding and sampling a second of 1080p25, processor time', value: median(off) / VIDEO_S, unit: 'ms' },
+      {
+        name: 'with a second output over without',
+        value: median(on) / median(off),
+        unit: 'ratio',
+        target: atMost(1.03),
+        floor: atMost(1.1),
+      },
+      { name: 'judging the image of an object', value: await judging(), unit: 'µs' },
+    ];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Processor time of ffmpeg as it says itself, milliseconds. */
+async function decode(video: string, hasSnapshots: boolean): Promise<number> {
+  const args = fileArguments(video, {
+    fps: 5,
+    scaled: { width: 736, height: 416 },
+    turn: UPRIGHT,
+    hasEdits: true,
+    snapshots: hasSnapshots ? { maxSide: 1280 } : undefined,
+  });
+  // Nobody reads what it decodes here, so it goes nowhere.
+  const quiet = args.map((arg) => arg.replace(/file=pipe\\+:\d/g, 'file=/dev/null').replace(/^pipe:\d$/, '/dev/null'));
+  const { stderr } = await execute('ffmpeg', ['-y', '-benchmark', ...quiet], { maxBuffer: 1 << 26 });
+  const [, user = '', system = ''] = /utime=([\d.]+)s stime=([\d.]+)s/.exec(stderr) ?? [];
+  return 1000 * (Number(user) + Number(system));
+}
+
+/** Processor time, microseconds. */
+async function judging(): Promise<number> {
+  const image = { width: 1280, height: 720, data: new Uint8Array(1280 * 720 * 3).map((_, at) => (at * 7919) % 251) };
+  const bbox = { format: 'cxcywh_normalized' as const, cx: 0.5, cy: 0.5, width: 0.2, height: 0.6 };
+  const box = cropOf(bbox, image);
+  if (!box) throw new Error('nothing is shown');
+  const rounds = 500;
+  for (let round = 0; round < 50; round += 1) qualityOf(image, box, { score: 0.9, bbox });
+  const all = await spent(() => {
+    for (let round = 0; round < rounds; round += 1) qualityOf(image, box, { score: 0.9, bbox });
+    return Promise.resolve();
+  });
+  return all / rounds;
+}

@@ -33,7 +33,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'Video tasks', description: 'Create, monitor and stop video analysis tasks.' },
       { name: 'Tracks', description: 'Read the objects of a video task, each from its first to its last frame.' },
       { name: 'Results', description: 'Read result frames of a video task.' },
-      { name: 'Alarms', description: 'Try alarm rules on the stored frames of a video task.' },
+      { name: 'Alarms', description: 'Store alarm rules, try them on stored frames, read and review alarms.' },
       { name: 'Events', description: 'Read what happened to your tasks, as pages or as a stream.' },
       { name: 'Webhooks', description: 'Have events sent to your own server, signed.' },
       { name: 'Links', description: 'Share one path with clients that cannot send an API key.' },
@@ -69,7 +69,7 @@ const documents: Record<Audience, Presentation> = {
       { name: 'images', description: 'Image calls.' },
       { name: 'results', description: 'Stored frames.' },
       { name: 'quota', description: 'The ledger of the daily quotas.' },
-      { name: 'notify', description: 'Logs of events.' },
+      { name: 'notify', description: 'Logs of events and the outbox of alarm rules.' },
     ],
   },
   backend: {

@@ -31,7 +31,9 @@ export const configSchema = z.object({
     .min(8)
     .max(365)
     .default(30)
-    .describe('Days that events are retained; longer than Kafka retains the events they are made of'),
+    .describe(
+      'Days that events, and alarms after their last change, are retained; longer than Kafka retains what they are made of',
+    ),
   WEBHOOK_KEYS: secretKeys
     .optional()
     .describe(
@@ -54,9 +56,9 @@ export const configSchema = z.object({
 /** What no operator changes, with the settings in one configuration. Suites that hasten replace some of them. */
 export const constants = {
   ...databaseClockConstants,
-  /** Interval between two runs that remove expired events. */
+  /** Interval between two runs that remove expired events and alarms. */
   RETENTION_INTERVAL_MS: 3_600_000,
-  /** Events removed in one transaction. */
+  /** Rows removed in one transaction. */
   RETENTION_BATCH: 5_000,
   /** Longest time to resolve the name of a webhook host, and to connect to it. */
   WEBHOOK_CONNECT_MS: 3_000,

@@ -56,7 +56,7 @@ export interface TestNotify {
   tell: (...tasks: TaskSnapshot[]) => Promise<void>;
   /** Publishes the deletion of tasks and waits in the same way. */
   tellDeleted: (...tasks: Pick<TaskDeletion, 'task_id' | 'subject'>[]) => Promise<void>;
-  /** Publishes versions of alarms and waits in the same way. */
+  /** Publishes versions of alarms one after the other, as tasks share no order. */
   tellAlarms: (...alarms: AlarmSnapshot[]) => Promise<void>;
   call: (method: string, path: string, subject?: string, body?: unknown) => Promise<Response>;
   page: (query?: string, subject?: string) => Promise<Page>;
@@ -195,7 +195,9 @@ export async function startNotify(settings: Record<string, string> = {}, beside?
       const data = tasks.map(({ task_id, subject }) => ({ ...taskDeleted, data: { task_id, subject, deleted_at } }));
       return settled(publish(data));
     },
-    tellAlarms: (...alarms) => settled(publish(alarms.map((data) => ({ ...alarmChanged, data })))),
+    tellAlarms: async (...alarms) => {
+      for (const data of alarms) await settled(publish([{ ...alarmChanged, data }]));
+    },
     page: async (query = '', subject) => {
       const answer = await call('GET', `/v1/vision/events${query}`, subject);
       if (answer.status !== 200) throw new Error(await answer.text());

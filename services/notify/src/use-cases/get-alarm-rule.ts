@@ -6,7 +6,7 @@ import type { Verdict } from '../domain/alarm.ts';
 import type { Deps } from './deps.ts';
 
 /** Days of alarms whose verdicts a rule shows. */
-export const VERDICT_DAYS = 7;
+const VERDICT_DAYS = 7;
 
 /** A rule with the verdicts about its recent alarms. @throws AppError not_found. */
 export async function getAlarmRule(

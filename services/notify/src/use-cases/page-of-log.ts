@@ -17,7 +17,7 @@ export interface PageRequest {
 }
 
 /** What to read of a log: after a number, up to another one, at most so many. */
-export interface PageRange {
+interface PageRange {
   /** Exclusive. */
   after: number;
   /** Inclusive. */

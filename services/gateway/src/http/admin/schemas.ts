@@ -32,8 +32,8 @@ export const scopes = z
   .min(1)
   .refine((list) => new Set(list).size === list.length, 'each scope once')
   .describe(
-    '`read`: operations that change nothing. `create`: operations that create, stop or delete. `notify`: settings of ' +
-      'notifications. Absent: all',
+    '`read`: operations that change nothing. `create`: operations that create, stop or delete. `notify`: alarm ' +
+      'rules, reviews and settings of notifications. Absent: all',
   );
 
 export const keyView = z

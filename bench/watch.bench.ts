@@ -17,6 +17,7 @@ import { trackCursorCodec } from '../services/results/src/domain/track-cursor.ts
 import { parseTrackQuery } from '../services/results/src/domain/track-query.ts';
 import { createSignals } from '../services/results/src/signals.ts';
 import { foldTask } from '../services/results/src/use-cases/fold-task.ts';
+import { createRuleBook } from '../services/results/src/use-cases/rule-book.ts';
 import { createPartitionKeeper } from '../services/results/src/use-cases/keep-partitions.ts';
 import { listTracks } from '../services/results/src/use-cases/list-tracks.ts';
 import { storeFrames } from '../services/results/src/use-cases/store-frames.ts';
@@ -55,6 +56,8 @@ const depsOf = (db: Knex) => ({
   partitions: createPartitionKeeper(db, 90),
   signals: createSignals(createLogger('bench', 'silent')),
   store: createSegmentStore(undefined),
+  rules: createRuleBook(db),
+  arrivals: { completeUntil: () => Promise.resolve(undefined) },
   settings: testSettings,
   wakeRelay: () => undefined,
   wakeFold: () => undefined,

@@ -171,7 +171,7 @@ export interface paths {
     };
     /**
      * List events of your tasks
-     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
+     * @description Returns events of all your tasks from one log, retained for 30 days by default (`EVENT_DAYS` of the operator). No event is ever inserted before one that you have read, so `resume_cursor` misses no event within the retention. If events behind your cursor have expired, the first item is `events.missed`. Deleting a task removes its events, so numbers may be missing. The same event always has the same `event_id`.
      */
     get: operations['listEvents'];
     put?: never;
@@ -191,7 +191,7 @@ export interface paths {
     };
     /**
      * Streams events of your tasks
-     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
+     * @description Sends each event as a server-sent event as soon as it is logged: `event` is its type, `data` an Event, `id` the cursor behind it. Without a cursor it begins with the next event. The service closes a stream after about ten minutes, and during updates: reconnect with `Last-Event-ID` within the retention (30 days by default, `EVENT_DAYS` of the operator), and you miss no event and receive none twice; later, `events.missed` stands for those that expired. Events of tasks that you have deleted are not sent. A comment is sent at the beginning and every 10 s.
      */
     get: operations['getEventStream'];
     put?: never;
@@ -616,10 +616,545 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/vision/webhook-deliveries/{delivery_id}/redeliver': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sends a delivery again
+     * @description Makes a delivery due now, whatever became of it, under the same `webhook-id`, with all attempts of a new one.
+     */
+    post: operations['redeliverWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Lists your webhook endpoints
+     * @description Returns all your endpoints, ordered by `endpoint_id`.
+     */
+    get: operations['listWebhookEndpoints'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints/{endpoint_id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Returns a webhook endpoint
+     * @description Returns the settings of an endpoint and whether it is enabled. Secrets are never returned.
+     */
+    get: operations['getWebhookEndpoint'];
+    /**
+     * Creates or replaces a webhook endpoint
+     * @description Creates the endpoint, or replaces all its settings; repeating the request changes nothing. A new endpoint is sent the events that follow. When you send no `secret`, the service makes one and returns it once, in the response to the creation. `secret` in a later request replaces the secret at once; to replace it without failing signatures, use `rotate-secret`. Sending `"enabled": true` enables an endpoint again that the service has disabled.
+     */
+    put: operations['putWebhookEndpoint'];
+    post?: never;
+    /**
+     * Deletes a webhook endpoint
+     * @description Deletes an endpoint with its secrets and deliveries; pending webhooks are not sent. A repeat returns the same response, as does an id that you have never used.
+     */
+    delete: operations['deleteWebhookEndpoint'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints/{endpoint_id}/deliveries': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Lists the deliveries of a webhook endpoint
+     * @description Returns deliveries, newest first, with the outcome of each attempt. The content of answers is not stored. Deliveries are retained as long as events are.
+     */
+    get: operations['listWebhookDeliveries'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints/{endpoint_id}/recover': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sends missed events again
+     * @description Sends the events of the log since a time that the endpoint was not delivered: failed ones, and those that were logged while it was disabled. Delivered and pending ones stay as they are, so the request can be repeated. Events are available for as long as they are retained (30 days by default).
+     */
+    post: operations['recoverWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints/{endpoint_id}/rotate-secret': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Replaces the secret of a webhook endpoint
+     * @description Makes a new secret, or takes yours. During the overlap each webhook carries two signatures, so that a receiver can check with either secret. A further rotation within the overlap ends the older one. Send a `secret` of your own to be able to repeat the request: the secret that is in force already changes nothing.
+     */
+    post: operations['rotateWebhookSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/vision/webhook-endpoints/{endpoint_id}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sends a test event to a webhook endpoint
+     * @description Logs an event of type `webhook_endpoint.test` and sends it to this endpoint, whatever its `event_types`. The deliveries of the endpoint tell the outcome. At most 6 tests a minute.
+     */
+    post: operations['testWebhookEndpoint'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+  taskEvent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * A video task has a new state
+     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones.
+     */
+    post: operations['taskEvent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  alarmEvent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * An alarm opened, changed or closed
+     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones.
+     */
+    post: operations['alarmEvent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  webhookEndpointEvent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * A webhook endpoint was disabled or tested
+     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones. A test is sent to the tested endpoint only.
+     */
+    post: operations['webhookEndpointEvent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  eventsMissed: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * The endpoint was not sent some events
+     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones. Sent to the endpoint concerned, whatever its `event_types`.
+     */
+    post: operations['eventsMissed'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+}
 export interface components {
   schemas: {
+    /** @description Something that happened to a video task */
+    TaskEvent: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /**
+       * @description Type of the event. Later releases add types: ignore those you do not know
+       * @enum {string}
+       */
+      type: 'task.running' | 'task.resolving' | 'task.succeeded' | 'task.stopped' | 'task.failed' | 'task.refunded';
+      data: components['schemas']['TaskEventData'];
+    };
+    /** @description Data of events about a video task */
+    TaskEventData: {
+      /** @description The task as it was when the event happened */
+      task: {
+        /** Format: uuid */
+        task_id: string;
+        /** @description Idempotency-Key of the create request, as it was sent */
+        request_id: string;
+        scene_code: string;
+        status: components['schemas']['TaskStatus'];
+        /**
+         * Format: date-time
+         * @description Time at which the results are deleted
+         */
+        result_expires_at: string;
+        /** Format: date-time */
+        created_at: string;
+        /** Format: date-time */
+        updated_at: string;
+      };
+      /** @description `client_ref` of the create request; absent without one */
+      client_ref?: string;
+      /**
+       * @description Reason of a `failed` or `refunded` task
+       * @enum {string}
+       */
+      reason?:
+        | 'unreachable'
+        | 'source_lost'
+        | 'stream_ended'
+        | 'auth_failed'
+        | 'not_found'
+        | 'codec_unsupported'
+        | 'no_video_track'
+        | 'unreadable'
+        | 'format_changed'
+        | 'video_too_long'
+        | 'video_too_dense'
+        | 'too_much_data'
+        | 'decode_time_exceeded'
+        | 'decoder_failed'
+        | 'service_fault'
+        | 'unknown';
+    };
+    /**
+     * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
+     * @enum {string}
+     */
+    TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
+    /** @description An alarm opened, changed or closed */
+    AlarmEvent: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /**
+       * @description Type of the event. Later releases add types: ignore those you do not know
+       * @enum {string}
+       */
+      type: 'alarm.opened' | 'alarm.updated' | 'alarm.closed';
+      data: components['schemas']['AlarmEventData'];
+    };
+    /** @description Data of events about an alarm */
+    AlarmEventData: {
+      /** @description The alarm as it was when the event happened */
+      alarm: {
+        /**
+         * Format: uuid
+         * @description Identifier of the alarm
+         */
+        alarm_id: string;
+        /** @description 1 when the alarm opened, greater with every change of it */
+        version: number;
+        /** @description Rule that raised the alarm */
+        rule_id: string;
+        /**
+         * Format: int64
+         * @description Version of the rule that raised it
+         */
+        rule_version: number;
+        /** Format: uuid */
+        task_id: string;
+        /** @description `client_ref` of the task; absent without one */
+        client_ref?: string;
+        /** @description Scene of the task */
+        scene_code?: string;
+        /**
+         * @description `open` while the condition of the rule holds
+         * @enum {string}
+         */
+        state: 'open' | 'closed';
+        /** @enum {string} */
+        kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
+        /**
+         * Format: int64
+         * @description `frame_time_ms` at which the alarm opened
+         */
+        opened_ms: number;
+        /**
+         * Format: int64
+         * @description `frame_time_ms` at which it closed; absent while open
+         */
+        closed_ms?: number;
+        /** @description Episodes since the alarm before that `min_interval_ms` held back */
+        suppressed: number;
+        evidence: components['schemas']['AlarmEvidence'];
+        /** @description Labels of the objects during the alarm */
+        labels: string[];
+        /** @description Largest number of objects in one frame during the alarm */
+        count_max: number;
+        /** @description Tracks of the objects during the alarm, at most 20 */
+        track_ids: string[];
+        /**
+         * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
+         * @enum {string}
+         */
+        closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
+        /**
+         * Format: date-time
+         * @description Time at which the alarm was raised
+         */
+        created_at: string;
+        /**
+         * Format: date-time
+         * @description Time of its last change
+         */
+        updated_at: string;
+        /** @description Your verdict; absent in events */
+        review?: {
+          /**
+           * @description `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
+           * @enum {string}
+           */
+          verdict: 'none' | 'confirmed' | 'false_alarm';
+          /** @description Note of the review; absent without one */
+          note?: string;
+          /**
+           * Format: date-time
+           * @description Time of the review; absent before
+           */
+          reviewed_at?: string;
+        };
+      };
+    };
+    /** @description Why an alarm was raised */
+    AlarmEvidence: {
+      /** @description Frame that raised the alarm, or the last one before it */
+      frame_id?: string;
+      /**
+       * Format: int64
+       * @description Time of this frame
+       */
+      frame_time_ms?: number;
+      /** @description Objects of this frame that the rule counts, highest score first, at most 10 */
+      objects: components['schemas']['TrackedObject'][];
+      /** @description Number of objects of this frame that the rule counts */
+      count: number;
+      /**
+       * Format: int64
+       * @description Milliseconds for which the condition had held, without gaps
+       */
+      held_ms: number;
+      /**
+       * @description Direction of a crossing, as seen from the first point of the line
+       * @enum {string}
+       */
+      direction?: 'left_to_right' | 'right_to_left';
+      /**
+       * @description Final status of the task; present for `task_ended`
+       * @enum {string}
+       */
+      status?: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
+    };
+    /** @description Object detected in a video frame */
+    TrackedObject: {
+      /** @description Label of the object, one of the labels of the scene */
+      label: string;
+      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
+      score: number;
+      bbox: components['schemas']['BoundingBox'];
+      /** @description Identifier of the object across the frames of the task */
+      track_id: string;
+    };
+    /** @description Box as centre and size, relative to the image size */
+    BoundingBox: {
+      /** @enum {string} */
+      format: 'cxcywh_normalized';
+      /** @description Horizontal centre of the box, 0 to 1 of the image width */
+      cx: number;
+      /** @description Vertical centre of the box, 0 to 1 of the image height */
+      cy: number;
+      /** @description Width of the box, 0 to 1 of the image width */
+      width: number;
+      /** @description Height of the box, 0 to 1 of the image height */
+      height: number;
+    };
+    /** @description A webhook endpoint was disabled, or tested */
+    WebhookEndpointEvent: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /**
+       * @description Type of the event. Later releases add types: ignore those you do not know
+       * @enum {string}
+       */
+      type: 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
+      data: components['schemas']['WebhookEndpointEventData'];
+    };
+    /** @description Data of events about a webhook endpoint */
+    WebhookEndpointEventData: {
+      /** @description `endpoint_id` of the webhook endpoint */
+      endpoint_id: string;
+      /**
+       * @description Reason of `webhook_endpoint.disabled`: `failing` for three days, or `gone` (the receiver answered 410)
+       * @enum {string}
+       */
+      reason?: 'failing' | 'gone' | 'requested';
+    };
+    /** @description Events that are missing here; on pages sent whatever `types` says */
+    MissedEvents: {
+      /**
+       * Format: uuid
+       * @description Identifier of the event; the same whenever and however the event is delivered
+       */
+      event_id: string;
+      /**
+       * Format: date-time
+       * @description Time at which the event happened
+       */
+      timestamp: string;
+      /**
+       * Format: int64
+       * @description Number of the event in your log, in ascending order
+       */
+      sequence: number;
+      /**
+       * @description Type of the event. Later releases add types: ignore those you do not know
+       * @enum {string}
+       */
+      type: 'events.missed';
+      data: components['schemas']['MissedEventsData'];
+    };
+    /** @description Events that are missing here */
+    MissedEventsData: {
+      /** @description Webhook endpoint that was not sent them; absent: they have expired */
+      endpoint_id?: string;
+      /**
+       * Format: int64
+       * @description Number from which on events are missing
+       */
+      first_sequence: number;
+      /**
+       * Format: int64
+       * @description Number of the last event that is missing
+       */
+      last_sequence: number;
+      /** @description Send it to `GET /v1/vision/events` to read the events that an endpoint was not sent */
+      cursor?: string;
+    };
     /** @description Error response (RFC 9457). `code` is absent on 403, 404, 405, 416, 500 and conflicts of the admin API. */
     Problem: {
       /** @description Problem type: `urn:vision:problem:<details.reason>` */
@@ -796,58 +1331,6 @@ export interface components {
        * @enum {string}
        */
       closed_by?: 'cleared' | 'gap' | 'schedule' | 'task_end';
-    };
-    /** @description Why an alarm was raised */
-    AlarmEvidence: {
-      /** @description Frame that raised the alarm, or the last one before it */
-      frame_id?: string;
-      /**
-       * Format: int64
-       * @description Time of this frame
-       */
-      frame_time_ms?: number;
-      /** @description Objects of this frame that the rule counts, highest score first, at most 10 */
-      objects: components['schemas']['TrackedObject'][];
-      /** @description Number of objects of this frame that the rule counts */
-      count: number;
-      /**
-       * Format: int64
-       * @description Milliseconds for which the condition had held, without gaps
-       */
-      held_ms: number;
-      /**
-       * @description Direction of a crossing, as seen from the first point of the line
-       * @enum {string}
-       */
-      direction?: 'left_to_right' | 'right_to_left';
-      /**
-       * @description Final status of the task; present for `task_ended`
-       * @enum {string}
-       */
-      status?: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
-    };
-    /** @description Object detected in a video frame */
-    TrackedObject: {
-      /** @description Label of the object, one of the labels of the scene */
-      label: string;
-      /** @description Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct */
-      score: number;
-      bbox: components['schemas']['BoundingBox'];
-      /** @description Identifier of the object across the frames of the task */
-      track_id: string;
-    };
-    /** @description Box as centre and size, relative to the image size */
-    BoundingBox: {
-      /** @enum {string} */
-      format: 'cxcywh_normalized';
-      /** @description Horizontal centre of the box, 0 to 1 of the image width */
-      cx: number;
-      /** @description Vertical centre of the box, 0 to 1 of the image height */
-      cy: number;
-      /** @description Width of the box, 0 to 1 of the image width */
-      width: number;
-      /** @description Height of the box, 0 to 1 of the image height */
-      height: number;
     };
     NewAlarmBacktest: {
       /**
@@ -1199,216 +1682,12 @@ export interface components {
       /** @description Cursor of everything that follows: events after this page, and with `order=newest` events that are logged after the first page. Send it without `order`, or to the stream of events */
       resume_cursor: string;
     };
-    /** @description Something that happened to your tasks. Later releases add types: ignore those you do not know */
+    /** @description Something that happened to your tasks, alarms or webhook endpoints */
     Event:
-      components['schemas']['TaskEvent'] | components['schemas']['AlarmEvent'] | components['schemas']['MissedEvents'];
-    /** @description A video task has a new state */
-    TaskEvent: {
-      /**
-       * Format: uuid
-       * @description Identifier of the event; the same whenever and however the event is delivered
-       */
-      event_id: string;
-      /**
-       * Format: date-time
-       * @description Time at which the event happened
-       */
-      timestamp: string;
-      /**
-       * Format: int64
-       * @description Number of the event in your log, in ascending order
-       */
-      sequence: number;
-      /** @enum {string} */
-      type: 'task.running' | 'task.resolving' | 'task.succeeded' | 'task.stopped' | 'task.failed' | 'task.refunded';
-      data: components['schemas']['TaskEventData'];
-    };
-    /** @description Data of events about a video task */
-    TaskEventData: {
-      /** @description The task as it was when the event happened */
-      task: {
-        /** Format: uuid */
-        task_id: string;
-        /** @description Idempotency-Key of the create request, as it was sent */
-        request_id: string;
-        scene_code: string;
-        status: components['schemas']['TaskStatus'];
-        /**
-         * Format: date-time
-         * @description Time at which the results are deleted
-         */
-        result_expires_at: string;
-        /** Format: date-time */
-        created_at: string;
-        /** Format: date-time */
-        updated_at: string;
-      };
-      /** @description `client_ref` of the create request; absent without one */
-      client_ref?: string;
-      /**
-       * @description Reason of a `failed` or `refunded` task
-       * @enum {string}
-       */
-      reason?:
-        | 'unreachable'
-        | 'source_lost'
-        | 'stream_ended'
-        | 'auth_failed'
-        | 'not_found'
-        | 'codec_unsupported'
-        | 'no_video_track'
-        | 'unreadable'
-        | 'format_changed'
-        | 'video_too_long'
-        | 'video_too_dense'
-        | 'too_much_data'
-        | 'decode_time_exceeded'
-        | 'decoder_failed'
-        | 'service_fault'
-        | 'unknown';
-    };
-    /**
-     * @description `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
-     * @enum {string}
-     */
-    TaskStatus: 'submitting' | 'resolving' | 'running' | 'stopping' | 'stopped' | 'succeeded' | 'failed' | 'refunded';
-    /** @description An alarm opened, changed or closed */
-    AlarmEvent: {
-      /**
-       * Format: uuid
-       * @description Identifier of the event; the same whenever and however the event is delivered
-       */
-      event_id: string;
-      /**
-       * Format: date-time
-       * @description Time at which the event happened
-       */
-      timestamp: string;
-      /**
-       * Format: int64
-       * @description Number of the event in your log, in ascending order
-       */
-      sequence: number;
-      /** @enum {string} */
-      type: 'alarm.opened' | 'alarm.updated' | 'alarm.closed';
-      data: components['schemas']['AlarmEventData'];
-    };
-    /** @description Data of events about an alarm */
-    AlarmEventData: {
-      /** @description The alarm as it was when the event happened */
-      alarm: {
-        /**
-         * Format: uuid
-         * @description Identifier of the alarm
-         */
-        alarm_id: string;
-        /** @description 1 when the alarm opened, greater with every change of it */
-        version: number;
-        /** @description Rule that raised the alarm */
-        rule_id: string;
-        /**
-         * Format: int64
-         * @description Version of the rule that raised it
-         */
-        rule_version: number;
-        /** Format: uuid */
-        task_id: string;
-        /** @description `client_ref` of the task; absent without one */
-        client_ref?: string;
-        /** @description Scene of the task */
-        scene_code?: string;
-        /**
-         * @description `open` while the condition of the rule holds
-         * @enum {string}
-         */
-        state: 'open' | 'closed';
-        /** @enum {string} */
-        kind: 'object_present' | 'object_absent' | 'line_crossed' | 'source_down' | 'task_ended';
-        /**
-         * Format: int64
-         * @description `frame_time_ms` at which the alarm opened
-         */
-        opened_ms: number;
-        /**
-         * Format: int64
-         * @description `frame_time_ms` at which it closed; absent while open
-         */
-        closed_ms?: number;
-        /** @description Episodes since the alarm before that `min_interval_ms` held back */
-        suppressed: number;
-        evidence: components['schemas']['AlarmEvidence'];
-        /** @description Labels of the objects during the alarm */
-        labels: string[];
-        /** @description Largest number of objects in one frame during the alarm */
-        count_max: number;
-        /** @description Tracks of the objects during the alarm, at most 20 */
-        track_ids: string[];
-        /**
-         * @description `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `rule`: the rule was changed, disabled or deleted. `task_end`: the task ended. Absent while open
-         * @enum {string}
-         */
-        closed_by?: 'cleared' | 'gap' | 'schedule' | 'rule' | 'task_end';
-        /**
-         * Format: date-time
-         * @description Time at which the alarm was raised
-         */
-        created_at: string;
-        /**
-         * Format: date-time
-         * @description Time of its last change
-         */
-        updated_at: string;
-        /** @description Your verdict; absent in events */
-        review?: {
-          /**
-           * @description `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
-           * @enum {string}
-           */
-          verdict: 'none' | 'confirmed' | 'false_alarm';
-          /** @description Note of the review; absent without one */
-          note?: string;
-          /**
-           * Format: date-time
-           * @description Time of the review; absent before
-           */
-          reviewed_at?: string;
-        };
-      };
-    };
-    /** @description Events expired before you read them; sent whatever `types` says */
-    MissedEvents: {
-      /**
-       * Format: uuid
-       * @description Identifier of the event; the same whenever and however the event is delivered
-       */
-      event_id: string;
-      /**
-       * Format: date-time
-       * @description Time at which the event happened
-       */
-      timestamp: string;
-      /**
-       * Format: int64
-       * @description Number of the event in your log, in ascending order
-       */
-      sequence: number;
-      /** @enum {string} */
-      type: 'events.missed';
-      data: components['schemas']['MissedEventData'];
-    };
-    /** @description Range of the log of which events have expired */
-    MissedEventData: {
-      /**
-       * Format: int64
-       * @description Number of the last event that you have read
-       */
-      after_sequence: number;
-      /**
-       * Format: int64
-       * @description Number of the last event that expired before you read it
-       */
-      to_sequence: number;
-    };
+      | components['schemas']['TaskEvent']
+      | components['schemas']['AlarmEvent']
+      | components['schemas']['WebhookEndpointEvent']
+      | components['schemas']['MissedEvents'];
     /** @description Outcome of an image call */
     ImageDetection: {
       /**
@@ -1998,6 +2277,200 @@ export interface components {
        * @description Video file: MP4 or MOV content, at most 512 MiB, with a file name
        */
       file: Blob;
+    };
+    AcceptedDelivery: {
+      /**
+       * Format: uuid
+       * @description Identifier of the delivery, in the list of deliveries of the endpoint
+       */
+      delivery_id: string;
+    };
+    WebhookEndpointList: {
+      items: components['schemas']['WebhookEndpoint'][];
+    };
+    /** @description Where events are sent */
+    WebhookEndpoint: {
+      /** @description Your name of the endpoint */
+      endpoint_id: string;
+      /** @description Address that webhooks are sent to */
+      url: string;
+      /** @description Types of events to send; all types, those to come included, when absent */
+      event_types?: (
+        | 'task.running'
+        | 'task.resolving'
+        | 'task.succeeded'
+        | 'task.stopped'
+        | 'task.failed'
+        | 'task.refunded'
+        | 'alarm.opened'
+        | 'alarm.updated'
+        | 'alarm.closed'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.test'
+        | 'events.missed'
+      )[];
+      /** @description Whether webhooks are sent */
+      enabled: boolean;
+      /**
+       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+       * @enum {string}
+       */
+      disabled_reason?: 'failing' | 'gone' | 'requested';
+      /**
+       * Format: date-time
+       * @description Time of the first failed attempt since the last success
+       */
+      failing_since?: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    /** @description A webhook endpoint with the secret that was made for it */
+    NewWebhookEndpoint: {
+      /** @description Your name of the endpoint */
+      endpoint_id: string;
+      /** @description Address that webhooks are sent to */
+      url: string;
+      /** @description Types of events to send; all types, those to come included, when absent */
+      event_types?: (
+        | 'task.running'
+        | 'task.resolving'
+        | 'task.succeeded'
+        | 'task.stopped'
+        | 'task.failed'
+        | 'task.refunded'
+        | 'alarm.opened'
+        | 'alarm.updated'
+        | 'alarm.closed'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.test'
+        | 'events.missed'
+      )[];
+      /** @description Whether webhooks are sent */
+      enabled: boolean;
+      /**
+       * @description Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+       * @enum {string}
+       */
+      disabled_reason?: 'failing' | 'gone' | 'requested';
+      /**
+       * Format: date-time
+       * @description Time of the first failed attempt since the last success
+       */
+      failing_since?: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+      /** @description Secret of the signatures (`whsec_…`). It is in this response only: the service cannot show it again. Absent when you chose it */
+      secret?: string;
+    };
+    WebhookEndpointRequest: {
+      /** @description Address to send webhooks to: `https`, port 443, without user name and password. Names are resolved for each webhook; addresses that are not public are refused, unless the operator allows them */
+      url: string;
+      /** @description Types of events to send; all types, those to come included, when absent */
+      event_types?: (
+        | 'task.running'
+        | 'task.resolving'
+        | 'task.succeeded'
+        | 'task.stopped'
+        | 'task.failed'
+        | 'task.refunded'
+        | 'alarm.opened'
+        | 'alarm.updated'
+        | 'alarm.closed'
+        | 'webhook_endpoint.disabled'
+        | 'webhook_endpoint.test'
+        | 'events.missed'
+      )[];
+      /** @description Secret of your choice: `whsec_` and 24 to 64 random bytes in base64 */
+      secret?: string;
+      /**
+       * @description Whether webhooks are sent. An endpoint that is enabled begins with the next event, and with what is held
+       * @default true
+       */
+      enabled: boolean;
+    };
+    WebhookDeliveryPage: {
+      items: components['schemas']['WebhookDelivery'][];
+      /** @description Cursor of the next page; empty on the last page */
+      next_cursor: string;
+    };
+    /** @description One event for one webhook endpoint */
+    WebhookDelivery: {
+      /** Format: uuid */
+      delivery_id: string;
+      /**
+       * Format: uuid
+       * @description `event_id` of the event; the header `webhook-id`
+       */
+      event_id: string;
+      /** @description Type of the event */
+      type: string;
+      /**
+       * @description `pending`: due, or waiting for its next attempt. `delivered`. `failed`: no attempt is left. `held`: the endpoint is disabled
+       * @enum {string}
+       */
+      state: 'pending' | 'delivered' | 'failed' | 'held';
+      /** @description Attempts in their order, the last 20 */
+      attempts: components['schemas']['WebhookAttempt'][];
+      /**
+       * Format: date-time
+       * @description Time of the next attempt of a `pending` delivery
+       */
+      next_at?: string;
+      /** Format: date-time */
+      created_at: string;
+    };
+    WebhookAttempt: {
+      /** Format: date-time */
+      at: string;
+      /**
+       * @description `delivered`: status 2xx. `http_status`: another status. `timeout`: no answer in time. `unreachable`: no connection, no valid answer, or an address that is not allowed. `tls_invalid`: the TLS handshake failed
+       * @enum {string}
+       */
+      outcome: 'delivered' | 'http_status' | 'timeout' | 'unreachable' | 'tls_invalid';
+      /** @description HTTP status; absent without an answer */
+      status?: number;
+      /** @description Duration of the attempt in milliseconds */
+      duration_ms: number;
+    };
+    /** @description What is sent again */
+    Recovery: {
+      /** @description Number of deliveries that are due because of the request */
+      deliveries: number;
+      /**
+       * Format: int64
+       * @description Present when too many deliveries are pending: repeat the request with it once they are delivered
+       */
+      continue_from_ms?: number;
+    };
+    RecoveryRequest: {
+      /**
+       * Format: int64
+       * @description Time of the earliest event to send again, in milliseconds since 1970
+       */
+      since_ms: number;
+    };
+    /** @description The new secret of a webhook endpoint */
+    SecretRotation: {
+      /** @description The new secret, in this response only; absent when you chose it */
+      secret?: string;
+      /**
+       * Format: date-time
+       * @description Time until which webhooks carry a signature of the old secret too
+       */
+      old_secret_expires_at?: string;
+    };
+    SecretRotationRequest: {
+      /**
+       * @description Seconds during which webhooks carry a signature of the old secret too
+       * @default 86400
+       */
+      overlap_s: number;
+      /** @description Secret of your choice: `whsec_` and 24 to 64 random bytes in base64 */
+      secret?: string;
     };
   };
   responses: {
@@ -3957,7 +4430,7 @@ export interface operations {
         cursor?: string;
         /** @description Events on a page */
         limit?: number;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed */
         types?: string;
         /** @description Order of the events, `oldest` by default. A cursor goes on in its own order and fits no other */
         order?: 'oldest' | 'newest';
@@ -4108,7 +4581,7 @@ export interface operations {
       query?: {
         /** @description `resume_cursor` of a page or `id` of an event. `Last-Event-ID` takes precedence */
         cursor?: string;
-        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed */
+        /** @description Types to return, comma separated; all types by default: task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed */
         types?: string;
       };
       header?: {
@@ -4135,7 +4608,7 @@ export interface operations {
         };
       };
       /**
-       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, comma separated.
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: types: send some of task.running, task.resolving, task.succeeded, task.stopped, task.failed, task.refunded, alarm.opened, alarm.updated, alarm.closed, webhook_endpoint.disabled, webhook_endpoint.test, events.missed, comma separated.
        *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, types are accepted.
        *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor or resume_cursor of this list, or the id of an event of yours.
        */
@@ -8309,6 +8782,1616 @@ export interface operations {
         content: {
           'application/problem+json': components['schemas']['Problem'];
         };
+      };
+    };
+  };
+  redeliverWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        delivery_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The delivery is due */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "delivery_id": "019cf0a3-7d11-7f00-8a11-4c0d2b7e8c13"
+           *     }
+           */
+          'application/json': components['schemas']['AcceptedDelivery'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `delivery_not_found`: You have no such delivery, or its event is no longer retained.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `endpoint_disabled`: The webhook endpoint is disabled. Send it with "enabled": true first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listWebhookEndpoints: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Your endpoints */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "endpoint_id": "alarm-centre",
+           *           "url": "https://hooks.example.org/vision",
+           *           "event_types": [
+           *             "task.failed",
+           *             "task.succeeded"
+           *           ],
+           *           "enabled": true,
+           *           "created_at": "2026-03-15T08:00:00.000Z",
+           *           "updated_at": "2026-03-15T08:00:00.000Z"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpointList'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The endpoint */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "alarm-centre",
+           *       "url": "https://hooks.example.org/vision",
+           *       "event_types": [
+           *         "task.failed",
+           *         "task.succeeded"
+           *       ],
+           *       "enabled": true,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `endpoint_not_found`: You have no webhook endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  putWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "url": "https://hooks.example.org/vision",
+         *       "event_types": [
+         *         "task.failed",
+         *         "task.succeeded"
+         *       ],
+         *       "enabled": true
+         *     }
+         */
+        'application/json': components['schemas']['WebhookEndpointRequest'];
+      };
+    };
+    responses: {
+      /** @description The endpoint was replaced */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "alarm-centre",
+           *       "url": "https://hooks.example.org/vision",
+           *       "event_types": [
+           *         "task.failed",
+           *         "task.succeeded"
+           *       ],
+           *       "enabled": true,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['WebhookEndpoint'];
+        };
+      };
+      /** @description The endpoint was created */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "endpoint_id": "alarm-centre",
+           *       "url": "https://hooks.example.org/vision",
+           *       "event_types": [
+           *         "task.failed",
+           *         "task.succeeded"
+           *       ],
+           *       "enabled": true,
+           *       "created_at": "2026-03-15T08:00:00.000Z",
+           *       "updated_at": "2026-03-15T08:00:00.000Z",
+           *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+           *     }
+           */
+          'application/json': components['schemas']['NewWebhookEndpoint'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: event_types: Too small: expected array to have >=1 items.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: colour: Unrecognized key: "colour".
+       *     - OP-TASK-REQUEST-INVALID, `webhook_url_invalid`: The url must begin with https://.
+       *     - OP-TASK-REQUEST-INVALID, `secret_invalid`: secret: send whsec_ and 24 to 64 random bytes in base64.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `not_found`: There is no such resource. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `limit_reached`: You have 20 webhook endpoints; delete one first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-SYS-UNAVAILABLE, `webhooks_not_configured`: The service has no keys for webhooks. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       *     - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key.
+       */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  deleteWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description There is no such endpoint any more */
+      204: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `not_found`: There is no such resource. */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listWebhookDeliveries: {
+    parameters: {
+      query?: {
+        /** @description `next_cursor` of the page before */
+        cursor?: string;
+        /** @description Deliveries on a page */
+        limit?: number;
+        /** @description State of the deliveries to return; all states by default */
+        state?: 'pending' | 'delivered' | 'failed' | 'held';
+      };
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Page of deliveries */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "items": [
+           *         {
+           *           "delivery_id": "019cf0a3-7d11-7f00-8a11-4c0d2b7e8c13",
+           *           "event_id": "019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10",
+           *           "type": "task.failed",
+           *           "state": "pending",
+           *           "attempts": [
+           *             {
+           *               "at": "2026-03-15T08:30:01.400Z",
+           *               "outcome": "http_status",
+           *               "status": 503,
+           *               "duration_ms": 84
+           *             }
+           *           ],
+           *           "next_at": "2026-03-15T08:30:06.300Z",
+           *           "created_at": "2026-03-15T08:30:01.350Z"
+           *         }
+           *       ],
+           *       "next_cursor": ""
+           *     }
+           */
+          'application/json': components['schemas']['WebhookDeliveryPage'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `query_invalid`: state: send one of pending, delivered, failed, held.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: Only cursor, limit, state are accepted.
+       *     - OP-TASK-REQUEST-INVALID, `cursor_invalid`: cursor: send next_cursor of a page of this list.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `endpoint_not_found`: You have no webhook endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  recoverWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "since_ms": 1773561600000
+         *     }
+         */
+        'application/json': components['schemas']['RecoveryRequest'];
+      };
+    };
+    responses: {
+      /** @description Events are being sent */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "deliveries": 17
+           *     }
+           */
+          'application/json': components['schemas']['Recovery'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: since_ms: Too small: expected number to be >=0.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `endpoint_not_found`: You have no webhook endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `endpoint_disabled`: The webhook endpoint is disabled. Send it with "enabled": true first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  rotateWebhookSecret: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "overlap_s": 3600
+         *     }
+         */
+        'application/json': components['schemas']['SecretRotationRequest'];
+      };
+    };
+    responses: {
+      /** @description The secret was replaced */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
+           *       "old_secret_expires_at": "2026-03-15T09:30:00.000Z"
+           *     }
+           */
+          'application/json': components['schemas']['SecretRotation'];
+        };
+      };
+      /**
+       * @description - OP-TASK-REQUEST-INVALID, `body_invalid`: overlap_s: Too big: expected number to be <=86400.
+       *     - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters.
+       */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `endpoint_not_found`: You have no webhook endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  testWebhookEndpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        endpoint_id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The test is being sent */
+      202: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "delivery_id": "019cf0a3-7d11-7f00-8a11-4c0d2b7e8c13"
+           *     }
+           */
+          'application/json': components['schemas']['AcceptedDelivery'];
+        };
+      };
+      /** @description - OP-TASK-REQUEST-INVALID, `unknown_field`: This operation takes no query parameters. */
+      400: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-AUTH-REQUIRED, `api_key_missing`: The request has no header Authorization. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       *     - OP-AUTH-REQUIRED, `api_key_invalid`: The API key is malformed, unknown, expired or revoked. Send a valid key in the header "Authorization: Bearer <API_KEY>".
+       */
+      401: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `scope_missing`: This operation requires an API key with the scope notify. */
+      403: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - `endpoint_not_found`: You have no webhook endpoint with this endpoint_id.
+       *     - `not_found`: There is no such resource.
+       */
+      404: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `endpoint_disabled`: The webhook endpoint is disabled. Send it with "enabled": true first. */
+      409: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description - OP-QUOTA-RATE-LIMITED, `webhook_test_rate`: Too many test events were sent within a minute. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `rate_exceeded`: The subject sends too many requests per second. Retry after the time in Retry-After.
+       *     - OP-QUOTA-RATE-LIMITED, `too_many_invalid_keys`: The network of the client has sent too many invalid API keys. Retry after the time in Retry-After.
+       */
+      429: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - `internal`: The service has a defect; include trace_id in a support request. */
+      500: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description - OP-SYS-UNAVAILABLE, `key_store_unavailable`: API keys cannot be checked. Retry after the time in Retry-After; repeat a create request with the same Idempotency-Key. */
+      503: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          'X-Trace-Id': components['headers']['X-Trace-Id'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          RateLimit: components['headers']['RateLimit'];
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  taskEvent: {
+    parameters: {
+      query?: never;
+      header: {
+        'webhook-id': string;
+        'webhook-timestamp': string;
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "event_id": "019cf0a3-60f2-7a10-8c44-1f0d2b7e8c10",
+         *       "type": "task.running",
+         *       "timestamp": "2026-03-15T08:30:01.250Z",
+         *       "sequence": 1773563401262,
+         *       "data": {
+         *         "task": {
+         *           "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+         *           "request_id": "8f14e45f-ceea-467f-9d0a-2c1b6e0f7a31",
+         *           "scene_code": "person_vehicle",
+         *           "status": "running",
+         *           "result_expires_at": "2026-06-13T08:30:00.000Z",
+         *           "created_at": "2026-03-15T08:30:00.000Z",
+         *           "updated_at": "2026-03-15T08:30:01.250Z"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['TaskEvent'];
+      };
+    };
+    responses: {
+      /** @description Any 2xx status: the event is delivered */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  alarmEvent: {
+    parameters: {
+      query?: never;
+      header: {
+        'webhook-id': string;
+        'webhook-timestamp': string;
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "event_id": "019cf0a3-6a08-7c44-9b1f-2d0d2b7e8c13",
+         *       "type": "alarm.closed",
+         *       "timestamp": "2026-03-15T09:00:21.400Z",
+         *       "sequence": 1773565221431,
+         *       "data": {
+         *         "alarm": {
+         *           "alarm_id": "5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03",
+         *           "version": 2,
+         *           "rule_id": "yard-at-night",
+         *           "rule_version": 1773500000,
+         *           "task_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10",
+         *           "client_ref": "yard-north",
+         *           "scene_code": "person_vehicle",
+         *           "state": "closed",
+         *           "kind": "object_present",
+         *           "opened_ms": 1773565206200,
+         *           "closed_ms": 1773565221400,
+         *           "closed_by": "cleared",
+         *           "suppressed": 0,
+         *           "evidence": {
+         *             "frame_id": "019cf0a3-5b1e-7c44-9a51-6f0d2b7e8c10-31",
+         *             "frame_time_ms": 1773565206200,
+         *             "objects": [
+         *               {
+         *                 "label": "person",
+         *                 "score": 0.91,
+         *                 "bbox": {
+         *                   "format": "cxcywh_normalized",
+         *                   "cx": 0.42,
+         *                   "cy": 0.55,
+         *                   "width": 0.08,
+         *                   "height": 0.31
+         *                 },
+         *                 "track_id": "a1-7"
+         *               }
+         *             ],
+         *             "count": 1,
+         *             "held_ms": 2000
+         *           },
+         *           "labels": [
+         *             "person"
+         *           ],
+         *           "count_max": 2,
+         *           "track_ids": [
+         *             "a1-7",
+         *             "a1-8"
+         *           ],
+         *           "created_at": "2026-03-15T09:00:06.431Z",
+         *           "updated_at": "2026-03-15T09:00:21.431Z"
+         *         }
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['AlarmEvent'];
+      };
+    };
+    responses: {
+      /** @description Any 2xx status: the event is delivered */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  webhookEndpointEvent: {
+    parameters: {
+      query?: never;
+      header: {
+        'webhook-id': string;
+        'webhook-timestamp': string;
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "event_id": "019cf0a3-7d10-7b21-9c55-2e0d2b7e8c11",
+         *       "type": "webhook_endpoint.test",
+         *       "timestamp": "2026-03-15T08:31:00.000Z",
+         *       "sequence": 1773563460012,
+         *       "data": {
+         *         "endpoint_id": "alarm-centre"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['WebhookEndpointEvent'];
+      };
+    };
+    responses: {
+      /** @description Any 2xx status: the event is delivered */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+    };
+  };
+  eventsMissed: {
+    parameters: {
+      query?: never;
+      header: {
+        'webhook-id': string;
+        'webhook-timestamp': string;
+        'webhook-signature': string;
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "event_id": "019cf0a3-8e20-7c32-8d66-3f0d2b7e8c12",
+         *       "type": "events.missed",
+         *       "timestamp": "2026-03-15T09:00:00.000Z",
+         *       "sequence": 1773565200011,
+         *       "data": {
+         *         "endpoint_id": "alarm-centre",
+         *         "first_sequence": 1773563401263,
+         *         "last_sequence": 1773565199874,
+         *         "cursor": "AQAAAAAAAAAAKQAAAAAAAAApJzt6dWZpS0VtDR3dMFiJ0A"
+         *       }
+         *     }
+         */
+        'application/json': components['schemas']['MissedEvents'];
+      };
+    };
+    responses: {
+      /** @description Any 2xx status: the event is delivered */
+      '2XX': {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
       };
     };
   };

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { topics } from '@vision/contracts/topics';
 import { createBell } from '@vision/shared/async/bell';
 import { createDb } from '@vision/shared/db/knex';
@@ -57,9 +58,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const deps: Deps = {
     db,
     signals: createSignals(logger),
-    cursors: eventCursorCodec(config.CURSOR_KEYS),
-    alarmCursors: eventCursorCodec(config.CURSOR_KEYS, ALARM_CURSORS),
-    deliveryCursors: deliveryCursorCodec(config.CURSOR_KEYS),
+    ...codecsOf(config),
     watch: createLogWatch({ db, logger }),
     streams: createOpenStreams(),
     wakeRelay: relay.wake,
@@ -75,11 +74,7 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const access = createServiceAccess({ callee: 'notify', publicKeys: config.SERVICE_PUBLIC_KEYS, logger });
   const app = createApp({ routes: routes(deps), ...access, logger });
   const server = createHttpServer(app, { host, port: config.PORT, keepAliveMs });
-  const checks = [
-    databaseCheck(db, database, migrations),
-    standbyCheck(db, config),
-    kafkaCheck(config, { consumes: [topics.tasks, topics.alarms], publishes: [topics.rules] }),
-  ];
+  const checks = startChecks(db, config);
   const live = consumer.isAlive;
   const health = createHealth({ host, port: config.HEALTH_PORT, logger, checks, live, listeners: [server] });
 
@@ -112,3 +107,15 @@ export async function createService(config: Config, { logger, onFatal }: Service
     }),
   };
 }
+
+const codecsOf = ({ CURSOR_KEYS: keys }: Config) => ({
+  cursors: eventCursorCodec(keys),
+  alarmCursors: eventCursorCodec(keys, ALARM_CURSORS),
+  deliveryCursors: deliveryCursorCodec(keys),
+});
+
+const startChecks = (db: Knex, config: Config) => [
+  databaseCheck(db, databaseConnection(config), migrations),
+  standbyCheck(db, config),
+  kafkaCheck(config, { consumes: [topics.tasks, topics.alarms], publishes: [topics.rules] }),
+];

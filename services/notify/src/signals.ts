@@ -25,9 +25,6 @@ export function createSignals(logger: Logger) {
   const missed = createCounter(metrics.missed);
   const disabled = createCounter(metrics.disabled);
   const deliveryAge = createHistogram(metrics.deliveryAge);
-  const pending = createGauge(metrics.pending);
-  const overdue = createGauge(metrics.overdue);
-  const disabledNow = createGauge(metrics.disabledNow);
   const deliveriesDropped = (reason: 'task_deleted' | 'event_removed', deliveries: number) => {
     if (deliveries > 0) dropped.add(deliveries, { reason });
   };
@@ -69,11 +66,7 @@ export function createSignals(logger: Logger) {
     endpointsResealed: (endpoints: number) => {
       logger.info({ endpoints }, 'webhook endpoints were encrypted with the first key');
     },
-    webhooksStand: (state: { pending: number; overdue_s: number; disabled: number }) => {
-      pending.record(state.pending);
-      overdue.record(state.overdue_s);
-      disabledNow.record(state.disabled);
-    },
+    webhooksStand: createWebhookGauges(),
     retentionRan: (removed: Removed) => {
       if (Object.values(removed).some((count) => count > 0)) logger.info(removed, 'expired events were removed');
     },
@@ -85,4 +78,15 @@ interface FailedWebhook {
   event_id: string;
   host: string;
   status?: number | undefined;
+}
+
+function createWebhookGauges() {
+  const pending = createGauge(metrics.pending);
+  const overdue = createGauge(metrics.overdue);
+  const disabled = createGauge(metrics.disabledNow);
+  return (state: { pending: number; overdue_s: number; disabled: number }) => {
+    pending.record(state.pending);
+    overdue.record(state.overdue_s);
+    disabled.record(state.disabled);
+  };
 }

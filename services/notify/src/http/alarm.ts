@@ -38,7 +38,7 @@ export const alarm = z
   })
   .meta({ id: 'Alarm', description: 'Alarm that a rule raised' });
 
-const exampleAlarm: z.infer<typeof alarm> = {
+export const exampleAlarm: z.infer<typeof alarm> = {
   alarm_id: '5f0c8a1e-3f6d-8b42-9c17-2d8e4a7b9c03',
   version: 2,
   rule_id: 'yard-at-night',

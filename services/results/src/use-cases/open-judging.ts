@@ -29,8 +29,9 @@ export async function openJudging(
   const { task, fold, ruleSet: before, stored } = found;
   if (!task || task.kind === null) return undefined;
   if (!before && !fold?.rules) return undefined;
-  const { ruleSet, prepared } =
-    before ? await rules.of({ taskId, task, pace, ruleSet: before }) : { ruleSet: 0, prepared: [] };
+  const { ruleSet, prepared } = before
+    ? await rules.of({ taskId, task, pace, ruleSet: before })
+    : { ruleSet: 0, prepared: [] };
   const judging = new Judging({
     prepared,
     state: decodeJudging(fold?.rules ?? null),

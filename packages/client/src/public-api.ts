@@ -715,7 +715,7 @@ export interface paths {
     put?: never;
     /**
      * Sends missed events again
-     * @description Sends the events of the log since a time that the endpoint was not delivered: failed ones, and those that were logged while it was disabled. Delivered and pending ones stay as they are, so the request can be repeated. Events are available for as long as they are retained (30 days by default).
+     * @description Sends the events that were logged since a time and not delivered to the endpoint: failed ones, and those that were logged while it was disabled. Delivered and pending ones stay as they are, so the request can be repeated. Events are available for as long as they are retained (30 days by default).
      */
     post: operations['recoverWebhookEndpoint'];
     delete?: never;
@@ -2442,7 +2442,7 @@ export interface components {
       deliveries: number;
       /**
        * Format: int64
-       * @description Present when too many deliveries are pending: repeat the request with it once they are delivered
+       * @description Present when more is to be sent than one request takes: repeat the request with it once these are delivered
        */
       continue_from_ms?: number;
     };

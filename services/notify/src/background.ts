@@ -15,6 +15,7 @@ import { SOME_DUE } from './db/webhook-deliveries.ts';
 import { createDeliverer } from './use-cases/deliver-webhooks.ts';
 import type { Deps, WebhookTools } from './use-cases/deps.ts';
 import { dispatchEvents } from './use-cases/dispatch-events.ts';
+import { removeDeletedEndpoints } from './use-cases/remove-deleted-endpoints.ts';
 import { resealWebhooks } from './use-cases/reseal-webhooks.ts';
 import { runRetention } from './use-cases/run-retention.ts';
 import { tellWebhookState } from './use-cases/tell-webhook-state.ts';
@@ -111,6 +112,7 @@ function createWebhookLoops(deps: Deps & { webhooks: WebhookTools }, logger: Log
     run: async () => {
       await tellWebhookState(deps);
       await resealWebhooks(deps);
+      await removeDeletedEndpoints(deps);
       return 0;
     },
   });

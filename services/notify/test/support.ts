@@ -61,6 +61,10 @@ export interface TestNotify {
   call: (method: string, path: string, subject?: string, body?: unknown) => Promise<Response>;
   page: (query?: string, subject?: string) => Promise<Page>;
   open: (query?: string, headers?: Record<string, string>, subject?: string) => Promise<Stream>;
+  /** Publishes versions of alarms, for other processes on the same stores. */
+  publishAlarms: (...alarms: AlarmSnapshot[]) => Promise<void>;
+  /** What a call of a subject carries. */
+  headersOf: (subject: string) => Promise<Record<string, string>>;
   /** Publishes versions of tasks, for other processes on the same stores. */
   publish: (...tasks: TaskSnapshot[]) => Promise<void>;
   /** Ends the service; its stores stay. */
@@ -189,6 +193,10 @@ export async function startNotify(settings: Record<string, string> = {}, beside?
     publish: async (...tasks) => {
       await publish(changes(tasks));
     },
+    publishAlarms: async (...alarms) => {
+      await publish(alarms.map((data) => ({ ...alarmChanged, data })));
+    },
+    headersOf,
     halt,
     tellDeleted: (...tasks) => {
       const deleted_at = new Date().toISOString();

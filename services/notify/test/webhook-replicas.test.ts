@@ -3,7 +3,7 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { until } from '@vision/shared/testing/until';
 import { appendToLog } from '../src/db/event-log.ts';
 import { taskEvent } from '../src/domain/task-event.ts';
-import { MAX_PENDING } from '../src/use-cases/dispatch-events.ts';
+import { MAX_PENDING } from '../src/domain/delivery.ts';
 import { startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
 import { startNotify, task } from './support.ts';

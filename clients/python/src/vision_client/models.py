@@ -16,6 +16,87 @@ from uuid import UUID
 from datetime import date
 
 
+class Review(BaseModel):
+    """
+    Your verdict; absent in events
+    """
+
+    verdict: Literal['none', 'confirmed', 'false_alarm'] | str
+    """
+    `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
+    """
+    note: str | None = None
+    """
+    Note of the review; absent without one
+    """
+    reviewed_at: AwareDatetime | None = None
+    """
+    Time of the review; absent before
+    """
+
+
+class BoundingBox(BaseModel):
+    """
+    Box as centre and size, relative to the image size
+    """
+
+    format: Literal['cxcywh_normalized'] | str
+    cx: confloat(ge=0.0, le=1.0)
+    """
+    Horizontal centre of the box, 0 to 1 of the image width
+    """
+    cy: confloat(ge=0.0, le=1.0)
+    """
+    Vertical centre of the box, 0 to 1 of the image height
+    """
+    width: confloat(ge=0.0, le=1.0)
+    """
+    Width of the box, 0 to 1 of the image width
+    """
+    height: confloat(ge=0.0, le=1.0)
+    """
+    Height of the box, 0 to 1 of the image height
+    """
+
+
+class WebhookEndpointEventData(BaseModel):
+    """
+    Data of events about a webhook endpoint
+    """
+
+    endpoint_id: str
+    """
+    `endpoint_id` of the webhook endpoint
+    """
+    reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    """
+    Reason of `webhook_endpoint.disabled`: `failing` for three days, or `gone` (the receiver answered 410)
+    """
+
+
+class MissedEventsData(BaseModel):
+    """
+    Events that are missing here
+    """
+
+    endpoint_id: str | None = None
+    """
+    Webhook endpoint that was not sent them; absent: they have expired
+    """
+    first_sequence: conint(ge=1)
+    """
+    Number from which on events are missing
+    """
+    last_sequence: conint(ge=1)
+    """
+    Number of the last event that is missing
+    """
+    cursor: str | None = None
+    """
+    Send it to `GET /v1/vision/events` to read the events that an endpoint was not sent
+    """
+
+
 class Evidence(BaseModel):
     """
     `verification_disproved`: what the backend reports about the job
@@ -133,30 +214,6 @@ class OpenApiDocument(BaseModel):
     }
     openapi: str
     info: Info
-
-
-class BoundingBox(BaseModel):
-    """
-    Box as centre and size, relative to the image size
-    """
-
-    format: Literal['cxcywh_normalized'] | str
-    cx: confloat(ge=0.0, le=1.0)
-    """
-    Horizontal centre of the box, 0 to 1 of the image width
-    """
-    cy: confloat(ge=0.0, le=1.0)
-    """
-    Vertical centre of the box, 0 to 1 of the image height
-    """
-    width: confloat(ge=0.0, le=1.0)
-    """
-    Width of the box, 0 to 1 of the image width
-    """
-    height: confloat(ge=0.0, le=1.0)
-    """
-    Height of the box, 0 to 1 of the image height
-    """
 
 
 class ObjectPresent(BaseModel):
@@ -361,25 +418,6 @@ class AlarmVerdicts(BaseModel):
     """
 
 
-class Review(BaseModel):
-    """
-    Your verdict; absent in events
-    """
-
-    verdict: Literal['none', 'confirmed', 'false_alarm'] | str
-    """
-    `confirmed`: rightly raised. `false_alarm`: wrongly raised. `none`: not reviewed
-    """
-    note: str | None = None
-    """
-    Note of the review; absent without one
-    """
-    reviewed_at: AwareDatetime | None = None
-    """
-    Time of the review; absent before
-    """
-
-
 class NewAlarmReview(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -391,21 +429,6 @@ class NewAlarmReview(BaseModel):
     note: constr(max_length=500) | None = None
     """
     Note of your own, at most 500 characters
-    """
-
-
-class MissedEventData(BaseModel):
-    """
-    Range of the log of which events have expired
-    """
-
-    after_sequence: int
-    """
-    Number of the last event that you have read
-    """
-    to_sequence: int
-    """
-    Number of the last event that expired before you read it
     """
 
 
@@ -477,7 +500,7 @@ class NewLink(BaseModel):
     )
     path: constr(max_length=2048)
     """
-    Path to share, without a query: `/v1/vision/tasks/{task_id}/video` or `/v1/vision/tasks/{task_id}/live-snapshot`
+    Path to share, without a query: `/v1/vision/tasks/{task_id}/video`, `/v1/vision/tasks/{task_id}/live-snapshot` or `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`
     """
     expires_in_s: conint(ge=60, le=86400)
     """
@@ -1019,11 +1042,48 @@ class LastBbox(BaseModel):
 
 class Snapshot1(BaseModel):
     """
-    Image of the object
+    Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`
     """
 
-    state: Literal['none'] | str
-    reason: Literal['not_supported'] | str | None = None
+    state: Literal['available', 'pending', 'none'] | str
+    """
+    `pending`: an image can still be stored. `none`: there is no image, see `reason`
+    """
+    reason: (
+        Literal[
+            'snapshots_off',
+            'too_short',
+            'below_score',
+            'not_taken',
+            'expired',
+            'not_supported',
+        ]
+        | str
+        | None
+    ) = None
+    """
+    `snapshots_off`: the task has no snapshots. `too_short`: fewer than 3 frames. `below_score`: every score is below the threshold of the task. `not_taken`: too many tracks at once, no frame was decoded in time, or the backend takes none. `expired`: the image is no longer retained. `not_supported`: an earlier release created the task
+    """
+    frame_id: str | None = None
+    """
+    Frame that the image is cut from
+    """
+    frame_time_ms: int | None = None
+    """
+    `frame_time_ms` of that frame
+    """
+    width: int | None = None
+    """
+    Width of the image in pixels, 640 at most
+    """
+    height: int | None = None
+    """
+    Height of the image in pixels, 640 at most
+    """
+    expires_at: AwareDatetime | None = None
+    """
+    Time at which the image is deleted
+    """
 
 
 class Track(BaseModel):
@@ -1077,7 +1137,7 @@ class Track(BaseModel):
     """
     snapshot: Snapshot1
     """
-    Image of the object
+    Image of the object, at `/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot`
     """
 
 
@@ -1132,6 +1192,378 @@ class NewUploadTask(BaseModel):
     """
     Video file: MP4 or MOV content, at most 512 MiB, with a file name
     """
+
+
+class AcceptedDelivery(BaseModel):
+    delivery_id: UUID
+    """
+    Identifier of the delivery, in the list of deliveries of the endpoint
+    """
+
+
+class WebhookEndpoint(BaseModel):
+    """
+    Where events are sent
+    """
+
+    endpoint_id: str
+    """
+    Your name of the endpoint
+    """
+    url: str
+    """
+    Address that webhooks are sent to
+    """
+    event_types: (
+        list[
+            Literal[
+                'task.running',
+                'task.resolving',
+                'task.succeeded',
+                'task.stopped',
+                'task.failed',
+                'task.refunded',
+                'alarm.opened',
+                'alarm.updated',
+                'alarm.closed',
+                'webhook_endpoint.disabled',
+                'webhook_endpoint.test',
+                'events.missed',
+            ]
+            | str
+        ]
+        | None
+    ) = Field(None, max_length=12, min_length=1)
+    """
+    Types of events to send; all types, those to come included, when absent
+    """
+    enabled: bool
+    """
+    Whether webhooks are sent
+    """
+    disabled_reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    """
+    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+    """
+    failing_since: AwareDatetime | None = None
+    """
+    Time of the first failed attempt since the last success
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class NewWebhookEndpoint(BaseModel):
+    """
+    A webhook endpoint with the secret that was made for it
+    """
+
+    endpoint_id: str
+    """
+    Your name of the endpoint
+    """
+    url: str
+    """
+    Address that webhooks are sent to
+    """
+    event_types: (
+        list[
+            Literal[
+                'task.running',
+                'task.resolving',
+                'task.succeeded',
+                'task.stopped',
+                'task.failed',
+                'task.refunded',
+                'alarm.opened',
+                'alarm.updated',
+                'alarm.closed',
+                'webhook_endpoint.disabled',
+                'webhook_endpoint.test',
+                'events.missed',
+            ]
+            | str
+        ]
+        | None
+    ) = Field(None, max_length=12, min_length=1)
+    """
+    Types of events to send; all types, those to come included, when absent
+    """
+    enabled: bool
+    """
+    Whether webhooks are sent
+    """
+    disabled_reason: Literal['failing', 'gone', 'requested'] | str | None = None
+    """
+    Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the receiver answered 410), `requested` (by you)
+    """
+    failing_since: AwareDatetime | None = None
+    """
+    Time of the first failed attempt since the last success
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    secret: str | None = None
+    """
+    Secret of the signatures (`whsec_…`). It is in this response only: the service cannot show it again. Absent when you chose it
+    """
+
+
+class WebhookEndpointRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    url: str
+    """
+    Address to send webhooks to: `https`, port 443, without user name and password. Names are resolved for each webhook; addresses that are not public are refused, unless the operator allows them
+    """
+    event_types: (
+        list[
+            Literal[
+                'task.running',
+                'task.resolving',
+                'task.succeeded',
+                'task.stopped',
+                'task.failed',
+                'task.refunded',
+                'alarm.opened',
+                'alarm.updated',
+                'alarm.closed',
+                'webhook_endpoint.disabled',
+                'webhook_endpoint.test',
+                'events.missed',
+            ]
+            | str
+        ]
+        | None
+    ) = Field(None, max_length=12, min_length=1)
+    """
+    Types of events to send; all types, those to come included, when absent
+    """
+    secret: constr(max_length=200) | None = None
+    """
+    Secret of your choice: `whsec_` and 24 to 64 random bytes in base64
+    """
+    enabled: bool | None = True
+    """
+    Whether webhooks are sent. An endpoint that is enabled begins with the next event, and with what is held
+    """
+
+
+class WebhookAttempt(BaseModel):
+    at: AwareDatetime
+    outcome: (
+        Literal['delivered', 'http_status', 'timeout', 'unreachable', 'tls_invalid']
+        | str
+    )
+    """
+    `delivered`: status 2xx. `http_status`: another status. `timeout`: no answer in time. `unreachable`: no connection, no valid answer, or an address that is not allowed. `tls_invalid`: the TLS handshake failed
+    """
+    status: int | None = None
+    """
+    HTTP status; absent without an answer
+    """
+    duration_ms: conint(ge=0)
+    """
+    Duration of the attempt in milliseconds
+    """
+
+
+class Recovery(BaseModel):
+    """
+    What is sent again
+    """
+
+    deliveries: conint(ge=0)
+    """
+    Number of deliveries that are due because of the request
+    """
+    continue_from_ms: int | None = None
+    """
+    Present when more is to be sent than one request takes: repeat the request with it once these are delivered
+    """
+
+
+class RecoveryRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    since_ms: conint(ge=0, le=253402300799999)
+    """
+    Time of the earliest event to send again, in milliseconds since 1970
+    """
+
+
+class SecretRotation(BaseModel):
+    """
+    The new secret of a webhook endpoint
+    """
+
+    secret: str | None = None
+    """
+    The new secret, in this response only; absent when you chose it
+    """
+    old_secret_expires_at: AwareDatetime | None = None
+    """
+    Time until which webhooks carry a signature of the old secret too
+    """
+
+
+class SecretRotationRequest(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+    )
+    overlap_s: conint(ge=0, le=86400) | None = 86400
+    """
+    Seconds during which webhooks carry a signature of the old secret too
+    """
+    secret: constr(max_length=200) | None = None
+    """
+    Secret of your choice: `whsec_` and 24 to 64 random bytes in base64
+    """
+
+
+class Task(BaseModel):
+    """
+    The task as it was when the event happened
+    """
+
+    task_id: UUID
+    request_id: str
+    """
+    Idempotency-Key of the create request, as it was sent
+    """
+    scene_code: str
+    status: (
+        Literal[
+            'submitting',
+            'resolving',
+            'running',
+            'stopping',
+            'stopped',
+            'succeeded',
+            'failed',
+            'refunded',
+        ]
+        | str
+    )
+    """
+    `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
+    """
+    result_expires_at: AwareDatetime
+    """
+    Time at which the results are deleted
+    """
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class TaskEventData(BaseModel):
+    """
+    Data of events about a video task
+    """
+
+    task: Task
+    """
+    The task as it was when the event happened
+    """
+    client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
+    """
+    `client_ref` of the create request; absent without one
+    """
+    reason: (
+        Literal[
+            'unreachable',
+            'source_lost',
+            'stream_ended',
+            'auth_failed',
+            'not_found',
+            'codec_unsupported',
+            'no_video_track',
+            'unreadable',
+            'format_changed',
+            'video_too_long',
+            'video_too_dense',
+            'too_much_data',
+            'decode_time_exceeded',
+            'decoder_failed',
+            'service_fault',
+            'unknown',
+        ]
+        | str
+        | None
+    ) = None
+    """
+    Reason of a `failed` or `refunded` task
+    """
+
+
+class TrackedObject(BaseModel):
+    """
+    Object detected in a video frame
+    """
+
+    label: str
+    """
+    Label of the object, one of the labels of the scene
+    """
+    score: confloat(ge=0.0, le=1.0)
+    """
+    Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct
+    """
+    bbox: BoundingBox
+    track_id: str
+    """
+    Identifier of the object across the frames of the task
+    """
+
+
+class WebhookEndpointEvent(BaseModel):
+    """
+    A webhook endpoint was disabled, or tested
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: Literal['webhook_endpoint.disabled', 'webhook_endpoint.test'] | str
+    """
+    Type of the event. Later releases add types: ignore those you do not know
+    """
+    data: WebhookEndpointEventData
+
+
+class MissedEvents(BaseModel):
+    """
+    Events that are missing here; on pages sent whatever `types` says
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: Literal['events.missed'] | str
+    """
+    Type of the event. Later releases add types: ignore those you do not know
+    """
+    data: MissedEventsData
 
 
 class Problem(BaseModel):
@@ -1241,26 +1673,6 @@ class Scene(BaseModel):
     """
 
 
-class TrackedObject(BaseModel):
-    """
-    Object detected in a video frame
-    """
-
-    label: str
-    """
-    Label of the object, one of the labels of the scene
-    """
-    score: confloat(ge=0.0, le=1.0)
-    """
-    Confidence, 0 to 1; for a calibrated detector, the probability that the box is correct
-    """
-    bbox: BoundingBox
-    track_id: str
-    """
-    Identifier of the object across the frames of the task
-    """
-
-
 class RuleSchedule(BaseModel):
     """
     Times at which the rule applies. It does not restrict uploaded videos, whose frames have no time of day
@@ -1360,102 +1772,6 @@ class NewAlarmRule(BaseModel):
     """
     Least time between the openings of two alarms, in milliseconds. A condition that still holds when it has passed raises its alarm then; others count as `suppressed`
     """
-
-
-class Task(BaseModel):
-    """
-    The task as it was when the event happened
-    """
-
-    task_id: UUID
-    request_id: str
-    """
-    Idempotency-Key of the create request, as it was sent
-    """
-    scene_code: str
-    status: (
-        Literal[
-            'submitting',
-            'resolving',
-            'running',
-            'stopping',
-            'stopped',
-            'succeeded',
-            'failed',
-            'refunded',
-        ]
-        | str
-    )
-    """
-    `submitting`: charged, being submitted to the inference backend. `resolving`: the outcome of the submission is unknown and is being determined. `running`: producing frames. `stopping`: a stop was requested. `stopped`, `succeeded`, `failed`: final. `refunded`: never started; the unit was returned.
-    """
-    result_expires_at: AwareDatetime
-    """
-    Time at which the results are deleted
-    """
-    created_at: AwareDatetime
-    updated_at: AwareDatetime
-
-
-class TaskEventData(BaseModel):
-    """
-    Data of events about a video task
-    """
-
-    task: Task
-    """
-    The task as it was when the event happened
-    """
-    client_ref: constr(pattern=r'^[A-Za-z0-9._:-]{1,64}$') | None = None
-    """
-    `client_ref` of the create request; absent without one
-    """
-    reason: (
-        Literal[
-            'unreachable',
-            'source_lost',
-            'stream_ended',
-            'auth_failed',
-            'not_found',
-            'codec_unsupported',
-            'no_video_track',
-            'unreadable',
-            'format_changed',
-            'video_too_long',
-            'video_too_dense',
-            'too_much_data',
-            'decode_time_exceeded',
-            'decoder_failed',
-            'service_fault',
-            'unknown',
-        ]
-        | str
-        | None
-    ) = None
-    """
-    Reason of a `failed` or `refunded` task
-    """
-
-
-class MissedEvents(BaseModel):
-    """
-    Events expired before you read them; sent whatever `types` says
-    """
-
-    event_id: UUID
-    """
-    Identifier of the event; the same whenever and however the event is delivered
-    """
-    timestamp: AwareDatetime
-    """
-    Time at which the event happened
-    """
-    sequence: conint(ge=1)
-    """
-    Number of the event in your log, in ascending order
-    """
-    type: Literal['events.missed'] | str
-    data: MissedEventData
 
 
 class SucceededImage(BaseModel):
@@ -1587,8 +1903,71 @@ class UsageDays(BaseModel):
     items: list[UsageDay]
 
 
-class SceneList(BaseModel):
-    scenes: list[Scene]
+class WebhookEndpointList(BaseModel):
+    items: list[WebhookEndpoint]
+
+
+class WebhookDelivery(BaseModel):
+    """
+    One event for one webhook endpoint
+    """
+
+    delivery_id: UUID
+    event_id: UUID
+    """
+    `event_id` of the event; the header `webhook-id`
+    """
+    type: str
+    """
+    Type of the event
+    """
+    state: Literal['pending', 'delivered', 'failed', 'held'] | str
+    """
+    `pending`: due, or waiting for its next attempt. `delivered`. `failed`: no attempt is left. `held`: the endpoint is disabled
+    """
+    attempts: list[WebhookAttempt]
+    """
+    Attempts in their order, the last 20
+    """
+    next_at: AwareDatetime | None = None
+    """
+    Time of the next attempt of a `pending` delivery
+    """
+    created_at: AwareDatetime
+
+
+class TaskEvent(BaseModel):
+    """
+    Something that happened to a video task
+    """
+
+    event_id: UUID
+    """
+    Identifier of the event; the same whenever and however the event is delivered
+    """
+    timestamp: AwareDatetime
+    """
+    Time at which the event happened
+    """
+    sequence: conint(ge=1)
+    """
+    Number of the event in your log, in ascending order
+    """
+    type: (
+        Literal[
+            'task.running',
+            'task.resolving',
+            'task.succeeded',
+            'task.stopped',
+            'task.failed',
+            'task.refunded',
+        ]
+        | str
+    )
+    """
+    Type of the event. Later releases add types: ignore those you do not know
+    """
+    data: TaskEventData
 
 
 class AlarmEvidence(BaseModel):
@@ -1636,6 +2015,64 @@ class AlarmEvidence(BaseModel):
     ) = None
     """
     Final status of the task; present for `task_ended`
+    """
+
+
+class SceneList(BaseModel):
+    scenes: list[Scene]
+
+
+class BacktestAlarm(BaseModel):
+    """
+    Alarm that a rule would have raised
+    """
+
+    alarm_id: str
+    """
+    Identifier; the same rule raises the same alarms again
+    """
+    state: Literal['open', 'closed'] | str
+    """
+    State at `judged_to_ms`
+    """
+    kind: (
+        Literal[
+            'object_present',
+            'object_absent',
+            'line_crossed',
+            'source_down',
+            'task_ended',
+        ]
+        | str
+    )
+    opened_ms: int
+    """
+    `frame_time_ms` at which the alarm opened
+    """
+    closed_ms: int | None = None
+    """
+    `frame_time_ms` at which it closed; absent while open
+    """
+    suppressed: int
+    """
+    Episodes since the alarm before that `min_interval_ms` held back
+    """
+    evidence: AlarmEvidence
+    labels: list[str]
+    """
+    Labels of the objects during the alarm
+    """
+    count_max: int
+    """
+    Largest number of objects in one frame during the alarm
+    """
+    track_ids: list[str]
+    """
+    Tracks of the objects during the alarm, at most 20
+    """
+    closed_by: Literal['cleared', 'gap', 'schedule', 'task_end'] | str | None = None
+    """
+    `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
     """
 
 
@@ -1758,38 +2195,58 @@ class Alarm(BaseModel):
     """
 
 
-class TaskEvent(BaseModel):
+class StoredImageDetection(BaseModel):
     """
-    A video task has a new state
+    Stored outcome of an image call
     """
 
-    event_id: UUID
+    task_id: UUID
     """
-    Identifier of the event; the same whenever and however the event is delivered
+    Identifier of the call in the task history
     """
-    timestamp: AwareDatetime
+    request_id: str
     """
-    Time at which the event happened
+    Idempotency-Key of the call, as it was first sent
     """
-    sequence: conint(ge=1)
+    status: Literal['succeeded'] | str
     """
-    Number of the event in your log, in ascending order
+    Status of the call; each image has its own in `results`
     """
-    type: (
-        Literal[
-            'task.running',
-            'task.resolving',
-            'task.succeeded',
-            'task.stopped',
-            'task.failed',
-            'task.refunded',
-        ]
-        | str
-    )
-    data: TaskEventData
+    results: list[
+        Annotated[SucceededImage | FailedImage, Field(discriminator='status')]
+    ]
+    """
+    One entry per image, in upload order
+    """
+    scene_code: str
+    created_at: AwareDatetime
+    result_expires_at: AwareDatetime
+    """
+    Time at which the detections are deleted
+    """
 
 
-class Alarm1(BaseModel):
+class ResultPage(BaseModel):
+    items: list[ResultFrame]
+    next_cursor: str
+    """
+    Cursor of the next page; empty if no further frame is stored yet
+    """
+    resume_cursor: str
+    """
+    Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered
+    """
+
+
+class WebhookDeliveryPage(BaseModel):
+    items: list[WebhookDelivery]
+    next_cursor: str
+    """
+    Cursor of the next page; empty on the last page
+    """
+
+
+class AlarmModel(BaseModel):
     """
     The alarm as it was when the event happened
     """
@@ -1883,106 +2340,36 @@ class AlarmEventData(BaseModel):
     Data of events about an alarm
     """
 
-    alarm: Alarm1
+    alarm: AlarmModel
     """
     The alarm as it was when the event happened
     """
 
 
-class StoredImageDetection(BaseModel):
+class AlarmBacktest(BaseModel):
     """
-    Stored outcome of an image call
-    """
-
-    task_id: UUID
-    """
-    Identifier of the call in the task history
-    """
-    request_id: str
-    """
-    Idempotency-Key of the call, as it was first sent
-    """
-    status: Literal['succeeded'] | str
-    """
-    Status of the call; each image has its own in `results`
-    """
-    results: list[
-        Annotated[SucceededImage | FailedImage, Field(discriminator='status')]
-    ]
-    """
-    One entry per image, in upload order
-    """
-    scene_code: str
-    created_at: AwareDatetime
-    result_expires_at: AwareDatetime
-    """
-    Time at which the detections are deleted
+    What a rule would have raised
     """
 
-
-class ResultPage(BaseModel):
-    items: list[ResultFrame]
-    next_cursor: str
+    alarms: list[BacktestAlarm]
     """
-    Cursor of the next page; empty if no further frame is stored yet
-    """
-    resume_cursor: str
-    """
-    Cursor that continues after this page, including frames not stored yet; empty when the task has ended and all frames were delivered
-    """
-
-
-class BacktestAlarm(BaseModel):
-    """
-    Alarm that a rule would have raised
-    """
-
-    alarm_id: str
-    """
-    Identifier; the same rule raises the same alarms again
-    """
-    state: Literal['open', 'closed'] | str
-    """
-    State at `judged_to_ms`
-    """
-    kind: (
-        Literal[
-            'object_present',
-            'object_absent',
-            'line_crossed',
-            'source_down',
-            'task_ended',
-        ]
-        | str
-    )
-    opened_ms: int
-    """
-    `frame_time_ms` at which the alarm opened
-    """
-    closed_ms: int | None = None
-    """
-    `frame_time_ms` at which it closed; absent while open
+    Alarms in the order of their openings, at most 500
     """
     suppressed: int
     """
-    Episodes since the alarm before that `min_interval_ms` held back
+    Number of episodes that raised no alarm because of `min_interval_ms`
     """
-    evidence: AlarmEvidence
-    labels: list[str]
+    frames_read: int
     """
-    Labels of the objects during the alarm
+    Number of frames that were judged
     """
-    count_max: int
+    coverage: float
     """
-    Largest number of objects in one frame during the alarm
+    Share of the seconds of the task up to `judged_to_ms` that frames cover, 0 to 1
     """
-    track_ids: list[str]
+    judged_to_ms: int
     """
-    Tracks of the objects during the alarm, at most 20
-    """
-    closed_by: Literal['cleared', 'gap', 'schedule', 'task_end'] | str | None = None
-    """
-    `cleared`: the condition no longer holds. `gap`: no frame followed for 60 s. `schedule`: the schedule ended. `task_end`: the task ended. Absent while open
+    Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms, and when later frames are not stored yet; continue from there. It is the end of a stream that ended before `to_ms`
     """
 
 
@@ -1996,27 +2383,6 @@ class AlarmPage(BaseModel):
     """
     Cursor of alarms that open later. Send it without `order`
     """
-
-
-class AlarmEvent(BaseModel):
-    """
-    An alarm opened, changed or closed
-    """
-
-    event_id: UUID
-    """
-    Identifier of the event; the same whenever and however the event is delivered
-    """
-    timestamp: AwareDatetime
-    """
-    Time at which the event happened
-    """
-    sequence: conint(ge=1)
-    """
-    Number of the event in your log, in ascending order
-    """
-    type: Literal['alarm.opened', 'alarm.updated', 'alarm.closed'] | str
-    data: AlarmEventData
 
 
 class ImageDetection(BaseModel):
@@ -2048,35 +2414,32 @@ class ImageDetection(BaseModel):
     """
 
 
-class AlarmBacktest(BaseModel):
+class AlarmEvent(BaseModel):
     """
-    What a rule would have raised
+    An alarm opened, changed or closed
     """
 
-    alarms: list[BacktestAlarm]
+    event_id: UUID
     """
-    Alarms in the order of their openings, at most 500
+    Identifier of the event; the same whenever and however the event is delivered
     """
-    suppressed: int
+    timestamp: AwareDatetime
     """
-    Number of episodes that raised no alarm because of `min_interval_ms`
+    Time at which the event happened
     """
-    frames_read: int
+    sequence: conint(ge=1)
     """
-    Number of frames that were judged
+    Number of the event in your log, in ascending order
     """
-    coverage: float
+    type: Literal['alarm.opened', 'alarm.updated', 'alarm.closed'] | str
     """
-    Share of the seconds of the task up to `judged_to_ms` that frames cover, 0 to 1
+    Type of the event. Later releases add types: ignore those you do not know
     """
-    judged_to_ms: int
-    """
-    Time up to which frames were judged, exclusive. It is earlier than `to_ms` when the backtest reached 10 s or 500 alarms, and when later frames are not stored yet; continue from there. It is the end of a stream that ended before `to_ms`
-    """
+    data: AlarmEventData
 
 
 class EventPage(BaseModel):
-    items: list[TaskEvent | AlarmEvent | MissedEvents]
+    items: list[TaskEvent | AlarmEvent | WebhookEndpointEvent | MissedEvents]
     next_cursor: str
     """
     Cursor of the next page; empty on the last page

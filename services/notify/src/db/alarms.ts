@@ -116,8 +116,12 @@ export async function countVerdicts(
 }
 
 /** Removes the alarms of a task. @returns how many */
-export async function removeAlarmsOf(tx: Knex.Transaction, taskId: string): Promise<number> {
-  return tx('alarms').where({ task_id: taskId }).delete();
+export async function removeAlarmsOf(db: Knex, taskId: string, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    'delete from alarms where alarm_id in (select alarm_id from alarms where task_id = :taskId limit :limit)',
+    { taskId, limit },
+  );
+  return result.rowCount;
 }
 
 /**

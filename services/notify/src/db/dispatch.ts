@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { MAX_PENDING, ROOM_TO_GO_ON } from '../domain/delivery.ts';
 import type { EventType } from '../domain/event.ts';
 
 /** An endpoint whose log has events that were not made into deliveries yet. */
@@ -12,7 +13,12 @@ export interface BehindEndpoint {
   missed_after: number | null;
 }
 
-const IS_BEHIND = `e.is_enabled and (e.position < l.position or e.missed_after is not null)`;
+/** One that was left out waits until enough of its deliveries have ended. */
+const IS_BEHIND = `e.is_enabled and (
+  (e.missed_after is null and e.position < l.position)
+  or (e.missed_after is not null and not exists (
+    select from webhook_deliveries as d where d.endpoint_key = e.endpoint_key and d.state = 'pending'
+    offset ${MAX_PENDING - ROOM_TO_GO_ON})))`;
 
 /** SQL that is true while an endpoint is behind its log. */
 export const SOME_BEHIND = `exists (
@@ -83,20 +89,6 @@ export async function readEntries(
   return rows;
 }
 
-/** The same, of events that happened at a time or later. */
-export async function readEntriesSince(
-  db: Knex,
-  range: { subject: string; after: number; upTo: number; since: Date; limit: number },
-): Promise<LogEntry[]> {
-  const { rows } = await db.raw<{ rows: LogEntry[] }>(
-    `select ${ENTRY} from events
-      where subject = :subject and position > :after and position <= :upTo and occurred_at >= :since
-      order by position limit :limit`,
-    range,
-  );
-  return rows;
-}
-
 export interface NewDelivery {
   delivery_id: string;
   endpoint_key: string;
@@ -116,16 +108,22 @@ export async function insertDeliveries(tx: Knex.Transaction, deliveries: NewDeli
 /** The same, but what failed or is held is due once more. @returns how many are due because of it */
 export async function insertOrRepeat(tx: Knex.Transaction, deliveries: NewDelivery[]): Promise<number> {
   if (deliveries.length === 0) return 0;
-  const rows: unknown[] = await tx('webhook_deliveries')
+  // Locks no row that is delivered or under way.
+  const added: unknown[] = await tx('webhook_deliveries')
     .insert(deliveries)
     .onConflict(['endpoint_key', 'event_id'])
-    .merge({
+    .ignore()
+    .returning('delivery_id');
+  const repeated = await tx('webhook_deliveries')
+    .where({ endpoint_key: deliveries[0]?.endpoint_key })
+    .whereRaw('event_id = any(?)', [deliveries.map(({ event_id }) => event_id)])
+    .whereIn('state', ['failed', 'held'])
+    .update({
       state: 'pending',
       lease_until: tx.fn.now(),
       failures: 0,
       begun_at: tx.fn.now(),
-    })
-    .whereIn('webhook_deliveries.state', ['failed', 'held'])
-    .returning('delivery_id');
-  return rows.length;
+      attempt: tx.raw('attempt + 1'),
+    });
+  return added.length + repeated;
 }

@@ -105,8 +105,13 @@ export async function readLog(db: Knex, { types, order, ...range }: LogRange): P
 }
 
 /** Removes the events of a task. Numbers of the log that are missing harm no cursor. @returns how many */
-export async function removeEventsOf(tx: Knex.Transaction, taskId: string): Promise<number> {
-  return tx('events').where({ task_id: taskId }).delete();
+export async function removeEventsOf(db: Knex, taskId: string, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from events where (subject, position) in (
+       select subject, position from events where task_id = :taskId limit :limit)`,
+    { taskId, limit },
+  );
+  return result.rowCount;
 }
 
 /**

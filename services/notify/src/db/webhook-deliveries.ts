@@ -69,16 +69,16 @@ export interface ClaimedDelivery
 }
 
 /**
- * Claims deliveries that are due, each for the time of a lease, and at most so many of an endpoint and of a subject:
- * one that has much to send leaves room for the others.
+ * Claims deliveries that are due, each for the time of a lease, and at most so many of an endpoint and of a subject.
+ * Endpoints with the fewest under way come first, so one that has much to send, or hangs, leaves room for the others.
  */
 export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: ClaimBounds): Promise<ClaimedDelivery[]> {
   const { rows } = await db.raw<{ rows: ClaimedDelivery[] }>(
     `with busy_endpoints as (select * from unnest(:endpoints::uuid[], :endpointCounts::int[]) as b(endpoint_key, n)),
      busy_subjects as (select * from unnest(:subjects::text[], :subjectCounts::int[]) as b(subject, n)),
-     due as (
-       select next.delivery_id, next.lease_until, coalesce(s.n, 0) as busy,
-              row_number() over (partition by e.subject order by next.lease_until) as place
+     next as (
+       select next.delivery_id, next.lease_until, e.subject, coalesce(s.n, 0) as busy,
+              coalesce(b.n, 0) + row_number() over (partition by e.endpoint_key order by next.lease_until) as load
          from webhook_endpoints as e
          left join busy_endpoints as b using (endpoint_key)
          left join busy_subjects as s on s.subject = e.subject
@@ -88,11 +88,13 @@ export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: Cl
            order by d.lease_until limit greatest(:perEndpoint - coalesce(b.n, 0), 0)
            for update skip locked) as next
         where e.is_enabled),
+     due as (
+       select *, row_number() over (partition by subject order by load, lease_until) as place from next),
      claimed as (
        update webhook_deliveries as d
           set lease_until = now() + make_interval(secs => :leaseS), attempt = d.attempt + 1
         where d.delivery_id in (
-                select delivery_id from due where busy + place <= :perSubject order by lease_until limit :limit)
+                select delivery_id from due where busy + place <= :perSubject order by load, lease_until limit :limit)
         returning d.*)
      select c.delivery_id, c.endpoint_key, c.subject, c.event_id, c.type, c.position, c.attempt, c.failures, c.attempts,
             extract(epoch from now() - c.begun_at)::float8 * 1000 as age_ms,
@@ -116,17 +118,22 @@ export async function claimDeliveries(db: Knex, { busy, leaseMs, ...bounds }: Cl
 
 type Claim = Pick<ClaimedDelivery, 'delivery_id' | 'attempt'>;
 
-const ofClaim = (db: Knex, { delivery_id, attempt }: Claim) =>
-  db(TABLE).where({ delivery_id, attempt, state: 'pending' });
+const tokenOf = ({ delivery_id, attempt }: Claim) => ({ delivery_id, attempt });
 
-/** Stores how a claimed delivery ended, unless another process has claimed it since. @returns whether it was stored */
+const ofClaim = (db: Knex, claim: Claim) => db(TABLE).where({ ...tokenOf(claim), state: 'pending' });
+
+/**
+ * Stores how a claimed delivery ended, unless another process has claimed it since. What was delivered while its
+ * endpoint was disabled is not sent again.
+ */
 export async function endDelivery(
   db: Knex,
   claim: Claim,
   { state, attempts, failures }: { state: 'delivered' | 'failed'; attempts: Attempt[]; failures: number },
-): Promise<boolean> {
-  const changed = await ofClaim(db, claim).update({ state, failures, attempts: JSON.stringify(attempts) });
-  return changed === 1;
+): Promise<void> {
+  const rows =
+    state === 'delivered' ? db(TABLE).where(tokenOf(claim)).whereIn('state', ['pending', 'held']) : ofClaim(db, claim);
+  await rows.update({ state, failures, attempts: JSON.stringify(attempts) });
 }
 
 /** Stores a failed attempt; the next one is due after a pause. */
@@ -150,7 +157,7 @@ export async function dropDelivery(db: Knex, claim: Claim): Promise<boolean> {
 }
 
 /**
- * Makes a delivery of a subject due now.
+ * Makes a delivery of a subject due now. The attempt that may be under way says nothing of it any more.
  * @returns the state of its endpoint; undefined when there is no such delivery
  */
 export async function repeatDelivery(
@@ -165,7 +172,8 @@ export async function repeatDelivery(
           and exists (select from events as v where v.subject = d.subject and v.position = d.position)
           for no key update of e),
      repeated as (
-       update webhook_deliveries as d set state = 'pending', lease_until = now(), failures = 0, begun_at = now()
+       update webhook_deliveries as d
+          set state = 'pending', lease_until = now(), failures = 0, begun_at = now(), attempt = d.attempt + 1
          from endpoint as e
         where d.delivery_id = :deliveryId and d.endpoint_key = e.endpoint_key and e.is_enabled)
      select is_enabled from endpoint`,
@@ -174,14 +182,33 @@ export async function repeatDelivery(
   return rows[0];
 }
 
-/** Removes the deliveries of a task. @returns how many of them were not delivered */
-export async function removeDeliveriesOf(tx: Knex.Transaction, taskId: string): Promise<number> {
-  const { rows } = await tx.raw<{ rows: [{ waiting: number }] }>(
-    `with removed as (delete from webhook_deliveries where task_id = ? returning state)
-     select count(*) filter (where state in ('pending', 'held'))::int as waiting from removed`,
-    [taskId],
+/** Removes up to `limit` deliveries of a task. @returns how many, and how many of them were not delivered */
+export async function removeDeliveriesOf(
+  db: Knex,
+  taskId: string,
+  limit: number,
+): Promise<{ removed: number; waiting: number }> {
+  const { rows } = await db.raw<{ rows: [{ removed: number; waiting: number }] }>(
+    `with removed as (
+       delete from webhook_deliveries where delivery_id in (
+         select delivery_id from webhook_deliveries where task_id = :taskId limit :limit)
+       returning state)
+     select count(*)::int as removed, count(*) filter (where state in ('pending', 'held'))::int as waiting
+       from removed`,
+    { taskId, limit },
   );
-  return rows[0].waiting;
+  return rows[0];
+}
+
+/** Removes up to `limit` deliveries of endpoints that were deleted. @returns how many */
+export async function removeDeliveriesOfDeleted(db: Knex, limit: number): Promise<number> {
+  const result = await db.raw<{ rowCount: number }>(
+    `delete from webhook_deliveries where delivery_id in (
+       select d.delivery_id from webhook_deliveries as d join webhook_endpoints as e using (endpoint_key)
+        where e.deleted_at is not null limit :limit for update of d skip locked)`,
+    { limit },
+  );
+  return result.rowCount;
 }
 
 /** Removes up to `limit` deliveries that were made more than `days` ago. @returns how many */

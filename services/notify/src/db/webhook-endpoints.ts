@@ -63,7 +63,7 @@ export async function lockEndpointsOf(tx: Knex.Transaction, subject: string): Pr
 
 export async function findEndpoint(db: Knex, subject: string, endpointId: string): Promise<EndpointRow | undefined> {
   return db(TABLE)
-    .where({ subject, endpoint_id: endpointId })
+    .where({ subject, endpoint_id: endpointId, deleted_at: null })
     .first<EndpointRow | undefined>(...COLUMNS);
 }
 
@@ -74,7 +74,7 @@ export async function lockEndpoint(
   endpointId: string,
 ): Promise<EndpointRow | undefined> {
   return tx(TABLE)
-    .where({ subject, endpoint_id: endpointId })
+    .where({ subject, endpoint_id: endpointId, deleted_at: null })
     .forUpdate()
     .first<EndpointRow | undefined>(...COLUMNS);
 }
@@ -82,13 +82,14 @@ export async function lockEndpoint(
 /** All endpoints of a subject in the order of their names. */
 export async function listEndpoints(db: Knex, subject: string): Promise<EndpointRow[]> {
   return db(TABLE)
-    .where({ subject })
+    .where({ subject, deleted_at: null })
     .orderBy('endpoint_id')
     .select<EndpointRow[]>(...COLUMNS);
 }
 
 export async function countEndpoints(tx: Knex.Transaction, subject: string): Promise<number> {
-  const row = await tx(TABLE).where({ subject }).count<{ count: string | number }>({ count: '*' }).first();
+  const own = tx(TABLE).where({ subject, deleted_at: null });
+  const row = await own.count<{ count: string | number }>({ count: '*' }).first();
   return Number(row?.count ?? 0);
 }
 
@@ -111,12 +112,19 @@ export async function insertEndpoint(
 export async function replaceEndpoint(
   tx: Knex.Transaction,
   endpointKey: string,
-  { urlBox, host, eventTypes, secretBox }: Omit<EndpointSettings, 'isEnabled'> & { secretBox: Buffer | undefined },
+  { urlBox, host, eventTypes, secretBox }: EndpointChange,
 ): Promise<void> {
   const secret = secretBox ? { secret_box: secretBox, old_secret_box: null, old_secret_until: null } : {};
+  const url = urlBox ? { url_box: urlBox, host, failing_since: null, failures: 0 } : {};
   await tx(TABLE)
     .where({ endpoint_key: endpointKey })
-    .update({ url_box: urlBox, host, event_types: eventTypes, updated_at: tx.fn.now(), ...secret });
+    .update({ event_types: eventTypes, updated_at: tx.fn.now(), ...url, ...secret });
+}
+
+/** `urlBox` and `secretBox` are those of a new address and a new secret. Failures of the old address do not count. */
+interface EndpointChange extends Pick<EndpointSettings, 'host' | 'eventTypes'> {
+  urlBox: Buffer | undefined;
+  secretBox: Buffer | undefined;
 }
 
 /** Enables an endpoint that is locked. It begins with the next event, and with what was held for it. */
@@ -129,7 +137,8 @@ export async function enableEndpoint(tx: Knex.Transaction, endpointKey: string):
     [endpointKey],
   );
   await tx.raw(
-    `update webhook_deliveries set state = 'pending', lease_until = now(), failures = 0, begun_at = now()
+    `update webhook_deliveries
+        set state = 'pending', lease_until = now(), failures = 0, begun_at = now(), attempt = attempt + 1
       where endpoint_key = ? and state = 'held'`,
     [endpointKey],
   );
@@ -145,9 +154,23 @@ export async function disableEndpoint(
   await tx('webhook_deliveries').where({ endpoint_key: endpointKey, state: 'pending' }).update({ state: 'held' });
 }
 
-/** Removes an endpoint and its deliveries. @returns whether there was one */
-export async function deleteEndpoint(db: Knex, subject: string, endpointId: string): Promise<boolean> {
-  return (await db(TABLE).where({ subject, endpoint_id: endpointId }).delete()) === 1;
+/**
+ * Hides an endpoint that is locked and frees its name. It is sent nothing more; its deliveries, which may be millions,
+ * are removed in steps before it is.
+ */
+export async function markEndpointDeleted(tx: Knex.Transaction, endpointKey: string): Promise<void> {
+  await disableEndpoint(tx, endpointKey, 'requested');
+  await tx(TABLE)
+    .where({ endpoint_key: endpointKey })
+    .update({ endpoint_id: endpointKey, deleted_at: tx.fn.now(), missed_after: null });
+}
+
+/** Removes endpoints that were deleted and have no delivery any more. */
+export async function removeDeletedEndpoints(db: Knex): Promise<void> {
+  await db.raw(
+    `delete from webhook_endpoints as e where deleted_at is not null
+        and not exists (select from webhook_deliveries as d where d.endpoint_key = e.endpoint_key)`,
+  );
 }
 
 /** Puts a secret in place of the one there is, which stays valid for some seconds. @returns until when */
@@ -185,14 +208,20 @@ export interface Failing {
   hours: number;
 }
 
-/** Counts a failed attempt; the endpoint stays locked. @returns undefined when it was removed */
-export async function noteFailure(tx: Knex.Transaction, endpointKey: string): Promise<Failing | undefined> {
+/**
+ * Counts a failed attempt at the address that was asked; the endpoint stays locked.
+ * @returns undefined when the endpoint was removed, or has another address by now
+ */
+export async function noteFailure(
+  tx: Knex.Transaction,
+  { endpoint_key: endpointKey, url_box: urlBox }: Pick<EndpointRow, 'endpoint_key' | 'url_box'>,
+): Promise<Failing | undefined> {
   const { rows } = await tx.raw<{ rows: Failing[] }>(
     `update webhook_endpoints set failing_since = coalesce(failing_since, now()), failures = failures + 1
-      where endpoint_key = ?
+      where endpoint_key = :endpointKey and url_box = :urlBox
       returning subject, endpoint_id, is_enabled, failures,
         extract(epoch from now() - failing_since)::float8 / 3600 as hours`,
-    [endpointKey],
+    { endpointKey, urlBox },
   );
   return rows[0];
 }

@@ -26,6 +26,11 @@ export interface Attempt {
 /** Attempts that a delivery keeps; the latest ones. */
 export const KEPT_ATTEMPTS = 20;
 
+/** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
+export const MAX_PENDING = 10_000;
+/** Room that there has to be before an endpoint that was left out is told and goes on: it is told once. */
+export const ROOM_TO_GO_ON = 1_000;
+
 /** Why an endpoint is disabled. `requested`: its owner did it. */
 export const disabledReasons = ['failing', 'gone', 'requested'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];

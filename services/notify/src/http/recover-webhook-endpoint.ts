@@ -29,7 +29,9 @@ const recovery = z
       .int()
       .meta({ format: 'int64' })
       .optional()
-      .describe('Present when too many deliveries are pending: repeat the request with it once they are delivered'),
+      .describe(
+        'Present when more is to be sent than one request takes: repeat the request with it once these are delivered',
+      ),
   })
   .meta({ id: 'Recovery', description: 'What is sent again' });
 
@@ -41,7 +43,7 @@ export const recoverWebhookEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' |
       path: PATH,
       summary: 'Sends missed events again',
       description:
-        'Sends the events of the log since a time that the endpoint was not delivered: failed ones, and those that ' +
+        'Sends the events that were logged since a time and not delivered to the endpoint: failed ones, and those that ' +
         'were logged while it was disabled. Delivered and pending ones stay as they are, so the request can be repeated. ' +
         'Events are available for as long as they are retained (30 days by default).',
       tag: 'Webhooks',
@@ -57,8 +59,8 @@ export const recoverWebhookEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' |
       ],
     },
     async ({ params, body: { since_ms: sinceMs }, caller }) => {
-      const request = { endpointId: params['endpoint_id'] ?? '', since: new Date(sinceMs) };
-      const { deliveries, continueFrom } = await recoverWebhookEndpoint(deps, caller.subject, request);
-      return { status: 202, body: { deliveries, continue_from_ms: continueFrom?.getTime() } };
+      const request = { endpointId: params['endpoint_id'] ?? '', sinceMs };
+      const { deliveries, continueFromMs } = await recoverWebhookEndpoint(deps, caller.subject, request);
+      return { status: 202, body: { deliveries, continue_from_ms: continueFromMs } };
     },
   );

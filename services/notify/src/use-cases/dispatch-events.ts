@@ -5,42 +5,54 @@ import { inTransaction } from '@vision/shared/db/transaction';
 import { countPending, findBehind, insertDeliveries, lockBehind, moveEndpoint, readEntries } from '../db/dispatch.ts';
 import type { BehindEndpoint, LogEntry, NewDelivery } from '../db/dispatch.ts';
 import { appendToLog, countEvents, readHead } from '../db/event-log.ts';
+import { MAX_PENDING, ROOM_TO_GO_ON } from '../domain/delivery.ts';
 import { missedEvent, wants } from '../domain/webhook-event.ts';
 import type { Deps } from './deps.ts';
 
 type DispatchDeps = Pick<Deps, 'db' | 'signals' | 'cursors'>;
 
-/** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
-export const MAX_PENDING = 10_000;
-/** Room that there has to be before an endpoint that was left out is told and goes on: it is told once. */
-const ROOM_TO_GO_ON = 1_000;
 const ENDPOINTS = 100;
 const EVENTS = 500;
 
 /**
  * Makes deliveries of what was logged, for endpoints that are behind their log. Each endpoint has its own place in the
- * log, which moves in the transaction of its deliveries. @returns how many endpoints moved
+ * log, which moves in the transaction of its deliveries; one that fails holds up no other.
+ * @returns how many endpoints moved
+ * @throws AggregateError of what failed, after all others.
  */
 export async function dispatchEvents(deps: DispatchDeps): Promise<number> {
   let moved = 0;
+  const failures: unknown[] = [];
   for (const endpointKey of await findBehind(deps.db, ENDPOINTS)) {
-    const missed = await inTransaction(deps.db, async (tx) => {
-      const endpoint = await lockBehind(tx, endpointKey);
-      if (!endpoint) return undefined;
-      const toldOf = await dispatchTo(deps, tx, endpoint);
-      crashPoint('notify.deliveries_made');
-      return toldOf;
-    });
-    if (missed?.hasMoved) moved += 1;
-    if (missed?.missed) deps.signals.eventsMissed(missed.missed);
+    try {
+      if (await dispatchOne(deps, endpointKey)) moved += 1;
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw new AggregateError(failures, 'some webhook endpoints were not dispatched to');
   return moved;
+}
+
+async function dispatchOne(deps: DispatchDeps, endpointKey: string): Promise<boolean> {
+  const dispatched = await inTransaction(deps.db, async (tx) => {
+    const endpoint = await lockBehind(tx, endpointKey);
+    if (!endpoint) return undefined;
+    const told = await dispatchTo(deps, tx, endpoint);
+    crashPoint('notify.deliveries_made');
+    return told;
+  });
+  if (dispatched?.missed) {
+    const { host, range } = dispatched.missed;
+    deps.signals.eventsMissed({ host, events: await countEvents(deps.db, range) });
+  }
+  return dispatched?.hasMoved ?? false;
 }
 
 interface Dispatched {
   hasMoved: boolean;
   /** Events that the endpoint was told it missed. */
-  missed: { host: string; events: number } | undefined;
+  missed: { host: string; range: { subject: string; after: number; upTo: number } } | undefined;
 }
 
 async function dispatchTo(deps: DispatchDeps, tx: Knex.Transaction, endpoint: BehindEndpoint): Promise<Dispatched> {
@@ -53,8 +65,7 @@ async function dispatchTo(deps: DispatchDeps, tx: Knex.Transaction, endpoint: Be
     const upTo = head;
     await tellMissed(deps, tx, endpoint, { after: missed_after, upTo });
     await moveEndpoint(tx, { endpoint_key, position: upTo, missed_after: null });
-    const events = await countEvents(tx, { subject, after: missed_after, upTo });
-    return { hasMoved: true, missed: { host: endpoint.host, events } };
+    return { hasMoved: true, missed: { host: endpoint.host, range: { subject, after: missed_after, upTo } } };
   }
   const room = isLeftOut ? 0 : free;
   const entries = await readEntries(tx, { subject, after: position, upTo: head, limit: EVENTS });

@@ -13,7 +13,7 @@ import {
   replaceEndpoint,
 } from '../db/webhook-endpoints.ts';
 import type { EndpointRow } from '../db/webhook-endpoints.ts';
-import { sealFor } from '../domain/webhook-box.ts';
+import { openOf, sealFor } from '../domain/webhook-box.ts';
 import { checkWebhookSecret, newWebhookSecret } from '../domain/webhook-secret.ts';
 import { parseWebhookUrl } from '../domain/webhook-url.ts';
 import { neededTools } from './deps.ts';
@@ -55,19 +55,21 @@ export async function putWebhookEndpoint(
     const before = await lockEndpoint(tx, subject, request.endpointId);
     if (!before && (await countEndpoints(tx, subject)) >= most) throw endpointLimitReached(most);
     const endpointKey = before?.endpoint_key ?? randomUUID();
-    const settings = {
-      urlBox: sealFor(box, endpointKey, 'url', url.href),
-      host: url.host,
-      eventTypes: request.eventTypes,
-      isEnabled: request.isEnabled,
-    };
-    const secret = given ?? (before ? undefined : newWebhookSecret());
-    const secretBox = secret === undefined ? undefined : sealFor(box, endpointKey, 'secret', secret);
+    const sealed = (purpose: 'url' | 'secret', text: string) => sealFor(box, endpointKey, purpose, text);
+    const { eventTypes, isEnabled, endpointId } = request;
+    const secret = given ?? newWebhookSecret();
     if (before) {
-      await replaceEndpoint(tx, endpointKey, { ...settings, secretBox });
-      await switchEndpoint(tx, before, request.isEnabled);
-    } else if (secretBox) {
-      await insertEndpoint(tx, { endpointKey, subject, endpointId: request.endpointId, secretBox }, settings);
+      const isKnown = (purpose: 'url' | 'secret', stored: Buffer, text: string) =>
+        openOf(box, endpointKey, purpose, stored) === text;
+      const urlBox = isKnown('url', before.url_box, url.href) ? undefined : sealed('url', url.href);
+      // The secret in force, sent once more, does not end the overlap of a rotation.
+      const isNewSecret = given !== undefined && !isKnown('secret', before.secret_box, given);
+      const secretBox = isNewSecret ? sealed('secret', given) : undefined;
+      await replaceEndpoint(tx, endpointKey, { urlBox, host: url.host, eventTypes, secretBox });
+      await switchEndpoint(tx, before, isEnabled);
+    } else {
+      const key = { endpointKey, subject, endpointId, secretBox: sealed('secret', secret) };
+      await insertEndpoint(tx, key, { urlBox: sealed('url', url.href), host: url.host, eventTypes, isEnabled });
     }
     const row = await lockEndpoint(tx, subject, request.endpointId);
     if (!row) throw new Error('an endpoint that was written under lock is not there');

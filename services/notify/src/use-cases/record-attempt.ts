@@ -47,11 +47,11 @@ function recordFailure(
   const pauseMs = nextAttemptIn({ failures, ageMs: claimed.age_ms, retryAfterMs: answer.retryAfterMs });
   const isGone = answer.status === 410;
   return inTransaction(db, async (tx) => {
-    const failing = await noteFailure(tx, claimed.endpoint_key);
-    if (!failing) return undefined;
+    const failing = await noteFailure(tx, claimed);
     if (pauseMs !== undefined || isGone)
       await postponeDelivery(tx, claimed, { pauseMs: pauseMs ?? 0, attempts, failures });
     else await endDelivery(tx, claimed, { state: 'failed', attempts, failures });
+    if (!failing) return undefined;
     const isDead = failing.hours >= DISABLE_AFTER.hours && failing.failures >= DISABLE_AFTER.failures;
     if (!failing.is_enabled || !(isGone || isDead)) return undefined;
     const reason = isGone ? 'gone' : 'failing';

@@ -1,51 +1,68 @@
+import type { Knex } from 'knex';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { countPending, insertOrRepeat, readEntriesSince } from '../db/dispatch.ts';
+import { countPending, insertOrRepeat, readEntries } from '../db/dispatch.ts';
 import { lockEndpoint } from '../db/webhook-endpoints.ts';
+import { MAX_PENDING } from '../domain/delivery.ts';
 import { wants } from '../domain/webhook-event.ts';
 import { neededTools } from './deps.ts';
 import type { Deps } from './deps.ts';
-import { deliveriesOf, MAX_PENDING } from './dispatch-events.ts';
+import { deliveriesOf } from './dispatch-events.ts';
 import { enabledEndpoint } from './show-endpoint.ts';
 
 /** What is sent again, and whether that is everything. */
 export interface Recovery {
   deliveries: number;
-  /** Time of the first event that found no room; the request is repeated with it later. */
-  continueFrom: Date | undefined;
+  /** Unix milliseconds with which the request is repeated later; undefined when everything is sent. */
+  continueFromMs: number | undefined;
 }
 
 const CHUNK = 500;
+/** Events that one request looks at. */
+const CHUNKS = 40;
+/** Numbers of events are times of logging, by clocks that differ from those of the services they happened in. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Sends again, from the log, what an endpoint was not delivered since a time: what failed, was held, or was left out.
- * What was delivered or is pending stays as it is, so the request may be repeated.
+ * What was delivered or is pending stays as it is, so the request may be repeated. Each step is a short transaction.
  */
 export async function recoverWebhookEndpoint(
   deps: Pick<Deps, 'db' | 'webhooks' | 'wakeWebhooks'>,
   subject: string,
-  { endpointId, since }: { endpointId: string; since: Date },
+  { endpointId, sinceMs }: { endpointId: string; sinceMs: number },
 ): Promise<Recovery> {
   neededTools(deps);
-  const recovery = await inTransaction(deps.db, async (tx) => {
-    const row = enabledEndpoint(await lockEndpoint(tx, subject, endpointId));
-    const endpoint = { endpointId, eventTypes: row.event_types };
-    let room = MAX_PENDING - (await countPending(tx, row.endpoint_key, MAX_PENDING));
-    let deliveries = 0;
-    for (let after = 0; ;) {
-      const range = { subject, after, upTo: row.position, since, limit: CHUNK };
-      const entries = await readEntriesSince(tx, range);
-      const wanted = entries.filter((entry) => wants(endpoint, entry));
-      const chosen = wanted.slice(0, room);
-      const made = await insertOrRepeat(tx, deliveriesOf(row, chosen));
-      deliveries += made;
-      room -= made;
-      const rest = wanted[chosen.length];
-      if (rest) return { deliveries, continueFrom: rest.occurred_at };
-      const last = entries.at(-1);
-      if (!last || entries.length < CHUNK) return { deliveries, continueFrom: undefined };
-      after = last.position;
-    }
-  });
+  let deliveries = 0;
+  let next: Step['next'] = { after: Math.max(0, sinceMs - CLOCKS_DIFFER_MS), isFull: false };
+  for (let chunk = 0; next && !next.isFull && chunk < CHUNKS; chunk += 1) {
+    const { after } = next;
+    const step: Step = await inTransaction(deps.db, (tx) => recoverChunk(tx, subject, { endpointId, after }));
+    deliveries += step.made;
+    next = step.next;
+  }
   deps.wakeWebhooks();
-  return recovery;
+  return { deliveries, continueFromMs: next && next.after + 1 };
+}
+
+interface Step {
+  made: number;
+  /** Where to go on; undefined at the end of the log. */
+  next: { after: number; isFull: boolean } | undefined;
+}
+
+async function recoverChunk(
+  tx: Knex.Transaction,
+  subject: string,
+  { endpointId, after }: { endpointId: string; after: number },
+): Promise<Step> {
+  const row = enabledEndpoint(await lockEndpoint(tx, subject, endpointId));
+  const room = MAX_PENDING - (await countPending(tx, row.endpoint_key, MAX_PENDING));
+  const entries = await readEntries(tx, { subject, after, upTo: row.position, limit: CHUNK });
+  const wanted = entries.filter((entry) => wants({ endpointId, eventTypes: row.event_types }, entry));
+  const chosen = wanted.slice(0, room);
+  const made = await insertOrRepeat(tx, deliveriesOf(row, chosen));
+  const rest = wanted[chosen.length];
+  if (rest) return { made, next: { after: rest.position - 1, isFull: true } };
+  const last = entries.at(-1);
+  return { made, next: last && entries.length === CHUNK ? { after: last.position, isFull: false } : undefined };
 }

@@ -50,7 +50,9 @@ export const configSchema = z.object({
     'Minimum time that frames stay in the database before they are moved to the object store',
   ),
   ...retentionConfig,
-  SNAPSHOT_DAYS: count(30).describe('Days that images of tracks are retained, RETENTION_DAYS at most'),
+  SNAPSHOT_DAYS: count(30).describe(
+    'Days that images of tracks are retained; RETENTION_DAYS at most, whatever it says',
+  ),
   ...sweepGraceConfig,
 });
 
@@ -86,8 +88,6 @@ export function readConfig(env: Record<string, string | undefined> = process.env
   const config = { ...constants, ...loadConfig(configSchema, env) };
   if (config.WRITE_SEGMENTS === 'true' && config.S3_ENDPOINT === undefined)
     throw new ConfigError('S3_ENDPOINT is not set: WRITE_SEGMENTS=true stores frames there');
-  if (config.SNAPSHOT_DAYS > config.RETENTION_DAYS)
-    throw new ConfigError('SNAPSHOT_DAYS is above RETENTION_DAYS: images go with their tasks at the latest');
   return config;
 }
 

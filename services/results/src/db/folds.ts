@@ -105,7 +105,7 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
             v.subject, v.kind, v.status, v.default_min_score as "defaultMinScore", v.scene_code as "sceneCode",
             v.client_ref as "clientRef", (extract(epoch from v.ended_at) * 1000)::bigint as "endedMs",
             extract(epoch from vision_now() - v.ended_at)::double precision * 1000 as "endedForMs",
-            i.end_status is not null or i.attempt < 0 as "hasAllFrames",
+            i.end_status is not null or (i.attempt < 0 and coalesce(v.frames_published, 0) = 0) as "hasAllFrames",
             (extract(epoch from now()) * 1000)::bigint as "nowMs"
        from ingests as i left join folds as f on f.task_id = i.task_id left join sources as s on s.task_id = i.task_id
        left join task_views as v on v.task_id = i.task_id
@@ -119,6 +119,12 @@ export async function findFold(db: Knex, taskId: string): Promise<FoldProgress> 
     revision === null || revision === 0 ? undefined : { seq, position: foldPosition, revision, state, rules };
   const task = subject === null ? undefined : { ...facts, subject };
   return { stored: facts, fold, sampleFps: facts.sampleFps, ruleSet: facts.ruleSet, task, nowMs: facts.nowMs };
+}
+
+/** Whether no frame of a task was stored since it was found at a position. */
+export async function isStillAt(db: Knex, taskId: string, position: number): Promise<boolean> {
+  const row = await db('ingests').where({ task_id: taskId, position }).first<object | undefined>('task_id');
+  return row !== undefined;
 }
 
 const unknownTask: FoldProgress = {

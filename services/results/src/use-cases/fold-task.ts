@@ -80,7 +80,8 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   const judging = open?.judging;
   const from = fold ?? nothingRead;
   const read = await foldPages(deps, taskId, { task: stored, state, pace, from, pages: PAGES, judging });
-  const againMs = open && !read.hasMore ? await judgeRest(deps, { ...open, nowMs }) : undefined;
+  const againMs =
+    open && !read.hasMore ? await judgeRest(deps, { ...open, taskId, position: stored.position, nowMs }) : undefined;
   const plan = read.hasMore ? undefined : planOf(found, open, againMs);
   const isMoved = read.progress.position > from.position || read.progress.seq > from.seq || judging?.hasChanged;
   const revision = fold?.revision ?? 0;

@@ -1,9 +1,10 @@
 import type { Judging } from '../domain/fold/judging.ts';
 import { ENDED } from '../domain/describe-source.ts';
 import type { JudgedView } from '../domain/task-view.ts';
+import { isStillAt } from '../db/folds.ts';
 import type { Deps } from './deps.ts';
 
-type RestDeps = Pick<Deps, 'arrivals' | 'settings'>;
+type RestDeps = Pick<Deps, 'arrivals' | 'db' | 'settings'>;
 
 /** A stream whose frames are missing for so long may be away; its rules are looked at again after this time. */
 const SILENT_AFTER_MS = 5_000;
@@ -12,6 +13,9 @@ const AGAIN_MS = 5_000;
 const ENDED_AGAIN_MS = 30_000;
 
 interface Rest {
+  taskId: string;
+  /** Up to here stored frames were judged. */
+  position: number;
   judging: Judging;
   task: JudgedView;
   nowMs: number;
@@ -21,24 +25,29 @@ interface Rest {
  * Judges the time behind the newest stored frame: the silence of a live stream, or the end of the task. Returns when
  * that is to be done again although no frame was stored.
  */
-export async function judgeRest(deps: RestDeps, { judging, task, nowMs }: Rest): Promise<number | undefined> {
+export async function judgeRest(deps: RestDeps, rest: Rest): Promise<number | undefined> {
+  const { taskId, position, judging, task, nowMs } = rest;
   if (judging.isIdle) return undefined;
-  if (ENDED.has(task.status)) return judgeEnd(deps, { judging, task });
+  if (ENDED.has(task.status)) return judgeEnd(deps, rest);
   if (task.kind !== 'stream' || !judging.waitsForSilence) return undefined;
   const lastMs = judging.newest?.timeMs;
   if (lastMs !== undefined && nowMs - lastMs < SILENT_AFTER_MS) return AGAIN_MS;
-  // Frames that wait in Kafka are no silence.
+  // Frames that wait in Kafka are no silence, nor are those that were stored since these were read.
   const untilMs = await deps.arrivals.completeUntil();
-  if (untilMs !== undefined) judging.silence(untilMs);
+  if (untilMs !== undefined && (await isStillAt(deps.db, taskId, position))) judging.silence(untilMs);
   return AGAIN_MS;
 }
 
-function judgeEnd(
-  { settings }: Pick<Deps, 'settings'>,
-  { judging, task }: Pick<Rest, 'judging' | 'task'>,
-): number | undefined {
+async function judgeEnd(deps: RestDeps, { taskId, position, judging, task }: Rest): Promise<number | undefined> {
   const { hasAllFrames, endedForMs, endedMs, status, kind } = task;
-  if (!hasAllFrames && (endedForMs ?? 0) < settings.endPatienceMs) return ENDED_AGAIN_MS;
+  if (!hasAllFrames) {
+    if ((endedForMs ?? 0) < deps.settings.endPatienceMs) return ENDED_AGAIN_MS;
+    // After an outage of this service the frames may wait in Kafka however long ago the task has ended.
+    const untilMs = await deps.arrivals.completeUntil();
+    const isComplete = untilMs !== undefined && untilMs >= (endedMs ?? 0);
+    if (!isComplete || !(await isStillAt(deps.db, taskId, position))) return ENDED_AGAIN_MS;
+  }
+  if (kind === 'stream' && endedMs !== null) judging.silence(endedMs);
   const lastMs = judging.newest?.timeMs ?? 0;
   judging.end({ atMs: kind === 'stream' ? Math.max(lastMs, endedMs ?? 0) : lastMs, status });
   return undefined;

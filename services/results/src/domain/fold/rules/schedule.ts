@@ -69,7 +69,17 @@ function minutesOf(clock: string): number {
   return hours * 60 + minutes;
 }
 
+/** One for each time zone: they are large and slow to make. */
+const clocks = new Map<string, (ms: number) => LocalTime>();
+
 function localClock(timeZone: string): (ms: number) => LocalTime {
+  const name = timeZone.toLowerCase();
+  const clock = clocks.get(name) ?? newClock(timeZone);
+  clocks.set(name, clock);
+  return clock;
+}
+
+function newClock(timeZone: string): (ms: number) => LocalTime {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     weekday: 'short',

@@ -42,5 +42,6 @@ export function endSilence(silence: Silence, state: RuleState, atMs: number): re
   const wasRaised = state.raisedMs !== undefined && state.raisedMs >= dueMs;
   const heldBackMs = wasRaised ? undefined : schedule.first('open', dueMs, atMs);
   if (heldBackMs !== undefined && !mayRaise(rule, state, heldBackMs)) suppress(state);
-  return [...changes, ...close(state, atMs, 'cleared')];
+  // A frame that was held back longer than the rule waits is older than the alarm.
+  return [...changes, ...close(state, Math.max(atMs, state.open?.openedMs ?? atMs), 'cleared')];
 }

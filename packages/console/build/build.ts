@@ -1,5 +1,5 @@
 import { build } from 'esbuild';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -42,11 +42,18 @@ export async function buildConsole(folder: string): Promise<void> {
   const written = new Set<string>();
   for (const { name, contents } of files) {
     for (const [suffix, bytes] of await codingsOf(contents)) {
-      await writeFile(join(folder, name + suffix), bytes);
+      await replaceFile(join(folder, name + suffix), bytes);
       written.add(name + suffix);
     }
   }
-  for (const name of await readdir(folder)) if (!written.has(name)) await rm(join(folder, name));
+  for (const name of await readdir(folder)) if (!written.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/** A reader finds the file before or after, never a part of it. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const partial = `${path}.${process.pid}.tmp`;
+  await writeFile(partial, bytes);
+  await rename(partial, path);
 }
 
 /** A file as it is and compressed, by the ending of its name. */

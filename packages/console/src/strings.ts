@@ -26,6 +26,7 @@ export const t = {
       first: '',
       resuming: '',
       asked: 'You are signed out. The key is no longer held in this tab.',
+      unavailable: 'The service did not answer. This tab keeps your key: reload the page to sign in again.',
       rejected: 'You are signed out: the service no longer accepts the key. It may have expired or been revoked.',
       idle: 'You are signed out after 30 minutes without input.',
       code_invalid:

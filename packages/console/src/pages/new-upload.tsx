@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
+import { VisionError } from '@vision/client';
 import type { UploadProgress, VisionClient } from '@vision/client';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -186,7 +187,9 @@ function useSending(client: VisionClient) {
     } catch (error) {
       if (attempt.signal.reason === LEFT) return 'left';
       trouble.value = noteTrouble(error);
-      return trouble.value?.reason === 'offline' ? 'interrupted' : 'answered';
+      // After these the task may have been created: the same key asks once more and costs nothing twice.
+      const isUnclear = error instanceof VisionError && error.problem.retryable;
+      return isUnclear || trouble.value?.reason === 'offline' ? 'interrupted' : 'answered';
     } finally {
       progress.value = undefined;
     }

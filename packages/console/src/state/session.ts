@@ -7,7 +7,7 @@ import type { Trouble } from '../lib/trouble.ts';
 import { route } from './route.ts';
 
 /** Why the viewer sees the sign-in. */
-export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'resuming';
+export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'unavailable' | 'resuming';
 
 export interface Session {
   key: string;
@@ -42,8 +42,17 @@ export async function resumeSession(): Promise<void> {
   const kept = sessionStorage.getItem(STORAGE);
   if (kept === null) return;
   signedOut.value = 'resuming';
-  if (await signIn(kept, true)) signedOut.value = 'rejected';
+  const trouble = await signIn(kept, true);
+  if (trouble) signedOut.value = isOfKey(trouble) ? 'rejected' : 'unavailable';
 }
+
+/** A code that is pasted into an open tab signs in too: only the fragment changes, so nothing is loaded. */
+addEventListener('hashchange', () => {
+  if (codeIn(location.hash) !== undefined) void resumeSession();
+});
+
+/** Whether the key itself is refused. While the service is away a key that the tab keeps stays. */
+const isOfKey = ({ reason }: Trouble) => reason.startsWith('api_key_');
 
 async function exchangeCode(code: string): Promise<string | undefined> {
   try {
@@ -63,10 +72,12 @@ export async function signIn(key: string, keep: boolean): Promise<Trouble | unde
     missingScopes.value = new Set(scenes ? [] : ['read']);
     session.value = { key, client, scenes: scenes ?? [] };
   } catch (error) {
-    sessionStorage.removeItem(STORAGE);
-    return troubleOf(error);
+    const trouble = troubleOf(error);
+    if (trouble && isOfKey(trouble)) sessionStorage.removeItem(STORAGE);
+    return trouble;
   }
   if (keep) sessionStorage.setItem(STORAGE, key);
+  else sessionStorage.removeItem(STORAGE);
   watchIdleness();
   return undefined;
 }

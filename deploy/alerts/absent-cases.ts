@@ -100,7 +100,7 @@ export const absentCases: Record<string, AlertCase> = {
       labels: { service: 'tasks' },
       summary: 'No replica of tasks says how long its events wait for Kafka',
     },
-    stays: { 'a relay that has nothing to do': together(allBut(), ages('tasks', 'images', 'results')) },
+    stays: { 'a relay that has nothing to do': together(allBut(), ages('tasks', 'images', 'results', 'notify')) },
   },
   VisionWatchdog: {
     atMinute: 1,

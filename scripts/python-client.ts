@@ -55,7 +55,8 @@ function buildWheel(): string {
   rmSync(folder, { recursive: true, force: true });
   run(python, ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--no-build-isolation', '--wheel-dir', folder, client]);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  const wheel = join(folder, `vision_client-${version}-py3-none-any.whl`);
+  // What Python calls a development release (PEP 440).
+  const wheel = join(folder, `vision_client-${version.replace(/-dev$/, '.dev0')}-py3-none-any.whl`);
   if (!existsSync(wheel)) throw new Error(`The version in clients/python/pyproject.toml is not ${version}.`);
   return wheel;
 }

@@ -48,7 +48,7 @@ export const sharedGroups: MetricGroup[] = [
   group('Audits', ['tasks', 'images', 'results', 'quota', 'inference'], auditMetrics),
   group('Background loops', all, loopMetrics),
   group('Background loops with a step for each task', ['tasks', 'images', 'results'], taskLoopMetrics),
-  group('Sweeps of the object store', ['tasks', 'images'], sweepMetrics),
+  group('Sweeps of the object store', ['tasks', 'images', 'results'], sweepMetrics),
   group('Owners of the bucket', ['tasks', 'images', 'results'], bucketMetrics),
   group('Requests that a process serves', all, libraryMetrics),
   group('Processes', all, processMetrics, runtimeMetrics),

@@ -314,7 +314,7 @@ test('wrong command lines are exit code 2 and ask nothing', async () => {
   const help = await visionctl(['help', 'keys', 'create']);
   expect([help.code, help.out]).toEqual([0, expect.stringContaining('Usage: visionctl keys create [options] <name>')]);
   expect((await visionctl(['tasks', 'verify', '--help'])).out).toContain('choices: "created", "not_created"');
-  expect((await visionctl(['--version'])).out).toMatch(/^visionctl \d+\.\d+\.\d+\n$/);
+  expect((await visionctl(['--version'])).out).toMatch(/^visionctl \d+\.\d+\.\d+(-dev)?\n$/);
   expect((await visionctl(['task', 'verifi'])).err).toContain('Did you mean verify?');
 });
 

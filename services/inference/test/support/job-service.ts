@@ -48,7 +48,7 @@ export async function jobWorld() {
   const [database, s3, kafka] = await Promise.all([
     createTestDatabase(migrations),
     testS3(),
-    testKafka({ topics: [topics.frames, topics.tasks, topics.results, topics.jobs] }),
+    testKafka({ topics: Object.values(topics) }),
   ]);
   const workDir = await mkdtemp(join(tmpdir(), 'vision-jobs-'));
   const received: Received[] = [];

@@ -96,7 +96,7 @@ export const absentCases: Record<string, AlertCase> = {
   VisionOutboxUnseen: {
     atMinute: 20,
     fires: {
-      when: together(allBut('results'), ages('images')),
+      when: together(allBut('results'), ages('images', 'notify')),
       labels: { service: 'tasks' },
       summary: 'No replica of tasks says how long its events wait for Kafka',
     },

@@ -254,6 +254,11 @@ async function watchesCamera(): Promise<void> {
       const { body: timeline } = await send('says whether the camera was up between two and three', variables);
       return (timeline['items'] as { labels: unknown[] }[]).some(({ labels }) => labels.length > 0);
     });
+    // A track gets its image when it has some frames.
+    await until(async () => {
+      const { body: tracks } = await send('lists who was there between two and three', variables);
+      return (tracks['items'] as { snapshot: { state: string } }[]).some((one) => one.snapshot.state === 'available');
+    });
     camera.close();
     await until(async () => {
       const { body: timeline } = await send('says whether the camera was up between two and three', variables);

@@ -55,9 +55,6 @@ test('every metric that a panel or a rule asks for is one that a process has', (
   }
 });
 
-/** Results sweeps images of tracks from the first one on, which a run as short as this one may not see. */
-const isMadeLater = (service: string, name: string) => service === 'results' && name.startsWith('vision_sweep_');
-
 test('every metric of a process is declared for its service with the labels that it has, and each of those is there', () => {
   for (const [service, { families }] of scrapes) {
     const declared = new Map(
@@ -65,7 +62,7 @@ test('every metric of a process is declared for its service with the labels that
         .filter((group) => group.services.includes(service))
         .flatMap(({ metrics }) => metrics.map((metric) => [prometheusName(metric), metric] as const)),
     );
-    const notMade = [...declared.keys()].filter((name) => !families.has(name) && !isMadeLater(service, name));
+    const notMade = [...declared.keys()].filter((name) => !families.has(name));
     expect({ service, notMade }).toEqual({ service, notMade: [] });
     for (const [name, samples] of families) {
       if (name === 'target_info') continue;

@@ -142,6 +142,11 @@ const instruments = () => ({
   candidates: createGauge(sweepMetrics.candidates),
 });
 
+/** Says that there is nothing of this kind to sweep yet, so its metrics are there from the start of a process. */
+export function tellNothingToSweep(name: string): void {
+  instruments().candidates.record(0, { sweep: name });
+}
+
 /** Marks unused objects page by page. @returns whether it came to the end */
 async function mark(sweep: Sweep, { look, below, after, before, cutOff }: Range, goOn: GoOn): Promise<boolean> {
   const { db, name, store, findUnused } = sweep;

@@ -1,6 +1,6 @@
 import { firstIdAt } from '@vision/contracts/ids';
 import { TRACK_SNAPSHOT_PREFIX, TRACK_SNAPSHOTS } from '@vision/contracts/track-snapshots';
-import { sweepAll, sweepInTurn } from '@vision/creation/sweep';
+import { sweepAll, sweepInTurn, tellNothingToSweep } from '@vision/creation/sweep';
 import type { Sweep } from '@vision/creation/sweep';
 import { decide } from '@vision/objects/bucket-owner';
 import type { Decision } from '@vision/objects/bucket-owner';
@@ -19,7 +19,9 @@ export async function sweepTrackSnapshots(
   turn: { everyMs: number; signal?: AbortSignal },
 ): Promise<number> {
   const sweep = await sweepOf(deps);
-  return (sweep && (await sweepInTurn(sweep, turn))) ?? 0;
+  if (sweep) return (await sweepInTurn(sweep, turn)) ?? 0;
+  tellNothingToSweep(TRACK_SNAPSHOTS);
+  return 0;
 }
 
 /** The same with all images, now. */

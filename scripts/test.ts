@@ -21,7 +21,7 @@ import type { Step } from './test-steps.ts';
 const localDir = join(readSettings().localDir, 'test');
 const nodeFlags = ['--conditions=@vision/source'];
 
-/** No step takes longer on a machine that can run the system; a fault run takes as long as it is told. */
+/** No step takes longer on a machine that can run the system; a fault run takes as long as its arguments say. */
 const LIMIT_MS = (30 + Number(process.env['MINUTES'] ?? 0)) * 60_000;
 
 /** Tests start more streams at once than a busy machine computes or lets wait; what it takes has tests of its own. */

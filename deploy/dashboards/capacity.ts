@@ -69,7 +69,7 @@ const places: Section = {
     ),
     lines(
       'Jobs without a worker',
-      'Jobs that no replica has a place for, or that nobody runs.',
+      'Jobs without a free job slot, and jobs that no worker runs.',
       [query('jobs', max('', gauge('vision_jobs_unowned')))],
       { unit: 'short' },
     ),

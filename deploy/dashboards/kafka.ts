@@ -107,7 +107,7 @@ const arrive: Section = {
     ),
     stack(
       'Events by outcome',
-      'What became of events; "skipped" are repeats that changed nothing.',
+      'Outcomes of events; "skipped" are repeats that changed nothing.',
       [query('{{group}} {{outcome}}', sum('group, outcome', rate('vision_consumer_events_total')))],
       { unit: 'cps' },
     ),

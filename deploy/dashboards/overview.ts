@@ -117,7 +117,7 @@ const asked: Section = {
   panels: [
     stack(
       'Requests by operation',
-      'What callers ask for; a gap is a gateway that nobody reaches.',
+      'Requests of callers; a gap means that the gateway is not reachable.',
       [query('{{operation}}', sum('operation', rate(REQUESTS)))],
       { unit: 'reqps' },
     ),

@@ -119,7 +119,7 @@ const limits: Section = {
     ),
     stack(
       'Refusals by quota and limits',
-      'What callers were told: 429 with these reasons.',
+      'Responses with 429 by these reasons.',
       [query('{{reason}}', sum('reason', rate('vision_gateway_requests_total', 'code=~"OP-QUOTA-.*"')))],
       { unit: 'reqps' },
     ),

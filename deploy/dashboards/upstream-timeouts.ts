@@ -72,7 +72,7 @@ const which: Section = {
     ),
     stack(
       'Timeouts by upstream',
-      'Who did not answer in time, whoever asked, counted in each step; a line leads to the traces in which it was late.',
+      'Upstreams that did not answer in time, for all callers, per step; a line leads to the late traces.',
       [query('{{upstream}}', timeouts('upstream'))],
       { unit: 'short', traces: tracesOfUpstream },
     ),
@@ -94,7 +94,7 @@ const which: Section = {
       { unit: 'short', width: 12 },
     ),
     table(
-      'What callers were told',
+      'Errors that callers got',
       'Codes and reasons of refusals with 5xx over the time shown; docs/operations.md leads from a code to what to do.',
       [query('', `topk(20, ${sum('operation, code, reason', happened(REQUESTS, SERVER_ERROR))} > 0)`)],
       { unit: 'short', width: 12 },
@@ -157,7 +157,7 @@ const us: Section = {
   panels: [
     lines(
       'Event loop delay, p99',
-      'How late our own processes are: above 100 ms a timeout may be ours, whatever its name says.',
+      'Delay of our own event loops: above 100 ms a timeout may be caused by our process, not by the named upstream.',
       [query('{{service}}', max('service', gauge('nodejs_eventloop_delay_p99_seconds', 'service=~"$service"')))],
       { unit: 's' },
     ),

@@ -19,7 +19,7 @@ export function findEngine(): Engine {
   return podmanEngine();
 }
 
-/** Debian's buildah and podman, whatever else there is. */
+/** Debian's buildah and podman, also beside other engines. */
 export function podmanEngine(): Engine {
   installMissing(['buildah', 'podman', 'runc']);
   // Without a Docker engine, builds see the network of the machine. Only Docker's format knows a HEALTHCHECK.

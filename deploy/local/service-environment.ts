@@ -75,7 +75,7 @@ export function databasePasswords(secrets: Secrets): Record<string, string> {
   return Object.fromEntries(serviceNames.map((name) => [databaseOf(name), passwordOf(secrets, name)]));
 }
 
-/** All variables of a service, which are those of nobody else. */
+/** All variables of a service; each service has a set of its own. */
 export function environmentOf(launch: Launch, name: ServiceName): NodeJS.ProcessEnv {
   const { settings, infrastructure, env, replica } = launch;
   const ports = portsOf(launch);

@@ -50,7 +50,7 @@ export async function startTestInfrastructure(copy: Settings): Promise<Variables
  * The whole system for end-to-end tests, never on infrastructure that the environment names. Returns what they read.
  */
 export async function startTestSystem(copy: Settings, env: NodeJS.ProcessEnv): Promise<Variables> {
-  // Hosts of streams are names that a test answers for, and nobody else is asked.
+  // A test answers for the host names of streams; no other name server is queried.
   const names = { STREAM_DNS_SERVERS: `127.0.0.1:${portOf(copy, 'names')}` };
   const { infrastructure, variables } = await bringUpSystem(copy, { ...withoutAddresses(env), ...names });
   return announce(copy, { ...testVariables(infrastructure), ...variables, ...names });

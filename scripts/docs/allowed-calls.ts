@@ -1,12 +1,12 @@
 import { allowedCalls, callees } from '@vision/contracts/allowed-calls';
 import type { RouteDefinition } from '@vision/shared/http/route';
 
-/** Of the contract of the backend, and asked for by nobody here: one job is read like many. */
+/** Part of the contract of the backend, but not called here: one job is read like many. */
 const UNCALLED = ['inference getJob'];
 
 /**
- * The faults of the table of allowed calls: operations of a service that nobody may call, and calls that no service
- * answers or that only the gateway may make, because they are asked for from outside.
+ * The faults of the table of allowed calls: operations of a service without an allowed caller, and calls that no
+ * service answers or that only the gateway may make, because they are asked for from outside.
  */
 export function faultsOfAllowedCalls(declared: { service: string; definition: RouteDefinition }[]): string[] {
   return callees.flatMap((callee) => {
@@ -18,7 +18,7 @@ export function faultsOfAllowedCalls(declared: { service: string; definition: Ro
     return [
       ...guarded
         .filter((operation) => !listed.has(operation) && !UNCALLED.includes(`${callee} ${operation}`))
-        .map((operation) => `nobody may call ${operation} of ${callee}`),
+        .map((operation) => `no service may call ${operation} of ${callee}`),
       ...[...listed]
         .filter((operation) => !guarded.includes(operation))
         .map((operation) => `${callee} has no operation ${operation} to be called`),

@@ -76,7 +76,7 @@ function claimsOf(document: string, text: string, sources: Sources): string[] {
   ];
 }
 
-/** A mend that was moved or reworded can no longer be taken out, and nobody would know that its test still bites. */
+/** A fix that was moved or reworded can no longer be removed, so its test would no longer be proved. */
 function untrueFault(root: string, { says, file, find, caughtBy }: DeliberateFault): string[] {
   const list = 'test/faults/deliberate/list.ts';
   const isThere = existsSync(join(root, file)) && read(root, file).split(find).length === 2;

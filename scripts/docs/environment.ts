@@ -85,7 +85,7 @@ function defaultOf(type: z.ZodType, root: string): string {
   return text === undefined ? 'none' : `\`${text}\``;
 }
 
-/** What a setting is when nobody sets it; undefined when that is nothing, or it has to be set. */
+/** Default of a setting; undefined when it has none, or has to be set. */
 export function defaultText(type: z.ZodType, root: string): string | undefined {
   const { data } = type.safeParse(undefined);
   if (data === undefined || data === '') return undefined;

@@ -158,7 +158,7 @@ function report(fault: string): void {
 }
 
 /**
- * Stands for whatever a route is made from: declaring a route calls nothing, so anything it touches is itself again.
+ * Stands for all dependencies of a route: declaring a route calls none, so every property is this object again.
  */
 function stand(): never {
   const anything: unknown = new Proxy(() => anything, {

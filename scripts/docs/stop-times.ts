@@ -8,7 +8,7 @@ export async function fixedStopMs(root: string, service: string): Promise<number
   return totalStopMs(module.stopTimesOf({ DRAIN_DELAY_MS: 0, SHUTDOWN_GRACE_MS: 0 }));
 }
 
-/** docs/stop-times.json, for whoever has to say how long a platform waits before it kills. */
+/** docs/stop-times.json: how long a platform has to wait before it kills each service. */
 export async function stopTimesDocument(root: string): Promise<string> {
   const fixedMs: Record<string, number> = {};
   for (const service of serviceNames) fixedMs[service] = await fixedStopMs(root, service);

@@ -13,7 +13,7 @@ export interface Cluster {
   stored: Stored;
   /** Names of Services, which all lead to this machine: every component has ports of its own. */
   hosts: string[];
-  /** Names of all pods that were ever started, for whoever cleans up. */
+  /** Names of all pods that were ever started, for the clean-up. */
   started: Set<string>;
 }
 

@@ -23,7 +23,7 @@ const UNDER_WAY = ['submitting', 'resolving', 'running', 'stopping'];
 
 /**
  * Callers that ask one thing after the other: pictures, videos with their results, lists of tasks, usage. No request is
- * repeated; whatever is not a success counts as failed, and so does a video that does not end well.
+ * repeated; every response except a success counts as failed, and so does a video that does not end well.
  */
 export function startLoad(baseUrl: string, key: string): Load {
   const outcome: Outcome = { requests: 0, videos: 0, failed: [] };

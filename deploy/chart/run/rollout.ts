@@ -30,7 +30,7 @@ export async function startAll(rollout: Rollout, slot: Slot): Promise<void> {
 
 /**
  * Replaces the pods of `old` one component after the other, as a Deployment with maxSurge 1 and maxUnavailable 0 does:
- * the next one is ready before the last one is told to go.
+ * the next one is ready before the last one is stopped.
  */
 export async function replaceAll(old: Rollout, next: Rollout, to: Slot): Promise<void> {
   const from = to === 1 ? 2 : 1;

@@ -5,7 +5,7 @@ import type { Container } from '../compose-file.ts';
 import { runProgram } from '../../local/program.ts';
 import type { Outcome } from '../../local/program.ts';
 
-/** How podman is told what the compose file says of a container, beyond its network. */
+/** Flags of podman for the settings of a container in the compose file, except its network. */
 export function runFlags(container: Container, volumePrefix: string, seccompFile: string): string[] {
   const { environment, tmpfs, volumes, cap_drop: dropped, security_opt: security } = container;
   return [

@@ -22,7 +22,7 @@ const [prefix = '', localDir = ''] = process.argv.slice(2);
 const variables = readEnvFile(join(localDir, 'env'));
 const compose = readComposeFile(join(root, 'docker-compose.yml'), variables);
 const settings = standInSettings({ ...readSettings({}), localDir, portBase: 20_000 }, compose);
-/** Time for whatever reports or updates itself by and by. */
+/** Time for programs that report or update themselves in the background. */
 const IDLE_MS = Number(process.env['IDLE_S'] || 30) * 1000;
 
 const network = createTestNetwork(prefix, compose, Object.keys(standIns));
@@ -42,7 +42,7 @@ try {
   await relayPublished();
   await lookAtTheWall();
   await useIt();
-  say('check', `waiting ${IDLE_MS / 1000} s for connections that nobody asked for`);
+  say('check', `waiting ${IDLE_MS / 1000} s for connections that the environment does not name`);
   await pause(IDLE_MS);
   await lookAtConnections();
   await stopEverything();
@@ -121,7 +121,7 @@ async function useIt(): Promise<void> {
 
 async function lookAtConnections(): Promise<void> {
   const found = [...boxes.unconfigured(), ...names.asked()];
-  if (found.length > 0) failures.push(`Connections that nobody configured:\n${found.join('\n')}`);
+  if (found.length > 0) failures.push(`Connections that are not configured:\n${found.join('\n')}`);
   else say('check', 'no container tried to reach anything that its environment does not name');
   // The watch itself: what does reach out is noticed.
   await boxes.reachOut('quota', '198.51.100.7', 'telemetry.example');

@@ -15,7 +15,7 @@ const server = createServer((req, res) => {
   });
 });
 
-// Only services of this copy know the port, and it listens for nobody else.
+// Only services of this copy know the port; it listens on the loopback address only.
 server.listen(Number(port), '127.0.0.1');
 process.once('SIGTERM', () => server.close());
 

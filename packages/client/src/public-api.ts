@@ -431,7 +431,7 @@ export interface paths {
     };
     /**
      * Returns the state of the source of a video task, and why the task failed
-     * @description A change is visible within 5 s. The answer names no host, path, port or address: sources that cannot be reached for whatever reason are `unreachable`.
+     * @description A change is visible within 5 s. The answer names no host, path, port or address: sources that cannot be reached are `unreachable`, for every reason.
      */
     get: operations['getSource'];
     put?: never;
@@ -627,7 +627,7 @@ export interface paths {
     put?: never;
     /**
      * Sends a delivery again
-     * @description Makes a delivery due now, whatever became of it, under the same `webhook-id`, with all attempts of a new one.
+     * @description Makes a delivery due now, also a delivered or failed one, under the same `webhook-id` and with all attempts anew.
      */
     post: operations['redeliverWebhook'];
     delete?: never;
@@ -755,7 +755,7 @@ export interface paths {
     put?: never;
     /**
      * Sends a test event to a webhook endpoint
-     * @description Logs an event of type `webhook_endpoint.test` and sends it to this endpoint, whatever its `event_types`. The deliveries of the endpoint tell the outcome. At most 6 tests a minute.
+     * @description Logs an event of type `webhook_endpoint.test` and sends it to this endpoint, regardless of its `event_types`. The deliveries of the endpoint tell the outcome. At most 6 tests a minute.
      */
     post: operations['testWebhookEndpoint'];
     delete?: never;
@@ -837,7 +837,7 @@ export interface webhooks {
     put?: never;
     /**
      * The endpoint was not sent some events
-     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones. Sent to the endpoint concerned, whatever its `event_types`.
+     * @description Signed by Standard Webhooks 1.0: `webhook-id` is the `event_id`, `webhook-timestamp` the time of the attempt in seconds since 1970, `webhook-signature` one or two signatures. Check them on the body as received. Answer 2xx within 15 s; the same event may arrive more than once and later than newer ones. Sent to the endpoint concerned, regardless of its `event_types`.
      */
     post: operations['eventsMissed'];
     delete?: never;
@@ -1114,7 +1114,7 @@ export interface components {
        */
       reason?: 'failing' | 'gone' | 'requested';
     };
-    /** @description Events that are missing here; on pages sent whatever `types` says */
+    /** @description Events that are missing at this point; pages contain it for any filter of `types` */
     MissedEvents: {
       /**
        * Format: uuid

@@ -73,7 +73,7 @@ export function createTaskCalls(connection: Connection, api: Api) {
   };
 }
 
-/** The service wants the media type of an image declared; one that was not is told by its first bytes. */
+/** The service requires a media type for each image; an undeclared one follows from the first bytes. */
 async function typed(file: Blob): Promise<Blob> {
   if (file.type !== '') return file;
   const start = String.fromCharCode(...new Uint8Array(await file.slice(0, 12).arrayBuffer()));

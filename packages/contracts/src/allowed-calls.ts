@@ -19,7 +19,7 @@ const callsOfChargers = [
 
 /**
  * Who may call what: for each service its operations, by the service that calls. A call that is not listed is refused,
- * so whoever takes over one service can ask the others for no more than that service asks for itself.
+ * so an attacker in one service can make only the calls of that service.
  */
 export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonly string[]>>> = {
   tasks: {

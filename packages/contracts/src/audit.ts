@@ -17,7 +17,7 @@ export const listDifferences = defineQuestion({
   reply: z.object({ items: z.array(difference).describe('At most 1000') }).meta({ id: 'DifferenceList' }),
 });
 
-/** Look at everything that is due or will be, now; what is young and may still agree in a minute is told too. */
+/** Audits everything at once, also what is not due yet; differences that may vanish in a minute are included. */
 export const runAudits = defineQuestion({
   method: 'post',
   path: '/internal/v1/audits/run',

@@ -11,7 +11,7 @@ export interface EventDefinition<T = unknown> {
 }
 
 export interface EventDoc<T> {
-  /** The service that publishes it; `inference` stands for the inference backend, whoever made it. */
+  /** The service that publishes it; `inference` stands for any inference backend. */
   sentBy: string;
   /** The services that act on it. */
   receivedBy: string[];

@@ -82,7 +82,7 @@ export const fail = {
         : 'The token is missing or invalid. Send a valid one in the header "Authorization: Bearer <TOKEN>".',
       { code: 'OP-AUTH-REQUIRED', reason },
     ),
-  /** A fault in the request: always 400, whatever part it sits in. `field` names the part. */
+  /** A fault in any part of the request: always 400. `field` names the part. */
   requestInvalid: (reason: ReasonOf<'OP-TASK-REQUEST-INVALID'>, message: string, details: Details = {}) =>
     new AppError('invalid', message, { code: 'OP-TASK-REQUEST-INVALID', reason, details }),
   /** The key names a request with another meaning, or of the other kind. */
@@ -117,7 +117,7 @@ export const fail = {
       reason: 'breaker_open',
       retryAfterS,
     }),
-  /** The operator's switch. Nobody knows how long it lasts, so `Retry-After` is always the same. */
+  /** The operator's switch. Its duration is unknown, so `Retry-After` is constant. */
   maintenance: () =>
     new AppError('unavailable', 'The service is under maintenance and accepts no new work. Nothing was charged.', {
       code: 'OP-TASK-BREAKER-OPEN',

@@ -19,7 +19,7 @@ export const taskHistory = z
   })
   .meta({ id: 'TaskHistoryPart' });
 
-/** Asked of every service that may know of the id, whoever owns it. */
+/** Asked of every service that may know the id, for any owner. */
 export const getTaskHistory = defineQuestion({
   method: 'get',
   path: '/internal/v1/tasks/{task_id}/history',

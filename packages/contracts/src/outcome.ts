@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Header of an answer between services: what became of the request, for the span, the metrics and the access log of the
- * service that passed it on. It never leaves the gateway. Only who sends the header itself with the request is told,
- * because the gateway of 0.2 gives its callers whatever it does not know.
+ * Header of an answer between services: the outcome of the request, for the span, the metrics and the access log of the
+ * service that passed it on. It never leaves the gateway. It answers only a request that has the header itself,
+ * because the gateway of 0.2 passes unknown headers on to callers.
  */
 export const outcomeHeader = 'x-outcome';
 
@@ -13,7 +13,7 @@ export const outcomeWanted = { [outcomeHeader]: 'wanted' };
 const word = z.string().regex(/^[\w-]{1,64}$/);
 const count = z.coerce.number().int().min(0).max(1_000);
 
-/** What became of a request. A refusal has a code or a reason, or both. */
+/** Outcome of a request. A refusal has a code or a reason, or both. */
 const outcome = z.object({
   code: word.optional(),
   reason: word.optional(),

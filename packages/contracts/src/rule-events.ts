@@ -19,7 +19,7 @@ const ruleSnapshot = z.object({
   updated_at: z.iso.datetime(),
 });
 
-/** An alarm rule in full, at one version. The newest version wins, whatever order they arrive in. */
+/** An alarm rule in full, at one version. The newest version wins, in any order of arrival. */
 export const ruleChanged = defineEvent({
   type: 'vision.rule.changed.v1',
   topic: topics.rules,

@@ -136,9 +136,7 @@ const sceneEntry = z.strictObject({
   snapshots: z
     .literal('off')
     .optional()
-    .describe(
-      'No images of videos of this scene are created or stored, whatever a caller asks for; absent allows them',
-    ),
+    .describe('Forbids images of videos of this scene, also when a caller asks for them; absent allows them'),
   still: stillSettings
     .optional()
     .describe(

@@ -95,7 +95,7 @@ export const listBackendStatus = defineQuestion({
   reply: z.object({ items: z.array(replicaStatus) }).meta({ id: 'BackendStatus' }),
 });
 
-/** Answers whoever may call at all: shows that address and keys of both sides fit. */
+/** Answers every allowed caller: shows that address and keys of both sides fit. */
 export const ping = defineQuestion({
   method: 'get',
   path: '/internal/v1/ping',

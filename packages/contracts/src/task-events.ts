@@ -15,8 +15,8 @@ export const taskStatus = z
   });
 
 /**
- * A task in full, at one version. Versions grow by one with every change, so the newest snapshot wins whatever order
- * they arrive in. Never holds the stream address.
+ * A task in full, at one version. Versions grow by one with every change, so the newest snapshot wins in any order
+ * of arrival. Never holds the stream address.
  */
 const taskSnapshot = z.object({
   task_id: z.uuid(),

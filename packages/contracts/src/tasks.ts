@@ -90,7 +90,7 @@ export const listInternalTasks = defineQuestion({
     .meta({ id: 'TaskRecordList' }),
 });
 
-/** Stop a task of whatever subject; who asked for it stays with the task. */
+/** Stops a task of any subject; the task records the requester. */
 export const stopInternalTask = defineQuestion({
   method: 'post',
   path: '/internal/v1/tasks/{task_id}/stop',
@@ -114,7 +114,7 @@ export const verifyInternalTask = defineQuestion({
   refusals: ['not_found', 'conflict'],
 });
 
-/** Which of these ids are tasks, whoever owns them? Asked about jobs whose frames arrive. */
+/** Finds which of these ids are tasks of any subject. Asked about jobs whose frames arrive. */
 export const findKnownTasks = defineQuestion({
   method: 'post',
   path: '/internal/v1/known-tasks',
@@ -170,7 +170,7 @@ export const stopJobOfBackend = defineQuestion({
   refusals: ['conflict'],
 });
 
-/** Which jobs an operator wants to see; the backend tells of 100 at a time. */
+/** Jobs that an operator wants to see; the backend lists 100 at a time. */
 export const jobFilter = z.object({
   subject: z.string().max(128).optional(),
   after: uuidForm.optional().describe('next_cursor of the page before'),

@@ -217,13 +217,13 @@ const capacityRequest = { operation: 'capacity', method: 'GET', path: '/v1/capac
 const toCapacity = (reply: CallReply): CapacityReply | undefined =>
   reply.status === 404 ? undefined : expectBody(capacityReply, reply);
 
-/** Who a call is for that acts for nobody in particular. */
-const NOBODY = { subject: 'service' };
+/** Subject of a call that acts for no subject in particular. */
+const NO_SUBJECT = { subject: 'service' };
 
 function senderTo({ baseUrl, token, signer }: InferenceClientOptions) {
   return async ({ path, headers, ...request }: BackendRequest): Promise<CallReply> => {
     if (baseUrl === undefined) throw notConfigured();
-    const bearer = token ?? (await signer?.sign('inference', NOBODY));
+    const bearer = token ?? (await signer?.sign('inference', NO_SUBJECT));
     const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
     return call({
       ...request,

@@ -7,12 +7,12 @@ import type { Look } from '@vision/shared/db/looks';
 import type { Migration } from '@vision/shared/db/migrate';
 
 /**
- * What keeps living holders of leases through an outage of their database: nobody can renew a lease while it is away,
- * so a lease that has run out says nothing of its holder then. Every process that takes leases over leaves a sign of
- * life in `lease_watch`. A gap in these signs was an outage for all of them; after it nothing is taken over for one
- * lease, in which holders renew. Who is cut off alone leaves no gap, because the others go on.
+ * Protects live holders of leases in an outage of their database: no lease can be renewed then, so an expired lease
+ * does not prove a dead holder. Every process that takes leases over writes a heartbeat to `lease_watch`. A gap in the
+ * heartbeats was an outage for all; after it no lease is taken over for one lease period, in which holders renew. A
+ * process that is cut off alone leaves no gap, because the others continue.
  *
- * SQL that takes something over says `lease_until <= now() and (select may_take_over())`.
+ * SQL that takes a lease over contains `lease_until <= now() and (select may_take_over())`.
  */
 export const leaseWatchMigration: Migration = {
   name: 'shared-lease-watch',
@@ -59,9 +59,8 @@ export interface LeaseWatch extends Poller {
 }
 
 /**
- * Leaves the signs of life of this process, and looks in the same statement whether there is anything to take over, or
- * other work that nobody told of.
- * Without these signs nothing is taken over by anybody.
+ * Writes the heartbeats of this process; the same statement asks whether there is a lease to take over, or other work
+ * without a wake-up. Without heartbeats no process takes a lease over.
  */
 export function createLeaseWatch(options: LeaseWatchOptions): LeaseWatch {
   const { db, logger, leaseMs, dead, looks, afterGap } = options;

@@ -13,7 +13,7 @@ export interface TopicReport {
 
 /**
  * Creates topics and changes those that differ: more partitions, other retention, another number of replicas in sync.
- * Nothing is ever removed or made smaller, and what nobody declared stays as it is, the number of partitions included.
+ * Never removes or shrinks anything. Undeclared properties stay as they are, the number of partitions included.
  * Doing it again changes nothing.
  */
 export async function applyTopics(

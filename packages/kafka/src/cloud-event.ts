@@ -6,7 +6,7 @@ export interface OutgoingEvent {
   topic: string;
   /** Kafka key: the task id. Events of one key keep their order. */
   key: string;
-  /** Where it goes whatever the key says; the key chooses when it is left out. */
+  /** Partition of the event; when left out, the key chooses. */
   partition?: number | undefined;
   /** `ce_type`. */
   type: string;

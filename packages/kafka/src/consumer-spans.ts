@@ -26,7 +26,7 @@ export function inRecordSpan<T>(of: Received, message: KafkaMessage, work: () =>
 
 /**
  * Handles records of many producers in one span, in a trace of its own that links to those that sent them. When none of
- * them was recorded, neither is the batch: nobody could come to it.
+ * them was recorded, neither is the batch: no trace would link to it.
  */
 export function inBatchSpan<T>(of: Received, messages: KafkaMessage[], work: () => Promise<T>): Promise<T> {
   const links = linksOf(messages);

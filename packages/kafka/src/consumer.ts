@@ -32,8 +32,8 @@ export interface ConsumerOptions {
 }
 
 /**
- * Consumes events one by one, in order per key: parse → handler and position in one transaction. Types nobody
- * subscribed to are passed over; what cannot be read goes to the dead letter topic and its partition goes on. The trace
+ * Consumes events one by one, in order per key: parse → handler and position in one transaction. Types without a
+ * subscription are skipped. An unreadable record goes to the dead letter topic and its partition continues. The trace
  * of the producer is active in the handler.
  */
 export function createConsumer(options: ConsumerOptions): EventConsumer {

@@ -21,7 +21,7 @@ export interface EventConsumer {
   start: () => void;
   /** Resolves when the group has assigned partitions for the first time; starts may go on without it. */
   joined: Promise<void>;
-  /** Resolves with what became of an event, also of one settled shortly before; for tests. */
+  /** Resolves with the outcome of an event, also of one settled shortly before; for tests. */
   settled: Settlements['settled'];
   isRunning: () => boolean;
   /** For the liveness check; no outage makes it false. */

@@ -3,8 +3,8 @@ const HIDDEN = '***';
 const SECRET_NAME = /passw|secret|token|credential|authorization|cookie|pepper|(api|private|service|access)_?key/i;
 
 /**
- * A payload for people: values under names of secrets, keys of ours, tokens, and whatever stands behind the host of an
- * address are replaced. What it is not sure of it hides.
+ * A payload for people: replaces values under names of secrets, our keys, tokens, and the part of an address behind its
+ * host. Doubtful values are hidden.
  */
 export function hideSecrets(whole: string): string {
   const text = cut(whole);

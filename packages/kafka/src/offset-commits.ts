@@ -15,7 +15,7 @@ export interface OffsetCommits {
 
 /**
  * Gathers the offsets that a group commits for tools. What is lost with a process, or when the group gives its
- * partitions to others, is read again by whoever has them next, who finds it behind the row.
+ * partitions to others, is read again by their next member, which finds it behind the row.
  */
 export function gatherCommits(consumer: Consumer, logger: Logger): OffsetCommits {
   const noted = new Map<string, { topic: string; partition: number; offset: string }>();

@@ -18,7 +18,7 @@ export interface Place extends KnownRow, Partition {
   trusted?: bigint;
   /** First offset of the batch at hand when offsets before it are missing. */
   holeUpTo?: bigint;
-  /** Records of it are at work: nobody else moves it meanwhile. */
+  /** Its records are being handled: no other code moves it meanwhile. */
   isBusy: boolean;
   /** It was sent elsewhere while a batch was at hand, so the rest of that batch counts no more. */
   isStale: boolean;
@@ -27,7 +27,7 @@ export interface Place extends KnownRow, Partition {
 /** The partitions of each topic that a member was given. */
 export type Assignment = Record<string, number[]>;
 
-/** What the library tells of a batch. `firstOffset` is null when it holds nothing at all. */
+/** Facts of the library about a batch. `firstOffset` is null when the batch is empty. */
 export interface BatchFacts extends Partition {
   batchSize: number;
   firstOffset: string | null;
@@ -42,7 +42,7 @@ export interface Places {
   /** The group gave out its partitions anew: what was known counts no more. */
   assigned: (assignment: Assignment) => void;
   all: () => Map<string, Place>;
-  /** Partitions of which nobody told yet where they begin. */
+  /** Partitions whose beginning is not known yet. */
   unknown: () => Partition[];
   /** Where the group goes on in a partition, if it ever committed; counts while nothing was read from it. */
   learn: (partition: Partition, committed: bigint) => void;

@@ -35,7 +35,7 @@ export function createLeadership({ db, logger, wake }: LeadershipOptions): Leade
     isOwed = true;
     void tell();
   };
-  // One at a time: whatever is stored while one is on its way makes one more.
+  // One at a time: an event stored while one is on its way causes another.
   const tell = async () => {
     if (!isOwed || isHeld || isTelling || !session?.isOpen()) return;
     isTelling = true;

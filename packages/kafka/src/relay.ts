@@ -17,7 +17,7 @@ export interface RelayOptions {
   producer: EventProducer;
   logger: Logger;
   /**
-   * Longest pause between looks at an empty outbox; who appends wakes the relay, in whatever process, and the service
+   * Longest pause between queries of an empty outbox; code that appends wakes the relay in any process, and the service
    * looks for it (`look`).
    */
   intervalMs?: number;
@@ -33,7 +33,7 @@ export interface Relay {
   start: () => void;
   /** Looks at once; call it after a commit that appended events. */
   wake: () => void;
-  /** Finds events that nobody announced. */
+  /** Finds events without a notification. */
   look: Look;
   /** Whether this process is the one that publishes. */
   isActive: () => boolean;
@@ -45,14 +45,14 @@ export interface Relay {
  * Publishes the outbox of one database, at least once and in id order: publish, wait for the
  * acknowledgement, then mark.
  *
- * One relay per database is active, whoever holds the advisory lock; the others stand by. Rows are read and marked on
+ * One relay per database is active: the holder of the advisory lock. The others stand by. Rows are read and marked on
  * the very connection that holds the lock, so a relay that lost it cannot mark. There is no cursor: every look takes
  * the unpublished rows with the lowest ids, so a transaction that commits late with a low id is not passed over. After
  * a fail-over events may be repeated or overtake each other; consumers go by id and version.
  *
- * A process that appends wakes its own relay; one that stands by tells the active one by a notice of the database. An
- * event that waited for longer was announced by nobody, as by a process that died or by an older release beside this
- * one: for a while after it the relay looks often by itself.
+ * A process that appends wakes its own relay; a standby relay notifies the active one through the database. No
+ * notification was sent for an event that waited longer (its process died, or runs an older release): for a while
+ * after it the relay polls often.
  */
 export function createRelay(options: RelayOptions): Relay {
   const { db, producer, logger, intervalMs = LOOKED_FOR_MS, gatherMs = 0, batchSize = 200 } = options;
@@ -90,7 +90,7 @@ export function createRelay(options: RelayOptions): Relay {
         const isMore = (await deletePublished(session, keepPublishedMs)) === REMOVED_AT_ONCE;
         nextCleanUp = isMore ? 0 : performance.now() + Math.min(60_000, keepPublishedMs);
       }
-      // Whoever appends wakes it, so after less than a batch there is nothing to look for.
+      // Code that appends wakes it, so after less than a batch no query is due.
       return rows.length === batchSize || nextCleanUp === 0 ? 1 : 0;
     },
   });

@@ -1,10 +1,10 @@
-/** What became of a delivered event. */
+/** Outcome of a delivered event. */
 export type Outcome = 'handled' | 'skipped' | 'dead-lettered';
 
 export interface Settlements {
   record: (eventId: string, outcome: Outcome) => void;
   /**
-   * Resolves with what became of an event, also of one settled shortly before; lets a test wait for a fact
+   * Resolves with the outcome of an event, also of one settled shortly before; lets a test wait for a fact
    * instead of time.
    * @throws Error when it is not settled in time.
    */

@@ -18,7 +18,7 @@ export interface SuperviseOptions {
   topics: string[];
   run: ConsumerRunConfig;
   signals: ConsumerSignals;
-  /** Is told of every batch and of every assignment. */
+  /** Receives every batch and every assignment. */
   places: Places;
   /** Called once when the consumer cannot go on in this process; the process should end with a failure. */
   onFatal: (error: Error) => void;
@@ -116,7 +116,7 @@ function createConsumer(
     groupId: kafka.nameOf(groupId),
     allowAutoTopicCreation: false,
     // The partitions of a process that was killed rest for this long. Work and pauses are filled with heartbeats
-    // (`persist.ts`), so five of them have to fail in a row; who loses its partitions wrongly does no harm (ADR 28).
+    // (`persist.ts`), so five of them have to fail in a row. Losing partitions wrongly does no harm (ADR 28).
     sessionTimeout: 15_000,
     heartbeatInterval: 3_000,
     rebalanceTimeout: 60_000,

@@ -65,7 +65,7 @@ export interface WantedTopic {
   minMessageBytes?: number | undefined;
 }
 
-/** Every topic with its dead letter topic, as it is declared; what nobody declared as it has always been. */
+/** Every topic with its dead letter topic, as declared; undeclared properties keep their defaults. */
 export function wantedTopics(declared: TopicDeclaration = {}): WantedTopic[] {
   const { default: common, deadLetters } = declared;
   // Dead letters are few, so they take over what concerns safety only.

@@ -13,7 +13,7 @@ export interface NamedObjects {
 
 /**
  * What the new keys of a database begin with. Its id is in it, so databases that share a bucket never write the same
- * key, and each can tell its own objects. Stored objects are found by the key in their row, whatever it begins with.
+ * key, and each can tell its own objects. Stored objects are found by the key in their row, under any prefix.
  */
 export async function ownPrefixOf({ db, name, prefix }: NamedObjects): Promise<string> {
   return ownedPrefix(prefix, await databaseIdOf(db, name));

@@ -34,7 +34,7 @@ export interface Sentinels {
   password?: string | undefined;
 }
 
-/** How to reach Redis, in the words of the code. @throws ConfigError for authorities that nobody would ask. */
+/** How to reach Redis, in the words of the code. @throws ConfigError for certificate authorities without TLS. */
 export function redisConnection(config: z.output<z.ZodObject<typeof redisConfig>>): RedisConnection {
   const { REDIS_PASSWORD: password, REDIS_CA_FILE: ca } = config;
   const url = new URL(config.REDIS_URL);

@@ -35,7 +35,7 @@ export interface TelemetryOptions {
  *
  * Where telemetry goes is said by the standard variables: OTEL_TRACES_EXPORTER (otlp, zipkin, console, none),
  * OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER (otlp, none), or just OTEL_EXPORTER_OTLP_ENDPOINT or its variant for one
- * of them. Metrics can be read from `/metrics` of the health listener and lines from stdout whatever they say.
+ * of them. Metrics can be read from `/metrics` of the health listener and lines from stdout in any case.
  */
 export function startTelemetry({ name, edge }: TelemetryOptions): void {
   const pulled = new PullReader();

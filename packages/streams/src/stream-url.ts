@@ -19,7 +19,7 @@ export function parseStreamUrl(text: unknown, policy: TextRules): StreamUrl {
   return parseStrictUrl(text, { defaultPorts, policy, refuse: invalid });
 }
 
-/** Undefined when the address names nobody. */
+/** Undefined when the address has no credentials. */
 export function credentialsOf({ user, password }: StreamUrl): Credentials | undefined {
   return user === '' && password === '' ? undefined : { user, password };
 }

@@ -93,7 +93,7 @@ const unauthenticated: Record<RouteDefinition['audience'], () => AppError[]> = {
   backend: () => [fail.authRequired('token_invalid')],
 };
 
-/** What a query or a body gets that holds nothing but a field nobody knows. */
+/** The refusal of a query or body that has only an unknown field. */
 function faultyInput(definition: RouteDefinition): AppError[] {
   if (takesNoQuery(definition)) return [refusalOf(() => refuseQuery(STRANGE))];
   const { query, body } = definition;

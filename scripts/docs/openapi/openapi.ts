@@ -126,7 +126,7 @@ function requestBody({ body, bodyExample, bodyDoc, operation }: RouteDefinition,
   return { required: true, content: { [contentType]: content } } satisfies RequestBody;
 }
 
-/** A tag that nobody described, or that nothing bears any more, is a fault in the document. */
+/** A tag without a description or without operations is a fault in the document. */
 function checkTags(tags: OpenApiOptions['tags'], definitions: RouteDefinition[]): void {
   const used = new Set(definitions.map(({ tag }) => tag));
   for (const { operation, tag } of definitions) {

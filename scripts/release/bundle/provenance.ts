@@ -39,7 +39,7 @@ export function provenance(digests: Map<string, string>, { version, commit, star
         resolvedDependencies: [{ uri: `pkg:generic/vision@${version}`, digest: { gitCommit: commit } }],
       },
       runDetails: {
-        // Whoever signs SHA256SUMS vouches for it; no build service does.
+        // The signer of SHA256SUMS vouches for it; no build service does.
         builder: { id: 'urn:vision:make-release:holder-of-the-release-key' },
         metadata: { startedOn: startedOn.toISOString(), finishedOn: finishedOn.toISOString() },
       },

@@ -27,7 +27,7 @@ export interface Servers {
   public: HttpServer;
   /** For operators. */
   admin: HttpServer;
-  /** For whoever runs the process. */
+  /** For the code that runs the process. */
   health: Health;
 }
 

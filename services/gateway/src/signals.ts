@@ -94,7 +94,7 @@ function createInstruments() {
   };
 }
 
-/** @returns what tells that one more is under way; that returns what tells of its end */
+/** @returns a function that counts one more in progress and returns the function for its end */
 function countUploads(): () => () => void {
   let underWay = 0;
   observe(metrics.uploads, (tell) => tell(underWay));

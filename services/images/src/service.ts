@@ -42,7 +42,7 @@ export interface ImagesService extends RunningService {
 }
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Nobody waits for the events of calls: they make the history and, after crashes, the charge. */
+/** No caller waits for the events of calls: they make the history and, after crashes, the charge. */
 const GATHER_MS = 200;
 
 /** Builds the service from its configuration; nothing is connected or listening before `start`. */

@@ -10,9 +10,9 @@ type Handler = ServiceAccess['authenticate'];
 type AccessConfig = Pick<Config, 'SERVICE_PUBLIC_KEYS' | 'INFERENCE_TOKEN' | 'DEVELOPMENT_WITHOUT_TOKEN'>;
 
 /**
- * Who may call: our services, each its own operations; whoever has a static token, all of them; and everybody where a
- * setting for development says so.
- * @throws ConfigError when nobody could call.
+ * Allowed callers: our services, each for its own operations; clients with a static token, for all; and all clients
+ * when a setting for development says so.
+ * @throws ConfigError when no caller would be allowed.
  */
 export function createAccess(config: AccessConfig, logger: Logger): ServiceAccess {
   const { SERVICE_PUBLIC_KEYS: publicKeys, INFERENCE_TOKEN: tokens } = config;

@@ -114,7 +114,7 @@ function healthOf({ HOST: host, HEALTH_PORT: port }: Config, { detectors, jobs, 
 function gatesOf(threads: number, queue: number, signals: Signals): Pick<PictureDeps, 'detectionGate' | 'requestGate'> {
   return {
     // A picture keeps one core busy, whether it is decoded or detected: more at once would only delay each other. One
-    // more for whoever has none under way: most are decoded sooner than the work of others ends.
+    // more for an owner with none in progress: most are decoded sooner than the work of others ends.
     detectionGate: createGate({ concurrency: threads, spare: 1 }),
     requestGate: watchedGate(2 * threads + queue, signals),
   };

@@ -148,7 +148,7 @@ function videoFilesOf(config: VideoConfig, store: ObjectStore): VideoFiles {
 
 type ReportParts = Pick<Deps, 'db' | 'producer' | 'signals'> & { store: ObjectStore };
 
-/** What is told beside frames; its producer is another one, because a slow broker must not hold up frames. */
+/** Events beside frames; they have a producer of their own, because a slow broker must not hold up frames. */
 function reportsOf(
   parts: ReportParts,
 ): Pick<Deps, 'liveSnapshots' | 'snapshotWaits' | 'sourceReports' | 'trackSnapshots'> {

@@ -76,7 +76,7 @@ export function createBackground(deps: Deps, { config, logger, webhookBell }: Ba
   };
 }
 
-/** Pause of loops that others wake; what nobody told them of is found by the looks. */
+/** Pause of loops that others wake; work without a wake-up is found by the fallback queries. */
 const IDLE_MS = 30_000;
 const LOOK_MS = 2_000;
 

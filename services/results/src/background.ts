@@ -165,7 +165,7 @@ function createCompaction(deps: Deps, config: Config, logger: Logger): Poller[] 
       intervalMs: SWEEP_MS,
       logger,
       maxBackoffMs: 60_000,
-      // Images of tracks are in the list too, whatever form frames are written in.
+      // Images of tracks are in the list too, for both forms of frames.
       run: async () => (deps.store.bucket ? sweepSegmentObjects(deps) : 0),
     }),
     createPoller({

@@ -51,7 +51,7 @@ export const configSchema = z.object({
   ),
   ...retentionConfig,
   SNAPSHOT_DAYS: count(30).describe(
-    'Days that images of tracks are retained; RETENTION_DAYS at most, whatever it says',
+    'Days that images of tracks are retained; a value above RETENTION_DAYS counts as RETENTION_DAYS',
   ),
   ...sweepGraceConfig,
 });

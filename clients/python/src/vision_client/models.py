@@ -1544,7 +1544,7 @@ class WebhookEndpointEvent(BaseModel):
 
 class MissedEvents(BaseModel):
     """
-    Events that are missing here; on pages sent whatever `types` says
+    Events that are missing at this point; pages contain it for any filter of `types`
     """
 
     event_id: UUID

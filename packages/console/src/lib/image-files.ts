@@ -39,5 +39,5 @@ export function curlOf(origin: string, sceneCode: string, names: readonly string
   ].join(' \\\n');
 }
 
-/** One word of a shell, whatever the name of the file. */
+/** Quotes a file name as one word of a shell. */
 const quoted = (name: string) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);

@@ -10,7 +10,7 @@ import type { CallOutcome } from '@vision/shared/upstream/error-type';
 
 /**
  * 4xx and refusals for lack of room (503 with the reason `saturated`) are answers of a healthy backend; a client that
- * left and a name that nobody knows say nothing about it.
+ * left and an unknown name say nothing about it.
  */
 export function judgeReply(settled: Settled<CallReply>): Verdict {
   if ('error' in settled) {
@@ -36,7 +36,7 @@ export function wordFor({ status, body }: CallReply): CallOutcome | undefined {
   return status === 503 && refusal.safeParse(body).data?.reason === 'saturated' ? 'saturated' : undefined;
 }
 
-/** Turns the lack of an answer into the error the caller is told; what `signal` ended is thrown as its reason. */
+/** Turns a missing answer into the caller's error; after an abort it throws the reason of `signal`. */
 export async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSignal): Promise<CallReply> {
   try {
     return await reply;
@@ -46,7 +46,7 @@ export async function unavailableOn(reply: Promise<CallReply>, signal?: AbortSig
   }
 }
 
-/** What the caller is told of a call without an answer. */
+/** The caller's error for a call without an answer. */
 export function asUnavailableError(error: CallError): AppError {
   if (error.reason === 'name_unknown') return fail.sysUnavailable('inference_name_unknown', error);
   return fail.upstreamDown('inference_unreachable', error);

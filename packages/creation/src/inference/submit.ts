@@ -10,7 +10,7 @@ import { asUnavailableError, judgeReply } from './replies.ts';
  * What a submit means, judged by what was sent and by what came back:
  * - `accepted`: the backend has the job, in the state it gives.
  * - `refused`: 409 or 422 with a Refusal; nothing was created and it never will be.
- * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is what the caller is told.
+ * - `not_created`: nothing was sent, or 503 with a Refusal; `error` is the caller's error.
  * - `unknown`: anything else; the backend may have the job.
  *
  * `processorMs` is the processor time that the backend spent on looking at the source.

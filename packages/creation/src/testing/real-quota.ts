@@ -12,7 +12,7 @@ import type { RunningProcess } from '@vision/shared/testing/service-process';
 export interface RealQuota {
   url: string;
   database: TestDatabase;
-  /** Reservations of a subject with what became of them. */
+  /** Reservations of a subject and their outcomes. */
   reservations: (subject: string) => Promise<{ id: string; state: string; charged: number }[]>;
   /** Units that the counters of a subject say are used, over all days; of videos unless said otherwise. */
   used: (subject: string, kind?: 'video' | 'image') => Promise<number>;

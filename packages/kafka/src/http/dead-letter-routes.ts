@@ -11,7 +11,7 @@ import type { KafkaClient } from '../kafka.ts';
 
 type Keeper = (typeof deadLetterKeepers)[TopicName];
 
-/** The routes by which a service tells of the dead letters that it answers for; operations are named after `what`. */
+/** Routes to the dead letters of a service; operations are named after `what`. */
 export function deadLetterRoutes(
   service: Keeper,
   what: 'Task' | 'Image' | 'Result',

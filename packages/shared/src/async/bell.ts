@@ -1,12 +1,12 @@
-/** Wakes one waiting loop. Whoever makes work rings; the loop waits between two looks. */
+/** Wakes one waiting loop. Code that makes work rings; the loop waits between two queries. */
 export interface Bell {
-  /** Ends the wait under way, or the next one if nobody waits now. Cheap, may be called any number of times. */
+  /** Ends the current wait, or the next one if no loop waits now. Cheap, may be called any number of times. */
   ring: () => void;
   /** Resolves at the next ring, after `ms` at the latest. For one waiter at a time. */
   wait: (ms: number) => Promise<void>;
 }
 
-/** A ring while nobody waits is remembered, so a wake between "found nothing" and "wait" is not lost. */
+/** A ring while no loop waits is remembered, so a wake between "found nothing" and "wait" is not lost. */
 export function createBell(): Bell {
   let isRung = false;
   let release: (() => void) | undefined;

@@ -12,7 +12,7 @@ export interface CensusOptions<T> {
   logger: Logger;
 }
 
-/** About as often as metrics are read; nobody who reads them asks a store. */
+/** About as often as metrics are read; reading them queries no store. */
 const INTERVAL_MS = 15_000;
 
 /** Keeps gauges up to date that a store is asked for. Every replica asks, so panels take the largest. */

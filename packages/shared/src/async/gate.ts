@@ -10,7 +10,7 @@ export interface GateOptions {
   queue?: number;
   /**
    * Gives an owner a further place only while more are free than it holds. One owner ends up with half of the places,
-   * two with a third each, and so on: some are left for whoever comes next, whatever the others' work takes.
+   * two with a third each, and so on: some are left for the next owner, however long the others work.
    */
   leavesRoom?: boolean;
   /** Places beyond those for owners that hold none: a newcomer need not wait until a piece of another's work ends. */
@@ -27,7 +27,7 @@ export interface Turn {
 export interface Gate {
   /**
    * Runs `work` when a place is free. Of the owners that wait, the one comes next that held places for the least time;
-   * whoever was away has no credit from it. For one owner it is first come first served.
+   * an owner that was idle gains no credit from it. For one owner it is first come first served.
    * @throws GateFullError at once when the queue is full; the signal's reason when it fires before the work began.
    */
   run: <T>(work: () => Promise<T>, turn?: Turn) => Promise<T>;
@@ -80,7 +80,7 @@ interface Share {
 /** Owners that are away are remembered for as long as others had less; beyond so many they are forgotten. */
 const MOST_REMEMBERED = 1_000;
 
-/** The places of a gate and whoever waits for one: all who wait hold what they may hold. */
+/** The slots of a gate and its waiting owners, each of which holds as many as it may. */
 class Line {
   readonly #options: Required<GateOptions>;
   readonly #shares = new Map<string | undefined, Share>();
@@ -105,7 +105,7 @@ class Line {
     }
     const { promise, resolve: admit, reject } = Promise.withResolvers<void>();
     const giveUp = () => {
-      // Whoever was admitted in the same moment has left the queue already and goes on.
+      // An owner admitted in the same moment has left the queue already and continues.
       const at = share.waiting.indexOf(admit);
       if (at !== -1) this.#waiting -= share.waiting.splice(at, 1).length;
       reject(signal?.reason);
@@ -132,7 +132,7 @@ class Line {
     return share;
   }
 
-  /** False when nobody who waits may hold a place more. */
+  /** False when no waiting owner may hold another slot. */
   #admitNext(): boolean {
     let next: Share | undefined;
     for (const share of this.#shares.values()) {

@@ -1,6 +1,6 @@
 /**
  * The outcome of `work`, or the reason of the signal if that fires first. For work that does not listen to the
- * signal, or only late. Such work continues in the background, and whoever began it has to end it. A later failure
+ * signal, or only late. Such work continues in the background, and the caller has to end it. A later failure
  * of it is ignored.
  */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {

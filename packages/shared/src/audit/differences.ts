@@ -40,7 +40,7 @@ export async function settleDifferences(db: Knex, kind: string, looked: string[]
   );
 }
 
-/** Those that have become old enough to count and were told by nobody yet. */
+/** Those old enough to count that no replica has reported yet. */
 export async function claimUntold(db: Knex, ageMs: number): Promise<(Found & { kind: string })[]> {
   const { rows } = await db.raw<{ rows: (Found & { kind: string })[] }>(
     `update audit_differences set told = true
@@ -54,7 +54,7 @@ export interface DifferencesOfKind {
   kind: string;
   /** How many are old enough to count. */
   counting: number;
-  /** Whether some of these were told by nobody yet. */
+  /** Whether some of these have not been reported yet. */
   isUntold: boolean;
 }
 

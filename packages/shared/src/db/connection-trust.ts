@@ -77,7 +77,7 @@ export function createConnectionTrust(poolMax: number, now: () => number = () =>
   };
 }
 
-/** What a server that takes no writes is told apart by; the same code as when it refuses one. */
+/** Marks a server that takes no writes; the code is the one of a refused write. */
 export function readOnlyServer(): Error {
   return withState(READ_ONLY, 'the server is read-only: it is a standby, or about to become one');
 }

@@ -25,7 +25,9 @@ export const databaseConfig = {
     .string()
     .optional()
     .describe('Database password, not URL-encoded; replaces the one in DATABASE_URL'),
-  DATABASE_TLS: flag(false).describe('Use TLS for PostgreSQL and verify its host name, whatever DATABASE_URL says'),
+  DATABASE_TLS: flag(false).describe(
+    'Use TLS for PostgreSQL and verify its host name, even if DATABASE_URL does not ask for it',
+  ),
   DATABASE_CA_FILE: certificateFile
     .optional()
     .describe('PEM file with the certificate authorities for PostgreSQL, instead of those of Node.js; implies TLS'),

@@ -4,7 +4,7 @@ import type { Poller } from '../async/poller.ts';
 import type { Logger } from '../logger.ts';
 
 /**
- * Work that a poller may have although nobody wakes it: what a dead process left, or what has become due by itself. The
+ * Work that a poller may have without a wake-up: what a dead process left, or what has become due by itself. The
  * looks of a service go into one statement.
  */
 export interface Look {

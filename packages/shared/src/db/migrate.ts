@@ -108,7 +108,7 @@ async function underLock(db: Knex, waitMs: number, work: () => Promise<void>): P
       if (performance.now() > deadline) throw fail.sysUnavailable('migration_running_elsewhere');
       await delay(100);
     }
-    // Whoever holds the advisory lock is alone, so a set flag in knex' own lock table can only be left from
+    // The holder of the advisory lock is alone, so a set flag in knex' own lock table can only be left from
     // a killed run.
     await db.migrate.forceFreeMigrationsLock(knexConfig([]));
     await work();

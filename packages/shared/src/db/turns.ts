@@ -17,7 +17,7 @@ export async function claimTurn(db: Knex, work: string, everyMs: number): Promis
   return rows.length === 1;
 }
 
-/** Says that work goes on whose turn was claimed, so that nobody else begins with it. */
+/** Renews a claimed turn while its work continues, so that no other process begins it. */
 export async function keepTurn(db: Knex, work: string): Promise<void> {
   await db.raw('update audit_marks set mark = now() where kind = ?', [work]);
 }

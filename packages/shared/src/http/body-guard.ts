@@ -19,7 +19,7 @@ export interface BodyGuard {
 }
 
 /**
- * Watches a request body on the raw stream, whatever parser reads it. A declared length above the limit is refused
+ * Watches a request body on the raw stream, for every parser. A declared length above the limit is refused
  * before a byte is read. Call it in the same tick in which the parser is attached: listening starts the flow.
  * @throws AppError OP-TASK-REQUEST-INVALID `body_too_large`.
  */

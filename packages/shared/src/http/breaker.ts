@@ -29,7 +29,7 @@ export interface Breaker {
   /**
    * Makes the call unless the breaker is open, and counts it by its verdict. `work` owns its deadline. A call that is
    * not made has a span too, which says why.
-   * @throws AppError OP-TASK-BREAKER-OPEN when the call was not made, else whatever `work` throws.
+   * @throws AppError OP-TASK-BREAKER-OPEN when the call was not made; any error of `work`.
    */
   run: <T>(work: () => Promise<T>, judge: (result: Settled<T>) => Verdict) => Promise<T>;
   /** @throws AppError OP-TASK-BREAKER-OPEN when a call would be refused now. */

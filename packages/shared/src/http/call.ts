@@ -81,7 +81,7 @@ const connections = new Agent({ keepAliveTimeout: IDLE_CONNECTION_MS, keepAliveM
 
 /**
  * One HTTP call with a deadline for the whole exchange. Any status is a reply; no redirect is followed. The other side
- * is told how long we wait.
+ * receives our deadline.
  * @throws CallError when there is no complete reply; `surelyNotSent` goes by whether the writing of the
  * request was begun.
  */

@@ -9,7 +9,7 @@ import { ClientGoneError, UpstreamTimeoutError } from '../upstream/ended-call.ts
 import { drain } from './drain.ts';
 import { noteOutcome } from './server-span.ts';
 
-/** Last link of the chain: turns whatever was thrown into a problem document and one log line. */
+/** Last link of the chain: turns every error into a problem document and one log line. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => {
     if (error instanceof ClientGoneError) {

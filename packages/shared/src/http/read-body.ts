@@ -8,8 +8,8 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * The whole body of a reply. A body that is not read to its end, for whatever reason, is destroyed.
- * @throws BodyTooLargeError beyond `maxBytes`; whatever the stream fails with.
+ * The whole body of a reply. A body that is not read to its end is destroyed.
+ * @throws BodyTooLargeError beyond `maxBytes`; any error of the stream.
  */
 export async function readBody(body: AsyncIterable<unknown>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -5,7 +5,7 @@ import { UpstreamTimeoutError } from '../upstream/ended-call.ts';
 
 /**
  * Runs what answers a request under the deadline it carries, when a service of ours sent it. The time counts from when
- * the body is there. Where the deadline binds, the work is told by `ending`, and the answer does not wait for it.
+ * the body is there. Where the deadline binds, `ending` aborts the work, and the answer does not wait for it.
  * @throws UpstreamTimeoutError `deadline_exceeded` when the time is over.
  */
 export function underDeadline<T>(

@@ -69,7 +69,7 @@ export interface RouteDefinition<P = unknown, Q = unknown, B = unknown> {
   responses: Record<number, ResponseDoc>;
   /**
    * Whether the work ends when the service that asks has stopped waiting; absent: for reads. What changes something
-   * goes on, because the caller comes back and asks what became of it.
+   * goes on, because the caller comes back and asks for its outcome.
    */
   endsWithDeadline?: boolean | undefined;
   /** One of each refusal of its own; the documents take status, code, reason and wording from them. */
@@ -80,7 +80,7 @@ export interface RouteContext<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** Who asks. Reading it throws on a route whose authentication names nobody. */
+  /** The authenticated caller. Reading it throws on a route whose authentication names none. */
   readonly caller: Caller;
   req: Request;
   res: Response;
@@ -93,7 +93,7 @@ export interface Reply {
   /** Parsed with the schema of `responses[status]`, so nothing undeclared leaves. */
   body?: unknown;
   headers?: Record<string, string> | undefined;
-  /** What became of the request, for its span and for the service that passed it on. */
+  /** Outcome of the request, for its span and for the service that passed it on. */
   outcome?: Outcome | undefined;
 }
 
@@ -140,19 +140,19 @@ export function route<P = unknown, Q = unknown, B = unknown>(
 
 const isStrict = ({ audience, isForwarded }: RouteDefinition) => audience === 'public' && isForwarded !== true;
 
-/** Whether a query parameter is refused, whatever its name. */
+/** Whether undeclared query parameters are refused. */
 export function takesNoQuery(definition: RouteDefinition): boolean {
   return isStrict(definition) && !definition.query && !definition.queryDoc;
 }
 
-/** Whether a body with a field is refused, whatever its name. */
+/** Whether a body with any field is refused. */
 function takesNoBody(definition: RouteDefinition): boolean {
   return isStrict(definition) && !definition.body && !definition.bodyDoc;
 }
 
 function callerOf(res: Response, operation: string): Caller {
   const caller = res.locals['caller'] as Caller | undefined;
-  if (!caller) throw new Error(`${operation} asks for its caller, but nobody authenticated one`);
+  if (!caller) throw new Error(`${operation} asks for its caller, but the route authenticates none`);
   return caller;
 }
 

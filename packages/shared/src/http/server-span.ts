@@ -5,7 +5,7 @@ import type { RequestHandler, Response } from 'express';
 import { outcomeHeader, outcomeText } from '@vision/contracts/outcome';
 import type { Outcome } from '@vision/contracts/outcome';
 
-/** The span of the request that is answered here, whatever spans are open below it. */
+/** The server span of the current request, also inside nested spans. */
 function serverSpan(): Span | undefined {
   const served = getRPCMetadata(context.active());
   return served?.type === RPCType.HTTP ? served.span : trace.getActiveSpan();
@@ -21,7 +21,7 @@ export function namedSpan({ path, operation }: { path: string; operation: string
   };
 }
 
-/** Says on the span that the answer did not reach the client whole: the status there is one that nobody saw. */
+/** Notes on the span that the answer did not reach the client entirely: its status was never seen. */
 export const noteCutAnswer: RequestHandler = (_req, res, next) => {
   const span = serverSpan();
   // Before the listener that ends the span, which was there first.
@@ -31,7 +31,7 @@ export const noteCutAnswer: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Says on the span what became of the request, and to the service of ours that passed it on and asks for it. */
+/** Sets the outcome of the request on the span, and in the header of a service that asks for it. */
 export function noteOutcome(res: Response, told: Outcome): void {
   res.locals['outcome'] = told;
   const span = serverSpan();

@@ -30,7 +30,7 @@ export interface ListenOptions {
 
 /**
  * An HTTP listener with explicit time limits. Bodies have their own watchdog (uploads may take long), so Node's
- * limit for a whole request is off; keep-alive has to outlast the idle time of whoever is in front, or a connection is
+ * limit for a whole request is off; keep-alive has to outlast the idle time of the proxy in front, or a connection is
  * used again that was just closed.
  */
 export function createHttpServer(

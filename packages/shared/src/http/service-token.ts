@@ -11,7 +11,7 @@ import type { PublicKey, SigningKey } from '../service-keys.ts';
 import type { Caller } from './caller.ts';
 import { createRecent } from './recent.ts';
 
-/** Longest life of a token. A verifier refuses one that claims more, whoever signed it. */
+/** Longest life of a token. A verifier refuses a longer one of any signer. */
 const LIFETIME_S = 300;
 /** 0.2 dates the end of a token by a later look at the clock than its begin: a second may end between the two. */
 const LONGEST_S = LIFETIME_S + 1;

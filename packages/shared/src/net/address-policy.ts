@@ -93,7 +93,7 @@ type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const deniedUnicast: Cidr[] = ['168.63.129.16/32'].map(parseCidr);
 
 /**
- * What of IPv6 is given out for the whole world. The old spelling of IPv4 addresses (`::/96`) and whatever has no
+ * Globally routable ranges of IPv6. The old spelling of IPv4 addresses (`::/96`) and ranges that have no
  * purpose yet would count as unicast too.
  */
 const globalUnicast: Cidr = parseCidr('2000::/3');

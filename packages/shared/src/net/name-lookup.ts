@@ -16,8 +16,8 @@ const TRY_MS = 1_000;
 const TRIES = 4;
 
 /**
- * Looks names up by c-ares. Unlike `dns.lookup` it holds no thread of the pool, so a name server that is silent keeps
- * nobody waiting but who asked, and it can be given up. It reads neither the hosts file nor search lists.
+ * Looks names up by c-ares. Unlike `dns.lookup` it holds no thread of the pool, so a silent name server delays only its
+ * own caller, and a lookup can be aborted. It reads neither the hosts file nor search lists.
  * @param servers IP addresses, with a port when it is not 53; those of the system when there are none.
  * @throws Error when a server is no IP address.
  */

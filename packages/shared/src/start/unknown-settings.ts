@@ -4,7 +4,7 @@ interface UnknownSetting {
   meant?: string;
 }
 
-/** Variables with these beginnings are ours wherever a setting has it too. */
+/** Prefixes of our settings: an unknown variable with one of them is probably misspelt. */
 const OUR_PREFIX = /^(DATABASE|KAFKA|REDIS|S3|OUTBOX|AUDIT)_/;
 
 /** What Kubernetes sets for each Service of a namespace (`enableServiceLinks`): REDIS_PORT=tcp://… and the like. */

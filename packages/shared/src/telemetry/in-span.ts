@@ -2,7 +2,7 @@ import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Context, Span } from '@opentelemetry/api';
 
 /**
- * Runs `work` with the span active, and ends the span with it. What failed is told by a word in `error.type`: the
+ * Runs `work` with the span active, and ends the span with it. `error.type` names the failure in one word: the
  * reason that our errors have, else the name of the error. Messages are left out: they may quote what was sent.
  */
 export async function inSpan<T>(span: Span, base: Context, work: () => Promise<T>): Promise<T> {
@@ -16,7 +16,7 @@ export async function inSpan<T>(span: Span, base: Context, work: () => Promise<T
   }
 }
 
-/** Runs a part of a request in a span, so that nobody asks of a trace where the time went. */
+/** Runs a part of a request in a span, so that a trace shows where the time went. */
 export function inNamedSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   return inSpan(trace.getTracer('vision.work').startSpan(name), context.active(), work);
 }

@@ -61,8 +61,8 @@ export function createGauge<L extends Labels>(metric: GaugeMetric<L>): Recorder<
 export type Tell<L extends Labels> = (value: number, ...labels: LabelArguments<Given<L>>) => void;
 
 /**
- * A gauge that is read when metrics are. What `read` does not tell is not shown; it is called for every scrape, so it
- * asks nobody. @returns what ends it
+ * A gauge that is read when metrics are. Values that `read` leaves out are not shown. Every scrape calls it, so it
+ * must query no store. @returns the function that ends it
  */
 export function observe<L extends Labels>(metric: GaugeMetric<L>, read: (tell: Tell<L>) => void): () => void {
   const instrument = meter().createObservableGauge(metric.name, optionsOf(metric));

@@ -25,7 +25,7 @@ const delay = (which: string) =>
 
 const space = { 'v8js.heap.space.name': 'of V8' };
 
-/** What the runtime tells of itself. */
+/** Metrics of the runtime. */
 export const runtimeMetrics = {
   delayMin: delay('min'),
   delayMax: delay('max'),

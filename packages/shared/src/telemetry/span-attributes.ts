@@ -21,7 +21,7 @@ const UNANSWERED = 499;
 
 /**
  * What the span of a request has when the connection was closed before the head of an answer: without this, the status
- * that an answer has as long as nobody set one.
+ * that an answer has until the handler sets one.
  */
 export function unansweredAttributes(res: ClientRequest | IncomingMessage | ServerResponse): Attributes {
   if (!(res instanceof ServerResponse) || res.headersSent) return {};

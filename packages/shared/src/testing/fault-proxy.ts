@@ -16,7 +16,7 @@ export type Toxic =
   /** What is asked arrives and takes effect; no reply comes back. */
   | { kind: 'deaf' }
   /**
-   * Connections that are open now never carry a byte again and are never reset, whatever is set afterwards: their peer
+   * Connections that are open now never carry a byte again and are never reset, for the rest of the test: their peer
    * has vanished. New ones work. `serverNoticesMs`: the store's end is closed after this long, as by the keepalive of
    * its kernel, which this proxy would answer for ever.
    */

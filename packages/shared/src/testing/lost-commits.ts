@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Remembers these tables; calling the result brings them back as they were, in one transaction, under whoever is
- * connected: as an asynchronous standby does that had missed the last commits when it was promoted.
+ * Remembers these tables; calling the result brings them back as they were, in one transaction, beside all clients that
+ * are connected: as an asynchronous standby does that had missed the last commits when it was promoted.
  */
 export async function rememberTables(db: Knex, tables: string[]): Promise<() => Promise<void>> {
   const suffix = String(process.hrtime.bigint());

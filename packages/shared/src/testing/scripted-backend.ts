@@ -51,7 +51,7 @@ export interface ScriptedBackend {
   readonly jobs: Map<string, ScriptedJob>;
   /** Requests that asked about jobs. */
   questions: number;
-  /** Every submit that arrived, in order, whatever became of it. */
+  /** Every submit that arrived, in order, with any outcome. */
   readonly submits: { jobId: string; mode: SubmitMode }[];
   /** Ends a job the way the backend would by itself. */
   end: (jobId: string, status: 'succeeded' | 'failed' | 'stopped', error?: string) => void;

@@ -35,17 +35,17 @@ export interface UpstreamCallOptions {
   /** Which try this is, of how many at most. */
   attempt?: { number: number; of: number } | undefined;
   breakerState?: string | undefined;
-  /** Makes a span only as part of a trace; for what also runs in rounds that nobody looks for. */
+  /** Makes a span only as part of a trace; for calls that background rounds make too. */
   isPartOfTrace?: boolean | undefined;
   /** More of the conventions; nothing that a stranger wrote. */
   attributes?: Attributes | undefined;
 }
 
-/** What a call tells of itself while it runs. */
+/** Facts of a running call. */
 export interface UpstreamCall {
   /** Counts bytes of the request that were handed over; a function is asked when the call ends. */
   sent: (bytes: number | (() => number)) => void;
-  /** The status of an answer over HTTP; 5xx counts as a failure of the other side, whatever is made of it. */
+  /** The status of an answer over HTTP; 5xx counts as a failure of the other side, however the caller handles it. */
   answered: (status: number) => void;
   /** How the call ended, where nothing is thrown and the status does not tell it; and the limit that ended it. */
   ended: (word: CallOutcome, limitMs?: number) => void;

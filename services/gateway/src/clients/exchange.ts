@@ -182,7 +182,7 @@ export class Exchange {
     this.#settle();
   }
 
-  /** Neither side moved a byte for too long; which of them, is told apart by who has to move. */
+  /** Neither side moved a byte for too long; the one whose turn it was is to blame. */
   #onSilence(): void {
     if (this.#hasAnswer) {
       this.#cut(this.#res.writableNeedDrain ? 'client_slow' : 'body_timeout');

@@ -23,7 +23,7 @@ interface ForwardTarget {
   ending?: AbortSignal | undefined;
   /** Why we cut the connection of the client; undefined when it left by itself. */
   cut?: () => Cut | undefined;
-  /** Told of the headers before any of the answer is passed on: at its end the request is over for whoever counts. */
+  /** Receives the headers before the answer is passed on. When it ends, the request no longer counts as in progress. */
   onAnswer?: (headers: IncomingHttpHeaders) => void;
 }
 

@@ -19,7 +19,7 @@ const CLOSED_MS = 60_000;
 
 /**
  * A token bucket per subject, shared by all replicas: `burst` tokens, refilled with `requests_per_second`. Each replica
- * counts beside that what it let pass itself, so that nobody gets a second burst from it when Redis does not answer in
+ * also counts its own admitted requests, so that no caller gets a second burst from it when Redis does not answer in
  * time; while Redis is away that count is all there is, and the limit holds per replica.
  */
 export function createRateLimiter(redis: RedisGuard): RateLimiter {
@@ -57,7 +57,7 @@ function takeOwn(
 const ownDecision = (bucket: Bucket | undefined, refill: Refill): RateDecision =>
   decisionOf(Math.max(0, bucket?.left ?? 0), refill);
 
-/** What a caller is told when so much is left; below zero by what is missing to one token. */
+/** Limits shown to a caller for a number of tokens left; below zero by what is missing to one token. */
 function decisionOf(left: number, { perSecond, most }: Refill): RateDecision {
   const isAllowed = left >= 0;
   const missing = isAllowed ? most - left : -left;

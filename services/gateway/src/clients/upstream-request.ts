@@ -16,7 +16,7 @@ interface UpstreamOptions {
   deadlineMs: number | undefined;
 }
 
-/** What the request tells of itself; a failure may be told after an answer, and more than once. */
+/** Events of the request; a failure may follow an answer, and come more than once. */
 interface UpstreamEvents {
   answered: (answer: IncomingMessage) => void;
   failed: (cause: unknown) => void;

@@ -98,7 +98,7 @@ export async function expireAfter(db: Knex, keyId: string, seconds: number): Pro
 }
 
 /**
- * Notes the use at most once a minute whatever the number of replicas, and renews a digest made with an older pepper.
+ * Notes the use at most once a minute over all replicas, and renews a digest made with an older pepper.
  */
 export async function noteUse(db: Knex, keyId: string, renewed: KeyDigest | undefined): Promise<void> {
   const change = renewed ? { digest: renewed.digest, pepper_version: renewed.pepperVersion } : {};

@@ -12,7 +12,7 @@ export interface KeyCache {
 export interface KeyCacheOptions {
   /** Asks the database. */
   findKey: FindKey;
-  /** Age at which an answer is dropped; never served beyond, whatever state the database is in. */
+  /** Age at which an answer is dropped; never used beyond, also while the database is unavailable. */
   freshMs: number;
 }
 

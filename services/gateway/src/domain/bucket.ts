@@ -12,7 +12,7 @@ export interface Refill {
   most: number;
 }
 
-/** A bucket as it is now; one that nobody knows is full. */
+/** A bucket as it is now; an unknown one is full. */
 export function refilled(bucket: Bucket | undefined, nowMs: number, { perSecond, most }: Refill): Bucket {
   if (!bucket) return { left: most, atMs: nowMs };
   const since = Math.max(0, nowMs - bucket.atMs);

@@ -12,7 +12,7 @@ export function maskKeys(text: string): string {
   return masked === plain ? text : masked;
 }
 
-/** Decodes what can be decoded, in whatever state the rest is and however often it was encoded. */
+/** Decodes every decodable part, however often it was encoded; the rest stays. */
 function decodeAll(text: string): string {
   let decoded = text;
   for (let turn = 0; turn < 3; turn += 1) decoded = decoded.replaceAll(/%(?:25)*([0-9a-f]{2})/gi, toCharacter);

@@ -5,11 +5,11 @@ export interface PaceLimits {
 }
 
 export interface Pace {
-  /** Adds a stretch of time in which nobody but the client was waited for; returns whether it was too slow. */
+  /** Adds a period of waiting for the client alone; returns whether the client was too slow. */
   add: (waitedMs: number, bytes: number) => boolean;
 }
 
-/** Judges one direction of a connection. Time in which the client owes nothing is left out by whoever adds. */
+/** Judges one direction of a connection. The caller leaves out time in which the client owes nothing. */
 export function createPace({ minBytesPerS, windowMs }: PaceLimits): Pace {
   let waitedMs = 0;
   let bytes = 0;

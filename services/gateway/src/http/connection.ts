@@ -73,7 +73,7 @@ export class Connection {
 
   begin(req: IncomingMessage, res: ServerResponse): void {
     this.#exchanges.push({ req, res, startedAt: performance.now(), answeredAt: undefined });
-    // Whoever reads the body has no room for more: from here on the client waits for us.
+    // The reader of the body has no room for more: from here on the client waits for us.
     req.on('pause', () => {
       this.#wasHeld = true;
     });

@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
 /** The name holds a digest of the content, so it never changes. */
 const HASHED = /-[A-Z0-9]{8}\.(js|css)$/;
 
-/** The page loads nothing from elsewhere, sends nothing elsewhere, and is framed by nobody. */
+/** The page loads from and sends to its own origin only, and no page may frame it. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src 'self' blob:; " +

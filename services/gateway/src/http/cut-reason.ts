@@ -9,7 +9,7 @@ export interface Cut {
 
 type WithLocals = ServerResponse & { locals?: Record<string, unknown> };
 
-/** Remembers why the connection of an answer was cut, for whoever sees it close; it is what became of the request. */
+/** Notes why the connection of an answer was cut; the close handler reports it as the request's outcome. */
 export function noteCut(res: WithLocals | undefined, cut: Cut): void {
   if (!res?.locals) return;
   res.locals['cut'] = cut;

@@ -54,7 +54,7 @@ export function watchConnections(server: Server, options: ConnectionWatchOptions
   server.on('clientError', (error: NodeJS.ErrnoException) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') options.onCut('head_timeout');
   });
-  // Without a listener Node closes a connection that was idle for too long, whatever its client has not read.
+  // Without a listener Node closes a connection that was idle for too long, even if its client has unread bytes.
   server.on('timeout', (socket: Socket) => socket.destroySoon());
   lookWhileListening(server, Math.min(LOOK_EVERY_MS, options.windowMs / 10), async (now, passedMs) => {
     const queues = await readSendQueues();

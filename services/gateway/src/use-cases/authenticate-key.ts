@@ -22,7 +22,7 @@ export interface KeyHolder {
 /**
  * Who presents this key. An unknown key, a wrong secret, a revoked and an expired key are one and the same answer; a
  * key that cannot be checked because the database is away is 503, never accepted and never 401. A valid key passes
- * whatever else came from its network.
+ * regardless of other requests from its network.
  */
 export async function authenticateKey(deps: AuthenticateDeps, presented: string, network: string): Promise<KeyHolder> {
   const keyId = keyIdOf(presented);

@@ -13,7 +13,7 @@ export interface OpenedLink {
 
 /**
  * What a token opens. A changed and an expired token, and one whose key is no longer in force, are one and the same
- * answer and count as wrong keys do. A valid link opens whatever else came from its network.
+ * answer and count as wrong keys do. A valid link opens, regardless of other requests from its network.
  * @throws AppError not_found `link_invalid`; `too_many_invalid_keys` beyond the allowance of the network.
  */
 export async function openSharedLink(

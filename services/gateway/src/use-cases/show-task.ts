@@ -20,7 +20,7 @@ export interface ShownTask {
 
 /**
  * What all services know of a task or image call, and what operators did to it, in one line of time.
- * @throws AppError not_found when everybody was asked and nobody knows it.
+ * @throws AppError not_found when every service answered and none knows it.
  */
 export async function showTask(
   { db, owners, logger }: Pick<Deps, 'db' | 'owners' | 'logger'>,

@@ -66,7 +66,7 @@ export async function claimKey(db: Knex, newKey: NewKey, leaseMs: number): Promi
 /** Whether there is a call to take over, in SQL that an index answers. */
 export const ANYTHING_DEAD = `exists (select from ${TABLE} where state <> 'done' and lease_until <= now())`;
 
-/** Shortens leases that were taken while the clock of the database was ahead: nobody could take them over. */
+/** Shortens leases taken while the clock of the database was ahead: they could not be taken over. */
 export async function bringBackLeases(db: Knex, leaseMs: number): Promise<void> {
   const lease = db.raw('now() + make_interval(secs => ?)', [leaseMs / 1000]);
   await db(TABLE).whereNot({ state: 'done' }).where('lease_until', '>', lease).update({ lease_until: lease });
@@ -88,7 +88,7 @@ export async function renewClaim(db: Knex, { taskId, attempt }: Claim, leaseMs: 
   return renewLease(db, { table: TABLE, key: 'task_id', leaseMs }, { id: taskId, attempt });
 }
 
-/** Waits for whoever is changing the key of this call, and keeps everybody else from it until the transaction ends. */
+/** Locks the key of this call until the transaction ends; waits for other writers first. */
 export async function lockKey(tx: Knex.Transaction, { taskId }: Claim): Promise<void> {
   await tx(TABLE).where({ task_id: taskId }).forUpdate().select('task_id');
 }

@@ -40,7 +40,7 @@ export async function findImageCall(
   return row && fromRow(row);
 }
 
-/** A call of whatever subject. */
+/** A call of any subject. */
 export async function findAnyImageCall(db: Knex, taskId: string): Promise<ImageCall | undefined> {
   const row = await db('image_calls').where({ task_id: taskId }).first<CallRow | undefined>();
   return row && fromRow(row);

@@ -9,7 +9,7 @@ export interface FinishedWork {
   imagesSucceeded: number;
   /** The result lives for so many days. */
   retentionDays: number;
-  /** What is told; the instants that only the database knows are written over it. */
+  /** Fields of the event; the database overwrites the instants that only it knows. */
   event: NewOutboxRow;
 }
 

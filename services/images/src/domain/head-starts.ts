@@ -2,17 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { KeyId } from './image-call.ts';
 
 /**
- * Which calls may have their pictures detected before their key is claimed and their units are reserved. What this
- * process has seen of a subject decides: one that has units to spare may, one that nothing is known of, has few left or
- * was just refused may not. So a caller who cannot pay makes nobody compute, but for what the places allow until its
- * refusal is known here.
+ * Which calls may speculate: have their images detected before their key is claimed and their units are reserved. The
+ * last known units of the subject decide: with units to spare it may; unknown, with few left or just refused it may
+ * not. So a caller without units causes detections only within the limit of slots, until its refusal is known here.
  */
 export interface HeadStarts {
   /** What quota said is left of the subject's day. */
   noteUnitsLeft: (subject: string, left: number) => void;
   /** Units were granted to a call. */
   noteTaken: (subject: string, units: number) => void;
-  /** A call was refused after it had been admitted: its subject has no head start for a while, whatever is left. */
+  /** A call was refused after it had been admitted: its subject may not speculate for a while, even with units left. */
   noteRefused: (subject: string) => void;
   /** Whether more is known to be left than a call can take. */
   hasUnitsToSpare: (subject: string) => boolean;
@@ -30,7 +29,7 @@ export interface HeadStartLimits {
   places: number;
 }
 
-/** Units that have to be left beyond what a call takes: other replicas may take some that nobody here has heard of. */
+/** Units that have to be left beyond those of a call: other replicas may take some without our knowledge. */
 const TO_SPARE = 10;
 /** The most that a call takes. */
 const LARGEST_CALL = 10;

@@ -12,7 +12,7 @@ export const imageFaults = [
   'OP-SYS-UNAVAILABLE',
 ] as const satisfies ErrorCode[];
 
-/** What became of one image. `objectKey` is set when its picture is stored. */
+/** Outcome of one image. `objectKey` is set when the image is stored. */
 export type ImageOutcome =
   | { status: 'succeeded'; objectKey: string; size: ImageSize; objects: DetectedObject[] }
   | { status: 'failed'; objectKey: string | undefined; errorCode: ImageFault };
@@ -40,11 +40,11 @@ export interface KeyHolder {
   state: 'working' | 'undoing' | 'done';
   /** The owner deleted the call. */
   isDeleted: boolean;
-  /** Nobody works on it any more although it is not done: its process has let the lease run out. */
+  /** Abandoned before it was done: the lease of its process expired. */
   isDead: boolean;
 }
 
-/** The right to write the outcome of a call: valid while nobody has raised the attempt. */
+/** The right to write the outcome of a call: valid until the attempt is raised. */
 export interface Claim extends KeyId {
   taskId: string;
   requestId: string;

@@ -26,7 +26,7 @@ export function beginAhead(
   const place = headStarts.begin(key, key.imagesTotal);
   if (!place) return undefined;
   const processed = begin();
-  // Whoever ends it knows why, and may not look at it any more.
+  // The code that ends it knows why, and may no longer await it.
   processed.catch(() => undefined);
   let isKept = false;
   return {

@@ -3,7 +3,7 @@ import { eventsOf } from '@vision/kafka/outbox-history';
 import { findAnyImageCall } from '../db/image-calls.ts';
 import type { Deps } from './deps.ts';
 
-/** What is known of a finished image call, whoever owns it; undefined for an id that names none. */
+/** A finished image call of any owner; undefined for an unknown id. */
 export async function describeImageCall({ db }: Pick<Deps, 'db'>, taskId: string): Promise<TaskHistory | undefined> {
   const call = await findAnyImageCall(db, taskId);
   if (!call) return undefined;

@@ -37,7 +37,7 @@ export interface NumberedImage {
   image: ReceivedImage;
 }
 
-/** What became of an image, and the processor time that the backend took for it. */
+/** Outcome of an image, and the processor time that the backend spent on it. */
 export interface ProcessedImage {
   entry: ImageEntry;
   processorMs: number;

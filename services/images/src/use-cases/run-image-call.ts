@@ -44,7 +44,7 @@ export interface WorkedCall {
 /**
  * The work on a new key: claim → reserve → relay and detect → store the result → settle. Detection has no effects, so
  * it may begin before the first two have passed; nothing is stored, charged or answered without them (ADR 11).
- * Whatever fails before the result is stored is undone, so the key is free again; recovery does the same for a process
+ * A failure before the result is stored is rolled back, so the key is free again; recovery does the same for a process
  * that died.
  * @returns undefined when another call holds the key.
  */
@@ -57,7 +57,7 @@ export async function runImageCall(deps: RunDeps, key: NewKey, work: Work): Prom
   try {
     const claim = await claimKey(deps.db, key, deps.settings.leaseMs);
     if (!claim) {
-      // Whoever sends a key to many replicas makes each of them begin once.
+      // A client can trigger one speculative run per replica with the same key.
       if (ahead) deps.headStarts.noteRefused(key.subject);
       return undefined;
     }

@@ -37,7 +37,7 @@ export interface VideoFiles {
 
 interface VideoFile {
   path: string;
-  /** The copy is removed when nobody needed it for a while. */
+  /** The copy is removed after a while without users. */
   release: () => void;
 }
 
@@ -59,7 +59,7 @@ interface Copy {
   ready: Promise<void>;
   /** A download under way is not dropped for space: it may wait for space itself. */
   isReady: boolean;
-  /** Ends the download when nobody wants the copy any more. */
+  /** Ends the download when its last user has left. */
   given: AbortController;
   users: number;
   timer?: NodeJS.Timeout | undefined;

@@ -44,7 +44,7 @@ export interface JobClaim {
   which: Claimable;
   leaseMs: number;
   limit: number;
-  /** The worker that takes them; left out where nobody asks how its process ends. */
+  /** The worker that takes them; left out where no code asks how its process ends. */
   worker?: string;
   /** It holds no other job and takes none beside this one. */
   isAlone?: boolean;

@@ -162,7 +162,7 @@ export async function recordRate(db: Knex, fence: Fence, isBehind: boolean): Pro
 }
 
 /**
- * Stores how a job ends, with its counts, before anybody is told. From then on nobody works on it any more; whoever
+ * Stores how a job ends, with its counts, before the end is published. No worker works on it any more; the one that
  * has it only announces the ending.
  *
  * @returns the partition of its messages; undefined when the job does not belong to the attempt given
@@ -199,8 +199,8 @@ export async function finishJob(db: Knex, fence: Fence, { status, error }: Store
 }
 
 /**
- * Lets another worker have the job at once; it goes on behind what is told here. The claim ends with it: a renewal that
- * was under way would hold the job for another lease.
+ * Lets another worker have the job at once; it continues behind the stored progress. The claim ends with it: a renewal
+ * that was under way would hold the job for another lease.
  */
 export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress | undefined): Promise<void> {
   await fenced(db, fence).update({

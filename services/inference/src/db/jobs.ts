@@ -34,7 +34,7 @@ export interface JobRow {
   tracestate: string | null;
 }
 
-/** A job nobody has worked on yet. */
+/** A job that no worker has claimed yet. */
 export type SubmittedJob = Pick<
   JobRecord,
   | 'jobId'
@@ -88,7 +88,7 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
   return inserted.length === 1;
 }
 
-/** Records an id nobody submitted yet as stopped; false when it is known. */
+/** Records an unknown id as stopped; false when it is known. */
 export async function insertStopped(db: Knex, jobId: string): Promise<boolean> {
   const row = { job_id: jobId, status: 'stopped', ended_at: db.fn.now() };
   const inserted = await db('jobs').insert(row).onConflict('job_id').ignore().returning('job_id');

@@ -3,7 +3,7 @@ import { filePlacesOf } from '../domain/room.ts';
 import type { Places } from '../domain/room.ts';
 import { ANY_DUE } from './jobs.ts';
 
-/** What a worker finds when it tells of itself. */
+/** Reply to the heartbeat of a worker. */
 export interface Surroundings {
   /** No other worker was seen for some time. */
   isAlone: boolean;

@@ -24,7 +24,7 @@ export interface DecodedFrame {
 
 export interface Decoder {
   readonly processGroup: number | undefined;
-  /** Frames as they are pulled: ffmpeg waits while nobody pulls. Ends when ffmpeg ends; see `outcome`. */
+  /** Frames as they are pulled: ffmpeg waits while no reader pulls. Ends when ffmpeg ends; see `outcome`. */
   frames: () => AsyncGenerator<DecodedFrame, void>;
   /** Settles when the process is gone; undefined when it ended well. */
   outcome: Promise<SourceReason | undefined>;
@@ -62,7 +62,7 @@ export interface DecoderListener {
   sees: (video: Video) => void;
 }
 
-/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws whatever `Sandbox.spawn` throws */
+/** Starts ffmpeg with arguments of `ffmpeg-arguments.ts`. @throws any error of `Sandbox.spawn` */
 export function startDecoder(args: readonly string[], { sandbox, file, ...options }: DecoderOptions): Decoder {
   const readable = file === undefined ? [] : [file];
   const { cpuSeconds, niceness } = options;

@@ -28,7 +28,7 @@ export interface FileFramesOptions {
   onSnapshot?: ((snapshot: { timeMs: number; pixels: RgbImage }) => void) | undefined;
 }
 
-/** One sample of a file: `seq` is its index among the file's samples, wherever reading began. */
+/** One sample of a file: `seq` is its index among all samples of the file, also after a start in the middle. */
 export interface FileFrame {
   seq: number;
   timeMs: number;
@@ -56,7 +56,7 @@ export async function* readFileFrames(path: string, options: FileFramesOptions):
   try {
     let ahead = nextFrame(source);
     for (;;) {
-      // It may fail while the consumer works on the frame before; the next turn is told.
+      // It may fail while the consumer works on the previous frame; the next turn reports it.
       ahead.catch(() => undefined);
       const frame = await ahead;
       if (frame === undefined || signal.aborted) break;

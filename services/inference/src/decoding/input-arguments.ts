@@ -1,6 +1,6 @@
 import type { LiveFormat } from '../inputs/messages.ts';
 
-/** Formats that carry no times: ffmpeg would count 25 pictures a second whatever the camera sends. */
+/** Formats that carry no times: ffmpeg would assume 25 frames a second for every camera. */
 const TIMELESS: ReadonlySet<LiveFormat['container']> = new Set(['mjpeg', 'mpjpeg', 'h264']);
 
 /**

@@ -44,7 +44,7 @@ export interface LiveFrame {
 
 export interface LiveDeps {
   sandbox: Sandbox;
-  /** Opens the source; the first time to the address that was checked, later wherever the name then leads. */
+  /** Opens the source; the first time at the checked address, later at the address that the name then has. */
   openInput: (isFirst: boolean, signal: AbortSignal) => Promise<LiveReader>;
   /** The wall clock, which frames are dated by. */
   now?: (() => number) | undefined;
@@ -81,7 +81,7 @@ export interface LiveHealth {
 }
 
 /**
- * Follows a live source until it ends by itself, `signal` aborts, or it fails for good (SourceError). Whatever comes
+ * Follows a live source until it ends by itself, `signal` aborts, or it fails finally (SourceError). Output that comes
  * out of ffmpeg is taken at once, so a slow consumer drops frames and never holds the connection back.
  */
 export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortSignal): LiveWatch {

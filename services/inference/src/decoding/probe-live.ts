@@ -39,7 +39,7 @@ const KILL_GRACE_MS = 500;
 
 /**
  * Reads one connection to a live stream until its frame rate is known, `withinMs` have passed or `signal` aborts. Its
- * processes are gone when this resolves. @throws whatever `open` throws that is no failure of the source
+ * processes are gone when this resolves. @throws errors of `open` that are no failure of the source
  */
 export async function probeLive({ open, sandbox, ...options }: LiveProbeOptions): Promise<LiveProbe> {
   const enough = new AbortController();

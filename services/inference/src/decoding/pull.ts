@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /**
  * Reads a stream in pieces of a given size: the next `size` bytes, or undefined when the stream ended before them. The
- * stream is not read while nobody asks, so a slow reader slows the writer.
+ * stream is read only on demand, so a slow reader slows the writer.
  */
 export function createPuller(stream: Readable): (size: number) => Promise<Buffer | undefined> {
   let news = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ const MOST_IMAGES = 2;
 const MOST_RECORDS = 64;
 
 /**
- * Reads the second output of a decoder as it comes, whatever becomes of the images: a pipe that is not read would hold
+ * Reads the second output of a decoder as it comes, even if its images are not used: a pipe that is not read would hold
  * up the frames. Output that contradicts itself (a size above the one asked for, images without records) gives no more
  * images, and is still read to its end.
  */

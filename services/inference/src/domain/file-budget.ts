@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 const MAX_PIXELS_PER_BYTE = 4 * 411_000;
 
-/** Why a file is refused whatever it shows; undefined when it is within what one unit buys. */
+/** Why a file is refused for its size alone; undefined when it is within the budget of one unit. */
 export function exceeds({ playedMs, samples, width, height, fileBytes }: FileDemand): SourceReason | undefined {
   if (playedMs > DAY_MS) return 'video_too_long';
   if (width * height * samples > MAX_PIXELS_PER_BYTE * fileBytes) return 'video_too_dense';

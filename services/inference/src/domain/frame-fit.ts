@@ -2,7 +2,7 @@ import type { ImageSize } from '@vision/contracts/detection';
 import type { ModelInput, Shape, TensorInput } from '@vision/contracts/model-input';
 import { scaledInto } from './placement.ts';
 
-/** How large a detector wants its pictures; a decoder of videos is told it before it knows the picture. */
+/** Input sizes of a detector; a decoder of videos gets them before it knows the size of the frames. */
 export type FrameFit =
   | { kind: 'shapes'; shapes: readonly Shape[]; resize: TensorInput['resize'] }
   /** Smaller when it is larger, else as it is. */

@@ -35,7 +35,7 @@ export interface JobRecord {
   fingerprint: string | undefined;
   sceneCode: string;
   lowerBound: number;
-  /** What its scores mean from the first frame to the last, whatever the registry of a later worker says. */
+  /** Calibration of its scores from the first frame to the last, also under a worker with another registry. */
   calibration: Calibration;
   source: { kind: 'stream'; sealedUrl: Buffer; pinnedAddress: string | undefined } | { kind: 'object'; key: string };
   status: JobStatus;

@@ -4,7 +4,7 @@ import type { SourceReason } from './source-error.ts';
 export type ProbeProblem = (typeof streamProbeProblems)[number];
 
 /**
- * Why a probe gave no frame, in the words of its answer. What only the network shows is `no_frame`, whatever it is: a
+ * The problem of a probe without a frame, as its answer names it. Every failure of the network is `no_frame`: a
  * playlist can name any host that the operator allows.
  */
 export const probeProblemOf = (reason: SourceReason): ProbeProblem =>

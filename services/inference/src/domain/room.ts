@@ -19,7 +19,7 @@ export interface Room {
 
 /**
  * Files leave as many places as live streams can have, half of all at most: however many files wait for their turn at
- * the detection threads, a stream finds a place. Streams take what they can compute, whatever files do.
+ * the detection threads, a stream finds a place. Streams take what they can compute, regardless of files.
  */
 export const filePlacesOf = (jobs: number, live: number): number => jobs - Math.min(live, Math.floor(jobs / 2));
 

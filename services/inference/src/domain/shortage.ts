@@ -10,7 +10,7 @@ const RETRIES = 3;
 /** Each pause is so many times as long as the one before. */
 const GROWTH = 3;
 
-/** The shortage that the error tells of, undefined for all other errors. */
+/** The shortage behind the error, undefined for all other errors. */
 export function shortageOf(error: unknown): Shortage | undefined {
   const reason = asAppError(error)?.reason;
   return reason === 'no_local_space' || reason === 'decoder_not_started' ? reason : undefined;

@@ -8,8 +8,8 @@ const NOISE = 3;
 /**
  * Whether two pictures of one size show the same. They are compared by squares of 8 × 8 pixels and colour: one square
  * whose mean moved by `leastChange` levels of 255, or whose pixels moved by three times as much, is a change. So a
- * small object is seen wherever it moves, and the noise of a camera (up to a deviation of about `leastChange`) is not.
- * What is in doubt counts as a change.
+ * small moving object is detected at every position, and the noise of a camera (up to a deviation of about
+ * `leastChange`) is not. A doubtful difference counts as a change.
  */
 export function isStill(before: RgbImage, now: RgbImage, leastChange: number): boolean {
   if (before.width !== now.width || before.height !== now.height) return false;

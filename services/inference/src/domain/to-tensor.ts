@@ -13,7 +13,7 @@ export interface InputTensor {
  * The input tensor of a picture that already has the size of its placement. Float tensors hold `(value - mean)
  * / std` per channel, read from a table because a channel has only 256 values; what a letterbox leaves free
  * gets the padding value.
- * @param memory of an earlier tensor that nobody uses any more; taken when it fits
+ * @param memory of an earlier tensor that is no longer used; reused when it fits
  */
 export function toTensor(
   image: RgbImage,

@@ -34,9 +34,9 @@ export const detectImageRoute = (deps: PictureDeps) =>
       method: 'post',
       path: '/v1/detect',
       summary: 'Detect objects in one image.',
-      description: 'JPEG, PNG or WebP by its leading bytes, whatever type is declared; the first frame counts.',
+      description: 'JPEG, PNG or WebP by its leading bytes, not by its declared type; the first frame counts.',
       audience: 'backend',
-      // Only computes: nobody needs the answer when the time is over.
+      // Only computes: no caller needs the answer after the deadline.
       endsWithDeadline: true,
       query,
       bodyDoc: { contentType: 'image/jpeg', schema: picture },

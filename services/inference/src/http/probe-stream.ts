@@ -25,7 +25,7 @@ export const probeStreamRoute = (deps: ProbeStreamDeps) =>
         'Optional: a backend that has it names `stream_probes` in the `features` of its capacity. The frame is ' +
         'answered and never stored or logged. Reading ends after `within_ms` at the latest, and with the client.',
       audience: 'backend',
-      // Only reads: nobody needs the answer when the time is over.
+      // Only reads: no caller needs the answer after the deadline.
       endsWithDeadline: true,
       // Parsed here: what does not fit is a refusal of the contract (422), not a 400.
       body: z.unknown(),

@@ -9,7 +9,7 @@ const SIGNATURE_BYTES = 8;
 const START_CODE = Buffer.from([0, 0, 0, 1]);
 
 /**
- * The container of a stream by its first bytes; undefined for everything else, HTML above all. ffmpeg is told the
+ * The container of a stream by its first bytes; undefined for everything else, HTML above all. ffmpeg gets the
  * format, so of its hundreds of demuxers these few are all that a stranger's bytes can reach.
  */
 export function sniffContainer(head: Buffer, contentType = ''): ContainerFormat | undefined {
@@ -31,7 +31,7 @@ export function sniffContainer(head: Buffer, contentType = ''): ContainerFormat 
   return undefined;
 }
 
-/** Three packets in a row, wherever in a packet the stream was joined. */
+/** Three packets in a row; the stream may have been joined in the middle of one. */
 function isTransportStream(head: Buffer): boolean {
   for (let start = 0; start < 188 && start + 2 * 188 < head.length; start += 1) {
     if (head[start] === 0x47 && head[start + 188] === 0x47 && head[start + 376] === 0x47) return true;

@@ -59,7 +59,7 @@ export async function readAll(body: Readable, maxBytes: number): Promise<Buffer>
   }
 }
 
-/** A piece as it arrives. The time counts that the server takes, and not that in which nobody reads. */
+/** A piece as it arrives. Only the time that the server takes counts, not the time without a reader. */
 async function* pieceOf({ body, contentLength = 0 }: HttpAnswer): AsyncGenerator<Buffer, void> {
   const chunks = body.iterator() as AsyncGenerator<Buffer, void>;
   let leftMs = PIECE_TIMEOUT_MS;

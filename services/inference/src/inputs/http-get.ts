@@ -99,7 +99,7 @@ async function answerOver(
   countInterim(asking, socket, budget);
   const answered = Promise.withResolvers<IncomingMessage>();
   asking.once('response', answered.resolve).once('error', answered.reject);
-  // An upgrade that nobody asked for ends the connection and is no error.
+  // An upgrade without a request for it ends the connection and is no error.
   asking.once('close', () => answered.reject(new SourceError('connection_failed')));
   return (await answered.promise).on('error', () => undefined);
 }

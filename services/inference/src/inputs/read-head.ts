@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { SNIFF_BYTES } from './container-format.ts';
 import { withinTime } from './within-time.ts';
 
-/** The first bytes, and a stream of all bytes. @throws SourceError `timeout`; whatever the body fails with */
+/** The first bytes, and a stream of all bytes. @throws SourceError `timeout`; any error of the body */
 export async function readHead(body: Readable, timeoutMs: number): Promise<{ head: Buffer; whole: Readable }> {
   const chunks: Buffer[] = [];
   let size = 0;

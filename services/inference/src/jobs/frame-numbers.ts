@@ -26,7 +26,7 @@ const MAX_PAUSE_MS = 1_000;
 
 /**
  * Numbers the frames of a live stream. Only numbers below a ceiling that the database has confirmed are given out, so
- * whoever takes the job over begins above all of them. More are asked for when half of them are used.
+ * a worker that takes the job over begins above all of them. More are asked for when half of them are used.
  */
 export function createFrameNumbers(options: FrameNumbersOptions): FrameNumbers {
   const { step, waitMs, raise, onExhausted, signal } = options;

@@ -108,7 +108,7 @@ const traceOf = (job: JobRecord) => ({
   attributes: { 'app.task.id': job.jobId, 'app.job.attempt': job.attempt, 'app.source.kind': job.source.kind },
 });
 
-/** A lease that is asked for now ends later than this, whatever the clock of the database says. */
+/** A lease requested now ends later than this, independent of the clock of the database. */
 export function heldUntil({ leaseMs, leaseMarginMs }: Settings): number {
   return performance.now() + leaseMs - leaseMarginMs;
 }

@@ -29,7 +29,7 @@ export type RunJobDeps = FrameDeps &
  * Takes a job from its first or next frame to its last: decode, detect, follow, publish. Returns when no more frames
  * come and every one that was read is acknowledged.
  *
- * @param noteProgress is told of every batch that was acknowledged
+ * @param noteProgress receives every acknowledged batch
  * @throws SourceError or AppError when the job fails; the reason of `hold.publishing` when there was no time to publish
  */
 export async function runJob(
@@ -74,7 +74,7 @@ export async function runJob(
       images?.frame({ seq: frame.seq, timeMs: frame.timeMs, objects });
     }
   } finally {
-    // Whatever ends the frames: those that were read go out before anybody hears of the end.
+    // Frames that were read are published before the end, for every cause of it.
     await publisher.flush().finally(() => {
       if (job.source.kind === 'stream')
         dropFrames(deps, { job, report }, { frames: publisher.waiting(), reason: 'not_held' });

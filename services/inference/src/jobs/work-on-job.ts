@@ -19,8 +19,9 @@ import type { RunJobDeps } from './run-job.ts';
 export type WorkDeps = RunJobDeps & Pick<Deps, 'db' | 'logger' | 'progress'>;
 
 /**
- * Works on one job: to its end, until another attempt has it, or until this worker lets go of it. The ending is stored
- * before the end mark is published, so whoever takes the job over in between publishes the same mark and no frame.
+ * Works on one job until it ends, another attempt has it, or this worker yields it. The ending is stored before the
+ * end-of-stream marker is published, so a worker that takes the job over in between publishes the same marker and no
+ * frame.
  */
 export async function workOnJob(deps: WorkDeps, job: JobRecord, hold: Hold): Promise<void> {
   const end = job.ending

@@ -30,7 +30,7 @@ const MAX_LOOK_PAUSE_MS = 2_000;
 const LAST_WORDS_MS = 5_000;
 
 /**
- * Runs jobs of the table: takes what nobody holds, keeps its leases alive, and drops a job as soon as the row belongs
+ * Runs jobs of the table: claims free ones, keeps its leases alive, and drops a job as soon as the row belongs
  * to another attempt, or could soon belong to one. A stop reaches the worker with the lease it renews.
  *
  * Leases are renewed by a loop of their own, so that no other statement that hangs lets them run out.

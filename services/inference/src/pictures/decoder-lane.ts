@@ -64,7 +64,7 @@ export function createDecoderLane({ places, hasSpare, startProcess, onLost }: La
     }, RESTART_MS).unref();
   };
   const take = (): PictureProcess => {
-    // An image may have waited in the gate until now. Whatever is started after the stop, nothing would end.
+    // An image may have waited in the gate until now. A decoder started after the stop would never be ended.
     if (isStopped) throw stopped();
     for (let found = idle.pop(); found; found = idle.pop()) if (found.isAlive) return found;
     return add();

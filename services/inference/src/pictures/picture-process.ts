@@ -140,7 +140,7 @@ function openChannel(child: ChildProcess, mostMs: number) {
     try {
       read(chunk);
     } catch {
-      // What it sends makes no sense: whatever it is now, it is no decoder of ours.
+      // Its output breaks the protocol: it is no longer our decoder.
       kill();
     }
   });

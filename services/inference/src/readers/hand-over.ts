@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Order } from '../inputs/messages.ts';
 
 /**
- * Orders and connected sockets to a reader, over the channel of Node.js. That channel buffers without a bound what
- * comes from the other side, so the reader's wall lets it write nothing there: that a socket has arrived is told among
- * the facts, and said to the channel here.
+ * Sends orders and connected sockets to a reader over the channel of Node.js. That channel buffers without a bound, so
+ * the reader's sandbox forbids it to write there: the reader confirms a socket among its facts, and this side passes
+ * the confirmation to the channel.
  */
 export interface HandOver {
   tell: (order: Order) => void;
@@ -18,7 +18,7 @@ export interface HandOver {
 
 export function createHandOver(child: ChildProcess): HandOver {
   const waiting: { id: number; socket: Socket }[] = [];
-  // One socket is on its way at a time: the kernel counts those that nobody took against this process.
+  // One socket is on its way at a time: the kernel counts unreceived ones against this process.
   let onItsWay: { id: number; socket: Socket } | undefined;
   let isOver = false;
 

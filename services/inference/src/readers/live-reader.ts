@@ -58,7 +58,7 @@ const FIRST_PIECE_MS = 120_000;
 
 /**
  * Starts a reader and waits until it has opened the source. The process is gone when this rejects.
- * @throws SourceError; whatever `Sandbox.spawn` throws
+ * @throws SourceError; any error of `Sandbox.spawn`
  */
 export async function startReader(options: ReaderOptions): Promise<LiveReader> {
   const { sandbox, connector, url, openTimeoutMs, ca, usage, signal } = options;

@@ -26,7 +26,7 @@ export interface OpenLiveDeps {
 
 /**
  * Opens a source in a process of its own. The first connection goes to the pinned address, if there is one; later ones
- * wherever the name leads by then, under the same rules.
+ * to the addresses that the name has by then, under the same rules.
  *
  * @throws SourceError; AppError `decoder_not_started` when the system starts no process now
  */

@@ -62,7 +62,7 @@ const READABLE = [
 
 /**
  * Starts a reader behind the wall. It has three descriptors: facts and pictures go out, orders and sockets come in.
- * @throws whatever `Sandbox.spawn` throws
+ * @throws any error of `Sandbox.spawn`
  */
 export function startReaderProcess(sandbox: Sandbox, onFact: (fact: Fact) => void): ReaderProcess {
   const child = sandbox.spawn(
@@ -89,7 +89,7 @@ export function startReaderProcess(sandbox: Sandbox, onFact: (fact: Fact) => voi
     try {
       read(chunk);
     } catch {
-      // What it says makes no sense: whatever it is now, it is no reader of ours.
+      // Its output breaks the protocol: it is no longer our reader.
       facts.removeAllListeners('data').resume();
       kill();
     }

@@ -10,7 +10,7 @@ export interface SourceAddresses {
   /** @throws SourceError `address_forbidden` for everything the grammar of stream addresses refuses. */
   parse: (text: string) => StreamUrl;
   /**
-   * The one IP address to connect to. What only the name service tells is one thing, whatever it is: who may choose
+   * The one IP address to connect to. All failures of name resolution look the same: a caller who may choose
    * the name must not learn what stands behind our name servers.
    * @throws SourceError `address_forbidden` for an address or port that is refused as it stands, `connection_failed`.
    */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Where the kernel tells of the groups that limit a process. */
+/** Where the kernel lists the control groups of a process. */
 interface Sources {
   cores: number;
   /** `/proc/self/cgroup` */

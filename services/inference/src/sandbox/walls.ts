@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 
-/** What a wall is told about one program. */
+/** Parameters of the sandbox of one program. */
 interface WallPlan {
   /** Descriptor from which the seccomp filter is read. */
   filter: number;

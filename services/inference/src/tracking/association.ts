@@ -24,7 +24,7 @@ interface Moment {
  * Which detection continues which track. Tracks are predicted to the time of the frame, and all of one label.
  *
  * Sure and unsure detections are weighed together, then what is left of the sure ones once more with boxes grown.
- * Doubtful tracks take what nobody else took, in the same way, so that they never take the place of an object that is
+ * Doubtful tracks are matched last, in the same way, so that they never take the place of an object that is
  * known.
  */
 export function associate({ tracks, found, seconds }: Moment, settings: TrackerSettings): Map<Detected, Track> {

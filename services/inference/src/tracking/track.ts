@@ -18,6 +18,6 @@ export interface Track {
   /** How long nothing was found of it before this frame. */
   missedMs: number;
   hits: number;
-  /** Nobody knows yet whether it is an object of its own: it began unsure, or over a better detection. */
+  /** Not yet known to be an object of its own: it began unsure, or over a better detection. */
   isDoubtful: boolean;
 }

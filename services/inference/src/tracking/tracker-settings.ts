@@ -1,7 +1,7 @@
 export interface TrackerSettings {
   /** From here on a detection counts as sure: it is looked for farther away, and ends the doubt about a track. */
   sureScore: number;
-  /** What begins a track that nobody doubts has this score at least. Scores are probabilities. */
+  /** Minimum score of a detection that begins a track without doubt. Scores are probabilities. */
   certainScore: number;
   /** How long an object is remembered without a detection. */
   lostMs: number;

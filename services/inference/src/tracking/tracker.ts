@@ -20,11 +20,11 @@ interface TrackId {
 
 /**
  * Follows objects from frame to frame, each class by itself. Every detection gets an id, also one that starts a track
- * nobody has confirmed yet. Ids are `<prefix>-<n>`, n from 1, never used twice. Memory is counted in milliseconds, so
+ * that is not confirmed yet. Ids are `<prefix>-<n>`, n from 1, never used twice. Memory is counted in milliseconds, so
  * it does not depend on the frame rate, and prediction uses the elapsed time.
  *
  * Source: Y. Zhang et al., "ByteTrack: Multi-Object Tracking by Associating Every Detection Box" (ECCV 2022), algorithm
- * 1; what differs and why is told by docs/adr/0063-object-tracking.md.
+ * 1; docs/adr/0063-object-tracking.md has the differences and reasons.
  *
  * @param prefix differs between the workers that may process one job, so that their ids cannot meet
  */
@@ -121,7 +121,7 @@ function advance(track: Track, nowMs: number, aspect: number): void {
   track.movedAtMs = nowMs;
 }
 
-/** Whoever was missed and has walked out of the picture does not come back as the next one who enters there. */
+/** A lost object that has left the image does not come back as the next one that enters there. */
 function hasLeft({ missedMs, motion }: Track): boolean {
   const { cx, cy } = boxOf(motion);
   return missedMs > 0 && (cx < 0 || cx > 1 || cy < 0 || cy > 1);

@@ -86,7 +86,7 @@ export interface Settings {
   /** Longest wait for a connection to a live source, and for each answer of a handshake. */
   sourceOpenMs: number;
   live: LiveSettings;
-  /** Longest side of a frame of a live source, whatever its detector wants. */
+  /** Longest side of a frame of a live source, for every detector. */
   decodeMaxSide: number;
   /** Longest side of a snapshot. */
   snapshotMaxSide: number;

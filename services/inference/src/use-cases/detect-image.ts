@@ -82,7 +82,7 @@ async function decodeAndDetect(
   }
 }
 
-/** An expensive picture is decoded before it takes a place: whoever holds one gives it back soon. */
+/** An expensive image is decoded before it takes a slot, so slots are held for a short time. */
 async function inTurn(
   { pictures, detectionGate }: Pick<Deps, 'pictures' | 'detectionGate'>,
   { scene, detector }: ServedScene,

@@ -62,7 +62,7 @@ export interface LiveCosts {
   places: () => number;
   /** Streams by whether they get all their frames. */
   rates: () => { full: number; behind: number };
-  /** Cores that a stream takes, whatever it is: the next one is not known before it is there. */
+  /** Cores assumed for any stream: the next one is unknown before it arrives. */
   costOfOne: () => number;
   /** Cores that decoding takes, by class of the source, where it was measured. */
   decoding: DecodeCosts['measured'];

@@ -3,7 +3,7 @@ import { findJobs, insertStopped, markStopping } from '../db/jobs.ts';
 import { isJobId, toJob } from '../domain/job.ts';
 import type { Deps } from './deps.ts';
 
-/** Stops a job; one that nobody submitted yet is recorded as stopped, so that a late submit starts nothing. */
+/** Stops a job; an unknown id is recorded as stopped, so that a late submit starts nothing. */
 export async function stopJob({ db, wakeWorker }: Pick<Deps, 'db' | 'wakeWorker'>, id: string): Promise<Job> {
   // No job can have such an id, so nothing is recorded.
   if (!isJobId(id)) return { job_id: id, status: 'stopped', frames_published: 0 };

@@ -22,7 +22,7 @@ export type SubmitJobDeps = Pick<
 export type SubmitJobOutcome =
   { kind: 'created' | 'known'; job: Job } | { kind: 'conflict' | 'rejected' | 'no_capacity'; reason: string };
 
-/** What became of a job, and the processor time that was spent on it, milliseconds. */
+/** Outcome of a job, and the processor time spent on it, in milliseconds. */
 export type Submitted = SubmitJobOutcome & { processorMs?: number };
 
 /** Accepts a job, once per id. A refused job leaves nothing behind. */
@@ -55,7 +55,7 @@ async function isFull(
 }
 
 function compare(box: SecretBox, known: JobRecord, input: NewJob): SubmitJobOutcome {
-  // Stopped before it was submitted: the stop stays in force, whatever the job is.
+  // Stopped before it was submitted: the stop stays in force.
   const isSame = known.fingerprint === undefined || box.matches(known.fingerprint, contentOf(input), 'job');
   return isSame ? { kind: 'known', job: toJob(known) } : { kind: 'conflict', reason: 'job_conflict' };
 }

@@ -30,13 +30,13 @@ export interface StoredRule {
   deleted_at: Date | null;
 }
 
-/** The definition as it is stored: the same definition is the same text, whatever the order of its fields was. */
+/** The definition as it is stored: the same definition is the same text, in any order of fields. */
 export const definitionText = ({ enabled, scope, when, schedule, min_interval_ms }: RuleDefinition): string =>
   JSON.stringify({ enabled, scope, when, schedule, min_interval_ms } satisfies RuleDefinition);
 
 export const definitionOf = ({ definition }: StoredRule) => JSON.parse(definition) as RuleDefinition;
 
-/** The rule as it is told to the service that judges by it. */
+/** The rule as published to the service that judges by it. */
 export function ruleSnapshot(rule: StoredRule): RuleSnapshot {
   const { subject, rule_id, version, updated_at, deleted_at } = rule;
   return {

@@ -48,7 +48,7 @@ export function alarmEvents(alarm: AlarmSnapshot, known: KnownAlarm | undefined)
   const occurredAt = new Date(alarm.judged_at);
   const data = `{"alarm":${alarmData(alarm, known)}}`;
   return typesOf(alarm, known).map((type) => {
-    // An alarm opens and closes once, whatever the number of the version is.
+    // An alarm opens and closes once, for any number of its version.
     const what = type === 'alarm.updated' ? alarm.version : type;
     const eventId = eventIdOf(occurredAt, `alarm ${alarm.alarm_id} ${what}`);
     return { eventId, subject, type, taskId, occurredAt, factAt: frameTimeOf(alarm, type), data };

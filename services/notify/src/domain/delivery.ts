@@ -28,7 +28,7 @@ export const KEPT_ATTEMPTS = 20;
 
 /** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
 export const MAX_PENDING = 10_000;
-/** Room that there has to be before an endpoint that was left out is told and goes on: it is told once. */
+/** Free deliveries that an endpoint needs before it continues after being left out; it gets one `events.missed`. */
 export const ROOM_TO_GO_ON = 1_000;
 
 /** Why an endpoint is disabled. `requested`: its owner did it. */

@@ -1,4 +1,4 @@
-/** Spreads requests to one host, whoever asks for them. */
+/** Spreads requests to one host over all subjects. */
 export interface HostPace {
   /** Milliseconds until a request to the host may begin; the request is counted. */
   delayOf: (host: string) => number;

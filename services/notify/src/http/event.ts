@@ -70,7 +70,10 @@ export const alarmEvent = z
 /** Events that are missing: an endpoint was not sent them, or they expired before they were read. */
 export const missedEvent = z
   .object({ ...head, type: z.literal(MISSED).describe(TYPE), data: missedEventData })
-  .meta({ id: 'MissedEvents', description: 'Events that are missing here; on pages sent whatever `types` says' });
+  .meta({
+    id: 'MissedEvents',
+    description: 'Events that are missing at this point; pages contain it for any filter of `types`',
+  });
 
 /** Readers have to be prepared for types that they do not know, so there is no discriminator. */
 export const event = z

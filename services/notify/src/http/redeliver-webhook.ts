@@ -15,7 +15,7 @@ export const redeliverWebhookRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'wake
       path: PATH,
       summary: 'Sends a delivery again',
       description:
-        'Makes a delivery due now, whatever became of it, under the same `webhook-id`, with all attempts of a new one.',
+        'Makes a delivery due now, also a delivered or failed one, under the same `webhook-id` and with all attempts anew.',
       tag: 'Webhooks',
       audience: 'public',
       params: paramsOf(PATH),

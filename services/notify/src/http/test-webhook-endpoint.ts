@@ -22,7 +22,7 @@ export const testWebhookEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'w
       path: PATH,
       summary: 'Sends a test event to a webhook endpoint',
       description:
-        'Logs an event of type `webhook_endpoint.test` and sends it to this endpoint, whatever its `event_types`. The ' +
+        'Logs an event of type `webhook_endpoint.test` and sends it to this endpoint, regardless of its `event_types`. The ' +
         'deliveries of the endpoint tell the outcome. At most 6 tests a minute.',
       tag: 'Webhooks',
       audience: 'public',

@@ -50,7 +50,7 @@ export const webhookDocs: WebhookDoc[] = [
   {
     name: 'eventsMissed',
     summary: 'The endpoint was not sent some events',
-    description: `${SIGNED} Sent to the endpoint concerned, whatever its \`event_types\`.`,
+    description: `${SIGNED} Sent to the endpoint concerned, regardless of its \`event_types\`.`,
     schema: missedEvent,
     example: exampleMissedEvent,
   },

@@ -37,7 +37,7 @@ export function createDeliverer(deps: AttemptDeps & { logger: Logger; intervalMs
     try {
       await attemptDelivery(deps, claimed, { pace, signal: stopping.signal });
     } catch (error) {
-      // Whatever it was: the delivery is due again when its lease has expired.
+      // For any cause: the delivery is due again when its lease has expired.
       if (stopping.signal.aborted) await releaseDelivery(db, claimed).catch(() => undefined);
       else logger.error({ err: error, delivery_id: claimed.delivery_id }, 'a webhook could not be attempted');
     } finally {

@@ -8,7 +8,7 @@ import { alarmEvents } from '../domain/alarm.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Stores a version of an alarm and logs what it says. The newest version wins whatever order they come in; a version
+ * Stores a version of an alarm and logs what it says. The newest version wins in any order of arrival; a version
  * that comes again, or late, changes nothing. The lock of the log comes first: a deletion of the task takes it too, so
  * either the mark is seen here or the deletion removes what is stored here.
  */

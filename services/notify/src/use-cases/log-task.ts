@@ -7,7 +7,7 @@ import { taskEvent } from '../domain/task-event.ts';
 import type { Deps } from './deps.ts';
 
 /**
- * Logs the state of a task when it is a new one. The newest version wins whatever order they come in; a version that
+ * Logs the state of a task when it is a new one. The newest version wins in any order of arrival; a version that
  * comes again, or late, changes nothing. What is older than events are retained is passed over.
  */
 export async function logTask(

@@ -5,7 +5,7 @@ import { neededTools } from './deps.ts';
 import type { Deps } from './deps.ts';
 import { endpointDisabled } from './show-endpoint.ts';
 
-/** Sends a delivery once more, whatever became of it, under the id of its event. */
+/** Sends a delivery once more, also a delivered or failed one, under the id of its event. */
 export async function redeliverWebhook(
   deps: Pick<Deps, 'db' | 'webhooks' | 'wakeWebhooks'>,
   subject: string,

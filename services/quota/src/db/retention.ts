@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 
 /**
  * Removes up to `batch` reservations that were closed more than `days` ago and adds what they charge to
- * `folded` of their counter, so that counters still verify. Open reservations stay whatever their age: only an
+ * `folded` of their counter, so that counters still verify. Open reservations stay at any age: only an
  * outcome may end them.
  * @returns how many were removed
  */

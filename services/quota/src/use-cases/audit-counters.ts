@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 const KIND = 'quota_counter';
 const PAGE = 2_000;
 
-/** Counters against the ledger: those that were touched since the last look, by whatever touched them. */
+/** Compares counters with the ledger: those changed since the last audit, by any writer. */
 export function auditCounters({ db }: Pick<Deps, 'db'>): Audit {
   return {
     kind: KIND,

@@ -39,7 +39,7 @@ export async function closeByEvent(
 }
 
 /**
- * Ends a reservation once: whoever comes first decides, later and repeated calls get what it charges in the end.
+ * Ends a reservation once: the first call decides, later and repeated calls get its final charge.
  * An id that is not known yet is closed, so that a late reserve charges nothing.
  * @throws AppError of kind `conflict` for another subject's id, or more units than were reserved.
  */

@@ -8,21 +8,21 @@ import type { TaskView } from '../domain/task-view.ts';
 export interface TaskOwners {
   /** Whose is this id? The video task, `image` for an image call, undefined when it is none of this subject's. */
   find: (subject: string, taskId: string) => Promise<TaskView | 'image' | undefined>;
-  /** Which of these ids are video tasks, of whatever subject. */
+  /** Which of these ids are video tasks, of any subject. */
   findKnown: (taskIds: string[]) => Promise<string[]>;
 }
 
 /** Subject of questions that are asked for no subject. */
 const AUDITOR = 'auditor';
 
-/** Asks tasks first and then images, one after the other whatever the first says about video. */
+/** Asks tasks, then images; both are asked, also when tasks knows the id. */
 export function createTaskOwners(tasks: ServiceClient, images: ServiceClient): TaskOwners {
   return {
     find: async (subject, taskId) => {
       const asking = { subject, params: { task_id: taskId } };
       const task = await unlessUnknown(tasks.ask(getInternalTask, asking));
       if (task?.kind === 'image') return 'image';
-      // Tasks answers for this subject only. This check makes sure that a wrong answer would show nobody's results
+      // Tasks answers for this subject only. This check makes sure that a wrong answer would show no results
       // to another subject.
       if (task) return task.subject === subject ? videoTask(task) : undefined;
       const call = await unlessUnknown(images.ask(getImageCall, asking));

@@ -10,7 +10,7 @@ export async function readFrameForm(db: Knex): Promise<FrameForm> {
   return row?.form ?? 'rows';
 }
 
-/** From now on frames are written as segments wherever the settings leave it open. */
+/** From now on frames are written as segments, unless the settings say otherwise. */
 export async function chooseSegments(db: Knex): Promise<void> {
   await db.raw(`
     insert into frame_form as known (form) values ('segments')

@@ -27,7 +27,7 @@ export interface LockedIngest extends Ingest {
 
 /**
  * Locks the rows of these tasks until the end of the transaction, making them first; always in one order,
- * so nobody deadlocks.
+ * so no two transactions deadlock.
  */
 export async function lockIngests(tx: Knex.Transaction, taskIds: string[]): Promise<Map<string, LockedIngest>> {
   const ordered = taskIds.toSorted();

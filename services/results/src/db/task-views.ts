@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { ReadableTask, TaskView, WatchedTask } from '../domain/task-view.ts';
 
 /**
- * Keeps the newest version, whatever order they arrive in. Views of earlier releases get what they lack.
+ * Keeps the newest version, in any order of arrival. Views of earlier releases get what they lack.
  * A deleted task gets none. Returns whether anything has changed.
  */
 export async function saveTaskView(db: Knex, view: TaskView): Promise<boolean> {

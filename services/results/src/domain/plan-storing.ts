@@ -46,7 +46,7 @@ export interface FrameRow {
   objects: readonly TrackedObject[];
 }
 
-/** What became of a frame that may have been there already. */
+/** Outcome of storing a frame that may have been stored already. */
 export interface Doubtful {
   taskId: string;
   seq: number;

@@ -30,7 +30,7 @@ function isInOrder(objects: readonly TrackedObject[]): boolean {
 
 /**
  * The stored objects at or above a score that pass a filter, as a JSON array, and how many there are in all. JSON has
- * no raw line break inside a value, so a line is an object whatever a label says.
+ * no raw line break inside a value, so a line is one object for any label.
  */
 export function selectObjects(
   stored: string,

@@ -110,7 +110,7 @@ export const getSourceRoute = (deps: SourceDeps) =>
       summary: 'Returns the state of the source of a video task, and why the task failed',
       description:
         'A change is visible within 5 s. The answer names no host, path, port or address: sources that cannot be ' +
-        'reached for whatever reason are `unreachable`.',
+        'reached are `unreachable`, for every reason.',
       tag: 'Results',
       audience: 'public',
       params: taskPath,

@@ -56,7 +56,7 @@ function framesByTask(frames: FrameRow[]): Map<string, FrameRow[]> {
  * Looks which of these frames are there already, as rows or in segments; their tasks are locked. The same frame of an
  * older attempt counts for the newer one from now on. Needs no object store: what frames are compared by stands in the
  * database.
- * @returns what became of each frame, but for mere repeats; those `inserted` are still to be stored
+ * @returns the outcome of each frame, without repeats; those `inserted` are still to be stored
  */
 export async function settleDoubtful(tx: Knex.Transaction, frames: FrameRow[]): Promise<Doubtful[]> {
   if (frames.length === 0) return [];

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 /**
  * The video task of this subject. What is not known here (the event may not have arrived) is asked for; an id of
  * somebody else is looked for in the same places as one that never was, so the two cannot be told apart.
- * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when nobody
+ * @throws AppError not found; OP-TASK-REQUEST-INVALID (`not_a_video_task`); OP-SYS-UNAVAILABLE when no service
  * can be asked.
  */
 export async function findTask(

@@ -38,7 +38,7 @@ const ROUNDS = 10;
 /**
  * Folds the frames of a task that are not folded yet into tracks and hours, and judges its alarm rules on them. What is
  * made of them, alarms included, is stored in one transaction with the progress, under the condition that no other
- * process folded the task meanwhile: so each frame counts once, whatever is repeated or interrupted.
+ * process folded the task meanwhile: so each frame counts once, despite repeats and interruptions.
  */
 export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutcome> {
   const day = dayOfTask(taskId);
@@ -55,7 +55,7 @@ export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutc
   return { isSaved: true, open: undefined, position: 0 };
 }
 
-/** What became of a fold. */
+/** Outcome of a fold. */
 export interface FoldOutcome {
   /** False when another process folded the task at the same time. */
   isSaved: boolean;

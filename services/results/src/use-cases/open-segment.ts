@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 
 export type OpenDeps = Pick<Deps, 'db' | 'signals' | 'store'>;
 
-/** Opens the objects of a segment, wherever they are. */
+/** Opens the objects of a hot or cold segment. */
 export async function openSegment(deps: OpenDeps, segment: FoundSegment, signal?: AbortSignal): Promise<SegmentBody> {
   try {
     return openBody(await bytesOf(deps, segment, signal), segment.heads);

@@ -76,7 +76,7 @@ export async function readLate(
 }
 
 /**
- * The frames with the next larger numbers, whatever form they are stored in. Rows are read first: a frame that is moved
+ * The frames with the next larger numbers, in both stored forms. Rows are read first: a frame that is moved
  * meanwhile, always from a row to a segment, is seen twice then and never missed.
  */
 async function findNext(

@@ -15,7 +15,7 @@ import type { StoredFrames } from './live-rules.ts';
 type StoreDeps = Pick<Deps, 'partitions' | 'settings' | 'signals' | 'wakeRelay'>;
 
 /**
- * Stores a run of frames and end marks in one transaction, each frame once in effect: by task and number, whatever is
+ * Stores a run of frames and end marks in one transaction, each frame once in effect: by task and number, even if it is
  * repeated.
  *
  * The row of a task in `ingests` is locked first, so writers of one task take turns and `position` grows in commit

@@ -17,7 +17,7 @@ const SNIFF_MS = 1_000;
 
 /**
  * GET with credentials as Basic authentication, and once more where the server wants them as Digest: a status below
- * 300 and a beginning that is a stream or a playlist. A redirect is refused: it leads to an address that nobody
+ * 300 and a beginning that is a stream or a playlist. A redirect is refused: it leads to an address that was not
  * checked, and the backend does not follow it either.
  */
 export async function probeHttp(target: ProbeTarget): Promise<void> {

@@ -8,7 +8,7 @@ const DESCRIBE_WAIT_MS = 3_000;
 
 /**
  * RTSP (RFC 2326): an answer to OPTIONS, and none of "not found" or "elsewhere" to DESCRIBE. No credentials are sent,
- * so 401 is fine. Redirects are refused: they lead to addresses that nobody checked.
+ * so 401 is fine. Redirects are refused: they lead to unchecked addresses.
  */
 export async function probeRtsp({ url, address, connectMs, signal }: ProbeTarget): Promise<void> {
   await withSocket({ address, port: url.port, connectMs, signal }, async (socket) => {

@@ -47,7 +47,7 @@ export interface ProbeSocket {
 
 const MAX_BYTES = 64 * 1024;
 
-/** Runs one conversation over TCP and closes the socket whatever happens. */
+/** Runs one conversation over TCP and always closes the socket. */
 export async function withSocket<T>(
   { address, port, connectMs, signal }: { address: string; port: number; connectMs: number; signal: AbortSignal },
   talk: (socket: ProbeSocket) => Promise<T>,

@@ -28,7 +28,7 @@ export interface ResultsClientOptions {
   logger: Logger;
 }
 
-/** Nobody's tasks in particular: the token of a question about many. */
+/** Subject of a query about tasks of many subjects. */
 const SUBJECT = 'tasks';
 /** Calls come one after the other, and each may take its whole time. */
 const VOLUME = 3;

@@ -25,7 +25,7 @@ export type StreamProbe = (url: StreamUrl, signal: AbortSignal) => Promise<Probe
 /**
  * Proves only that a peer talks at the address of a stream: the name is resolved once, every answer must pass the
  * address rules, one handshake of the scheme is made with that one address, and no answer can redirect it anywhere
- * else. Whatever the outcome, no socket is left.
+ * else. No socket is left after any outcome.
  */
 export function createStreamProbe({ policy, connectMs, ca }: ProbeOptions): StreamProbe {
   return async (url, signal) => {

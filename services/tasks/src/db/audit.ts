@@ -16,7 +16,7 @@ export async function findHeld(db: Knex, reservationIds: string[]): Promise<stri
     .pluck<string[]>('reservation_id');
 }
 
-/** Those of these ids that are tasks, in whatever state, or were until their owners deleted them. */
+/** Those of these ids that are tasks in any state, or were until their owners deleted them. */
 export async function withTask(db: Knex, taskIds: string[]): Promise<string[]> {
   const stored = await db(TASKS).whereIn('task_id', taskIds).pluck<string[]>('task_id');
   return [...new Set([...stored, ...(await deletedAmong(db, taskIds))])];

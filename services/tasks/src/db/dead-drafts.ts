@@ -28,7 +28,7 @@ export const ANYTHING_DEAD = `
   or exists (select from idempotency_keys where not done and lease_until <= now())
   or exists (select from tasks where status = 'refunded' and object_key is not null)`;
 
-/** Drafts of a subject that are being undone and may hold units; whoever undoes them, nothing leads them back. */
+/** Drafts of a subject in `undoing`. They never become tasks again; they may still hold units. */
 export async function listUndoing(db: Knex, subject: string, limit: number): Promise<Task[]> {
   const rows = await db(TASKS)
     .where({ subject, status: 'undoing' satisfies Status })

@@ -24,7 +24,7 @@ const toDeleted = (row: DeletedRow): DeletedTask => ({
   confirmedAt: row.confirmed_at,
 });
 
-/** A task that its owner deleted, while its results would still be retained. `subject` undefined: whoever owned it. */
+/** A task that its owner deleted, while its results would still be retained. `subject` undefined: any owner. */
 export async function findDeleted(
   db: Knex,
   { taskId, subject }: { taskId: string; subject?: string | undefined },

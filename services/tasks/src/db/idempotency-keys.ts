@@ -14,7 +14,7 @@ export interface KeyRow {
   done: boolean;
   owner: string;
   lease_until: Date;
-  /** Whoever worked on it let its lease run out. */
+  /** Abandoned: the lease of its request expired. */
   is_dead: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function findKey(
   return rows[0];
 }
 
-/** Takes a key that nobody has. False when somebody has it. */
+/** Takes a free key. False when another request has it. */
 export async function insertKey(db: Knex, claim: Claim, terms: ClaimTerms): Promise<boolean> {
   const inserted = await db(KEYS)
     .insert(claimColumns(db, claim, terms))

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { TASKS } from './task-row.ts';
 
-/** The video of a refunded task, which nobody needs any more. */
+/** The video of a refunded task, which is no longer needed. */
 export interface RefundedVideo {
   taskId: string;
   objectKey: string;

@@ -77,13 +77,13 @@ export async function findVideoTasks(db: Knex, ids: string[]): Promise<VisibleTa
   return rows.flatMap((row) => toVisibleTask(row) ?? []);
 }
 
-/** A task that is not hidden, whoever owns it and however old it is. */
+/** A task that is not hidden, of any owner and age. */
 export async function findAnyTask(db: Knex, taskId: string): Promise<VisibleTask | undefined> {
   const row = await db<TaskRow | ImageTaskRow>(TASKS).where({ task_id: taskId }).first();
   return row && toVisibleTask(row);
 }
 
-/** A task its owner may see: not hidden, not expired. `subject` undefined: whoever owns it. */
+/** A task its owner may see: not hidden, not expired. `subject` undefined: any owner. */
 export async function findVisibleTask(
   db: Knex,
   { taskId, subject }: { taskId: string; subject?: string | undefined },

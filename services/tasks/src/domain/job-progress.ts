@@ -69,8 +69,8 @@ export function isEvidence(task: Task, job: Job): boolean {
 }
 
 /**
- * Whether nothing is about to change: the job goes on, nobody wants it stopped, and its end mark has not come. Such a
- * task is seldom asked about, because the end mark is told by an event.
+ * Whether no change is due: the job continues, no stop was requested, and its end-of-stream marker has not come. Such
+ * a task is queried rarely, because its end arrives as an event.
  */
 export function isQuiet(task: Task, job: Job, rules: Pick<ProgressRules, 'today'>): boolean {
   if (task.status !== 'running' || endOf(job.status) !== undefined || job.status === 'stopping') return false;

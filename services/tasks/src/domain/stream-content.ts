@@ -4,7 +4,7 @@ const streamTypes =
 
 /**
  * Whether the beginning of an HTTP body can be a video stream: a known container or playlist by its first bytes, or
- * anything that is no text and is declared as media. Web pages, JSON and plain text are none, whatever they are
+ * anything that is no text and is declared as media. Web pages, JSON and plain text are none, even if they are
  * declared as.
  */
 export function looksLikeStream(head: Buffer, contentType: string | undefined): boolean {

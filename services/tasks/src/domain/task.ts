@@ -13,7 +13,7 @@ export type Status = HiddenStatus | TaskStatus;
 
 /** States of rows that callers and other services never see. */
 export const hiddenStatuses: readonly Status[] = ['draft', 'admitted', 'undoing'];
-/** States in which nobody knows yet whether the backend has the job. */
+/** States in which it is unknown whether the backend has the job. */
 export const unconfirmedStatuses: readonly Status[] = ['submitting', 'resolving'];
 /** States in which the backend is known to have the job. */
 export const confirmedStatuses: readonly Status[] = ['running', 'stopping'];
@@ -70,7 +70,7 @@ export interface Task {
   job: JobFacts;
   /** Why it failed or was refused; for the operator. */
   reason: string | null;
-  /** Trace of the creating request, continued by whatever the service does for the task later. */
+  /** Trace of the creating request, continued by later work on the task. */
   trace: { traceparent: string | null; tracestate: string | null };
   createdAt: Date;
   updatedAt: Date;
@@ -140,7 +140,7 @@ export function longestRunEnds(task: Pick<Task, 'resultExpiresAt'>): Date {
 
 /**
  * Frames that an end mark has to speak of, once the task has ended: a job that its backend lost sends no mark, so
- * nobody may wait for one.
+ * no code may wait for one.
  */
 export function framesToExpect({ endedAt, job }: Task): number | undefined {
   if (endedAt === null) return undefined;

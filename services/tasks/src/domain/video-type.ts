@@ -7,9 +7,7 @@ const videoBrands = new Set(
     .split(' ')
     .map((brand) => brand.replaceAll('_', ' ')),
 );
-/**
- * Brands that say that the file is something else, whatever it is compatible with: still pictures, audio, raw photos.
- */
+/** Brands of files that are no video, even if compatible with one: still images, audio, raw photos. */
 const otherBrands = /^(hei[cxms]|hev[cmsx]|mif1|msf1|avi[fs]|miaf|MA1[AB]|jpeg|jxl |crx |M4A |M4B |M4P |F4A |F4B )$/;
 /** First atoms of QuickTime files from before `ftyp`. */
 const oldAtoms = new Set(['moov', 'mdat', 'wide', 'free']);

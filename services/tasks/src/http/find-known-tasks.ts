@@ -8,7 +8,7 @@ export const findKnownTasksRoute = (deps: Pick<Deps, 'db'>) =>
     {
       ...question,
       operation: 'findKnownTasks',
-      summary: 'Which of these ids are tasks, of whatever subject',
+      summary: 'Finds which of these ids are tasks of any subject',
       audience: 'internal',
       responses: { 200: { description: 'Those that are', schema: question.reply } },
     },

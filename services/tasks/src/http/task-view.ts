@@ -37,7 +37,7 @@ export const toHistoryEntry = (task: VisibleTask): z.infer<typeof historyEntry> 
   client_ref: task.clientRef ?? undefined,
 });
 
-/** 201 for a new task, 202 while nobody knows whether the backend has it, 200 for a replay. */
+/** 201 for a new task, 202 while it is unknown whether the backend has it, 200 for a replay. */
 export function createdReply({ task, replayed, processorMs = 0 }: Created): Reply {
   const outcome = { task_status: task.status, replayed };
   if (replayed) return { status: 200, body: toView(task), headers: { 'Idempotency-Replayed': 'true' }, outcome };

@@ -36,7 +36,7 @@ export async function advanceMissing(
   await moveInTrace(deps, noted, vanish);
 }
 
-/** Nobody can tell any more whether the backend got the submission. */
+/** Whether the backend got the submission can no longer be determined. */
 export async function loseTrack(deps: ReconcileDeps, task: Task): Promise<void> {
   await moveInTrace(deps, task, { move: 'lose_track', reason: 'submission_interrupted' });
 }

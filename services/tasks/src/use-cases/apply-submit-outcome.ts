@@ -13,7 +13,7 @@ import { releaseRefunded } from './release-refunded.ts';
 import { takeBack } from './take-back.ts';
 
 /**
- * Writes down what became of a submission. When the reconciler or the recovery wrote first (this process was held up,
+ * Stores the outcome of a submission. When the reconciler or the recovery wrote first (this process was held up,
  * or the database away), the task is as they say. That nothing was created only this process knows, so an outage does
  * not keep it from writing that down: the task would wait for an operator.
  * @throws AppError of the outcome `not_created`, after everything was undone.

@@ -6,7 +6,7 @@ import type { CreateDeps } from './deps.ts';
 import { dayExhausted } from './refuse-exhausted.ts';
 
 /**
- * What keeps all new work out, whatever it costs: maintenance and an open breaker.
+ * Refuses all new work during maintenance and while the breaker is open.
  * @throws AppError OP-TASK-BREAKER-OPEN, OP-SYS-UNAVAILABLE.
  */
 export function assertOpen({ inference }: Pick<CreateDeps, 'inference'>, { maintenance }: Caller): void {
@@ -15,13 +15,13 @@ export function assertOpen({ inference }: Pick<CreateDeps, 'inference'>, { maint
 }
 
 /**
- * What keeps new work out: maintenance, an open breaker, a day that is used up. Replays pass whatever it says.
+ * Refuses new work during maintenance, while the breaker is open, and when the day is used up. Replays pass.
  * @throws AppError OP-TASK-BREAKER-OPEN, OP-QUOTA-DAILY-EXHAUSTED, OP-SYS-UNAVAILABLE.
  */
 export async function assertAcceptsNew(deps: CreateDeps, caller: Caller): Promise<void> {
   assertOpen(deps, caller);
   let today = await videoUnits(deps, caller);
-  // What a dead create holds is nobody's: "come back tomorrow" is only said when it is not enough either.
+  // Units of abandoned create requests are free: the day counts as used up only when they do not suffice either.
   if (today.remaining < 1 && (await deps.giveBackUnits(caller.subject)) > 0) today = await videoUnits(deps, caller);
   if (today.remaining < 1) throw await dayExhausted(deps, caller, { ...today, requested: 1 });
 }

@@ -3,7 +3,7 @@ import type { VideoKind } from '../domain/task.ts';
 import type { Signals } from '../signals.ts';
 import type { Created } from './create-draft.ts';
 
-/** Reports what became of a create: the state of its task, `replayed`, or the reason of its refusal. */
+/** Counts the outcome of a create request: the state of its task, `replayed`, or the reason of its refusal. */
 export async function countCreate(
   signals: Pick<Signals, 'created'>,
   kind: VideoKind,

@@ -36,7 +36,7 @@ export async function beginDraft(
 
 /**
  * Makes a task of a draft: `prepare` checks and commits it, then the backend gets it. Until it is committed every
- * failure gives the draft and all it holds back; from then on the task stands, whatever happens.
+ * failure gives the draft and all it holds back; from then on the task stands.
  */
 export async function finishDraft(
   deps: CreateDeps,

@@ -23,7 +23,7 @@ export interface CreateRequest {
   query: CreateVideoQuery;
 }
 
-/** Nobody has used the key, and new work is accepted; or another request works on it. */
+/** The key is free and new work is accepted; or another request works on it. */
 type OpenKey = { key: 'new' } | { key: 'in_use' };
 /** The key names a task: the body is only compared with the one that created it. */
 type DoneKey = { key: 'done'; taskId: string; fingerprint: string };
@@ -124,7 +124,7 @@ async function namedTask({ db }: CreateDeps, { task_id: taskId }: KeyRow): Promi
   return task;
 }
 
-/** Takes the key when nobody has it or its holder is dead; gives the row of whoever has it otherwise. */
+/** Takes the key when it is free or abandoned; else returns the row of its holder. */
 async function takeKey(deps: CreateDeps, claim: Claim, terms: ClaimTerms): Promise<'taken' | KeyRow> {
   for (;;) {
     if (await insertKey(deps.db, claim, terms)) return 'taken';

@@ -16,7 +16,7 @@ const TELL_WAIT_MS = 2_000;
 
 /**
  * Deletes an ended task or an image call of this subject with everything of it. Callers find nothing of it from now on;
- * the service that has its results is told at once, and again until it has confirmed. A repeat is answered alike.
+ * the service that has its results is called at once, and again until it confirms. A repeat gets the same answer.
  * @throws AppError not_found; conflict `task_not_ended`.
  */
 export async function deleteTask(
@@ -28,7 +28,7 @@ export async function deleteTask(
   // A repeat joins the removal under way; it tells only what is overdue.
   if (isNew || (await claimDeletion(deps.db, { taskId: deleted.taskId, leaseMs: RETRY_MS }))) {
     const telling = tellDeletions(deps, [deleted]).catch((error: unknown) => {
-      deps.logger.warn({ err: error, task_id: deleted.taskId }, 'a deletion is not confirmed yet; it is told again');
+      deps.logger.warn({ err: error, task_id: deleted.taskId }, 'deletion not confirmed yet; it is repeated');
     });
     await atMost(TELL_WAIT_MS, telling);
   }

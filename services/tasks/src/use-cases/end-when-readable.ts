@@ -14,7 +14,7 @@ const CONCURRENCY = 8;
 
 /**
  * A task whose end mark is late still ends when what it published can be read: asks results about many tasks in
- * one call and ends those. Runs beside the reconciler, which comes back with whatever is not readable yet.
+ * one call and ends those. Runs beside the reconciler, which comes back with tasks that are not readable yet.
  * @returns how many tasks were asked about. @throws AppError when results does not answer.
  */
 export async function endWhenReadable(deps: EndDeps): Promise<number> {

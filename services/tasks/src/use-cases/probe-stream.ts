@@ -28,10 +28,10 @@ export async function probeStream(deps: ProbeDeps, { taskId, subject }: Task, ur
 }
 
 /**
- * Runs a probe. The moment at which its failures are answered is drawn before anything is tried, so nobody learns what
- * stands behind our address or name servers. Until then it counts among the probes of the subject, or the next one
+ * Runs a probe. The moment at which its failures are answered is drawn before anything is tried, so no caller learns
+ * what stands behind our address or name servers. Until then it counts among the probes of the subject, or the next one
  * would tell when it ended.
- * @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`; whatever `work` throws
+ * @throws AppError OP-QUOTA-RATE-LIMITED `probe_rate`; any error of `work`
  */
 export async function inProbe<T>(
   { probeLimits, settings }: Pick<Deps, 'probeLimits' | 'settings'>,

@@ -96,7 +96,7 @@ async function advance(deps: ReconcileDeps, task: Task, state: BackendState): Pr
   else await advanceMissing(deps, { task, state });
 }
 
-/** The backend could not be asked. Whoever waits for the outcome of a submission is told that it is unknown. */
+/** The backend could not be asked. A request that waits for the outcome of a submission gets "unknown". */
 async function postpone(deps: ReconcileDeps, tasks: Task[], pauseMs: number): Promise<void> {
   const ids = tasks.map(({ taskId }) => taskId);
   await checkAgain(deps.db, ids, pauseMs);

@@ -17,7 +17,7 @@ const POLL_MS = 100;
 
 /**
  * Stops a task and waits for the end, at most `stopWaitMs`; the reconciler drives the stop on after that. When the
- * backend may not have the task yet, the request to stop is stored, the backend is told at once, and the task is
+ * backend may not have the task yet, the request to stop is stored, the backend is called at once, and the task is
  * returned as it is.
  * @throws AppError OP-TASK-NOT-STOPPABLE when it has ended.
  */
@@ -28,7 +28,7 @@ export async function stopTask(
   return stop(deps, await getTask(deps, { subject, taskId }), 'caller');
 }
 
-/** The same for an operator, whoever owns the task. */
+/** The same for an operator and a task of any owner. */
 export async function stopTaskAsOperator(
   deps: StopDeps,
   { who, taskId }: { who: string; taskId: string },

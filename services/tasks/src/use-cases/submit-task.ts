@@ -54,7 +54,7 @@ export function requireScene({ scenes }: Pick<Deps, 'scenes'>, sceneCode: string
 
 /**
  * Commits a checked draft: counted among the active tasks → a place at the backend → one unit reserved →
- * `submitting`. A failure leaves a draft for the caller to give up; after the commit nobody can tell from outside
+ * `submitting`. A failure leaves a draft for the caller to give up; after the commit no other code can tell
  * whether the backend was asked, so the task stands.
  */
 export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft): Promise<Submission> {
@@ -69,7 +69,7 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
 }
 
 /**
- * Hands a committed task to the backend and writes down what became of it.
+ * Submits a committed task to the backend and stores the outcome.
  * @throws AppError when it was not created.
  */
 export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
@@ -146,7 +146,7 @@ async function commitSubmitting(
 
 /**
  * Whether a commit whose answer was lost took place, the row tells; its lock is waited for, because the commit may be
- * under way still. Nobody but this request sends the submission, so it goes on where it was, also when the reconciler
+ * under way still. Only this request sends the submission, so it goes on where it was, also when the reconciler
  * has asked for the job meanwhile and knows nothing of it.
  * @throws the failure of the commit when it did not take place.
  */

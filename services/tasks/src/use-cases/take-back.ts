@@ -8,7 +8,7 @@ import { undoBriefly } from './undo-draft.ts';
 
 /**
  * Nothing was created, so there is no task and the key is free. The other services have heard of it: a last snapshot in
- * `refunded` gives the unit back whatever happens to this process.
+ * `refunded` returns the unit even if this process dies.
  * @throws TaskMovedError when it is not `submitting` any more.
  */
 export async function takeBack(deps: SubmitDeps, task: Task): Promise<void> {

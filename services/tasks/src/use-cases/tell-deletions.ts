@@ -10,7 +10,7 @@ type Told = Pick<DeletedTask, 'taskId' | 'kind'>;
 
 /** Deletions that are told at once: as many as one call takes. */
 const AT_ONCE = 100;
-/** A deletion that was not confirmed is told again after this long. */
+/** Interval at which an unconfirmed deletion is repeated. */
 export const RETRY_MS = 30_000;
 /**
  * A confirmed one too, after this long: a database that was restored from an older copy, or a process of an earlier

@@ -1,7 +1,7 @@
 const words = (text: string) => new Set(text.trim().split(/\s+/));
 
 /**
- * Boxes that ffmpeg interprets wherever it meets them: the table `mov_default_parse_table` of libavformat 5.1 to 7.1,
+ * Boxes that ffmpeg interprets at every position: the table `mov_default_parse_table` of libavformat 5.1 to 7.1,
  * and the types that its reader compares by hand. Each stands in the grammar at the places where we validate it, and is
  * refused everywhere else.
  */
@@ -15,7 +15,7 @@ export const INTERPRETED: ReadonlySet<string> = words(`
 
 /**
  * Boxes that describe samples. A sample description is read by several rules, of which ffmpeg chooses one by the
- * handler, the brand and the version; so no byte of it may spell one of these, wherever its boxes begin.
+ * handler, the brand and the version; so no byte of it may spell one of these, at any position.
  */
 export const STRUCTURAL: ReadonlySet<string> = words(`
   moov moof trak traf mdat cmov hoov mvhd tkhd mdhd hdlr elst stts ctts stsc stsz stz2 stco co64 stss stps stsd sdtp

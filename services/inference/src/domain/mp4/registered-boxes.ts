@@ -20,7 +20,7 @@ const VENDORS = 'tapt gmhd rmra prfl PICT pict junk strk sefd frea inst beam mcv
 const withBlank = ['url ', 'xml ', 'sdp ', 'res '];
 
 /**
- * Boxes that are known and mean nothing to ffmpeg, so it steps over them wherever they stand. Those that it interprets
+ * Boxes that are known and mean nothing to ffmpeg, so it steps over them at every position. Those that it interprets
  * are left out: the grammar names the places of each.
  */
 export const STEPPED_OVER: ReadonlySet<string> = new Set(

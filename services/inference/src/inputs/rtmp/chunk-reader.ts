@@ -65,7 +65,7 @@ function createAssembly(onMessage: () => void) {
   let chunkBytes = MIN_CHUNK_BYTES;
   let unfinishedBytes = 0;
 
-  /** Follows what concerns the chunks themselves; true for messages that nobody else needs. */
+  /** Follows what concerns the chunks themselves; true for messages that only this reader needs. */
   const obey = ({ type, payload }: RtmpMessage): boolean => {
     if (type === MESSAGE.setChunkSize) {
       const size = payload.length === 4 ? payload.readUInt32BE() : 0;

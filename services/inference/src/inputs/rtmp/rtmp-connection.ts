@@ -100,7 +100,7 @@ export function createRtmpConnection(socket: Duplex, budget: Budget): RtmpConnec
   };
 }
 
-/** First a fixed number of bytes at a time, then whatever comes. */
+/** First a fixed number of bytes at a time, then bytes as they arrive. */
 function createByteReader(socket: Duplex) {
   const chunks = socket.iterator() as AsyncGenerator<Buffer, void>;
   let waiting: Buffer = Buffer.alloc(0);

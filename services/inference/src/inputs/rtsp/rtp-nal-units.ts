@@ -29,7 +29,7 @@ const H264: Format = {
   fragmentType: (header) => header & 0x1f,
 };
 
-/** RFC 7798 without decoding order numbers: 0–47 units, 48 AP, 49 FU; 50 (PACI) is used by nobody. */
+/** RFC 7798 without decoding order numbers: 0–47 units, 48 AP, 49 FU; 50 (PACI) is not in use. */
 const H265: Format = {
   headerBytes: 2,
   typeOf: (payload) => ((payload[0] ?? 0) >> 1) & 0x3f,

@@ -14,7 +14,7 @@ export interface RtspSession {
   /** How often the server wants to hear that somebody is there. */
   keepAliveMs: number;
   keepAlive: () => void;
-  /** Tells the server that nobody is there any more. */
+  /** Tells the server that the client leaves. */
   leave: () => void;
 }
 
@@ -70,7 +70,7 @@ function pathOf(address: string): string | undefined {
   return rest === undefined || rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Relative names are appended, whatever stands at the end of the address, also a query: so do cameras count on it. */
+/** Appends relative names to the address, even after a query, as cameras expect. */
 function pathOfControl(root: string, control: string | undefined): string {
   if (control === undefined || control === '*' || control === '') return root;
   if (/^[a-z]+:\/\//i.test(control)) return pathOf(control) ?? unreadable();

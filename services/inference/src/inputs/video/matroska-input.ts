@@ -4,9 +4,9 @@ import type { SourceReason } from '../../domain/source-error.ts';
 import type { LiveInput } from '../live-input.ts';
 
 /**
- * An open source whose pictures are packed here: ffmpeg reads them from its standard input and is told nothing else.
+ * An open source whose frames are packed here: ffmpeg reads them from its standard input and gets no other data.
  * @param packed pieces of a Matroska stream; a failure of it is the failure of the source
- * @param close ends the connection, and thereby `packed`
+ * @param close ends the connection, and `packed` with it
  */
 export function matroskaInput(packed: AsyncIterable<Buffer>, close: () => void): LiveInput {
   let reason: SourceReason | undefined;

@@ -1,9 +1,9 @@
 import type { Migration } from '@vision/shared/db/migrate';
 
 /**
- * Settles (p_state settled, keeping p_units) or refunds (refunded, 0). Outcomes: done (now or before, by whoever
- * came first), differs (another subject's id, or more units than were reserved). What comes back goes to the day it
- * was taken from.
+ * Settles (p_state settled, keeping p_units) or refunds (refunded, 0). Outcomes: done (now or before, by the caller
+ * that came first), differs (another subject's id, or more units than were reserved). What comes back goes to the day
+ * it was taken from.
  */
 export const closeReservationFunction: Migration = {
   name: '0004-close-reservation',

@@ -3,7 +3,7 @@ import type { Migration } from '@vision/shared/db/migrate';
 /**
  * What the audit of the counters needs.
  *
- * - `ledger_changes`: counters that were touched, or whose reservations were, by whoever did it; the audit takes them
+ * - `ledger_changes`: counters that changed, or whose reservations changed, by any writer; the audit takes them
  *   out. Not logged, which halves its cost: after a crash it is empty, but a crash never separates a counter from its
  *   reservations, which commit together.
  * - `reservations.ask_at`: when an open reservation is compared with what it is held for.

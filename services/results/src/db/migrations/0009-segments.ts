@@ -4,7 +4,7 @@ import type { Migration } from '@vision/shared/db/migrate';
  * - `segments`: runs of frames of one task. `heads` has everything of the frames but their objects; those are in `body`
  *   while they are young, later in the object named by `object_key`. Partitioned as `frames`, and dropped with it.
  * - `unindexed_objects`: objects that are on their way to the store. One that became part of a segment is taken off in
- *   the same transaction, so whatever stays here has to be removed.
+ *   the same transaction, so an entry that stays here has to be removed.
  * - `ingests.compact_at`: when the young frames of the task are looked at next; null when it has none.
  */
 export const segments: Migration = {

@@ -1,7 +1,7 @@
 const [POINT, DIGIT] = [0x2e, 0x30];
 const POWERS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6];
 
-/** A fraction takes so many bytes at most, whatever numbers a damaged segment has. */
+/** Maximum bytes of a fraction, also with the numbers of a damaged segment. */
 export const MOST_FRACTION_BYTES = 26;
 
 /** Writes bytes and returns where they end. */

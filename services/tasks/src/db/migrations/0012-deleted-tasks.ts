@@ -3,7 +3,7 @@ import type { Migration } from '@vision/shared/db/migrate';
 /**
  * `deleted_tasks`: tasks and image calls that their owners deleted, kept for as long as their results would have been.
  * The row of the task goes before. `confirmed_at`: nothing of it was left in the service that had its results.
- * `tell_at`: when that service is told next.
+ * `tell_at`: next call to that service.
  */
 export const deletedTasks: Migration = {
   name: '0012-deleted-tasks',

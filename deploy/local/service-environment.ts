@@ -57,6 +57,7 @@ export const holders: Record<string, readonly ServiceName[]> = {
   S3_ACCESS_KEY: ['tasks', 'images', 'results', 'inference'],
   S3_SECRET_KEY: ['tasks', 'images', 'results', 'inference'],
   KAFKA_PASSWORD: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
+  KAFKA_OAUTH_CLIENT_SECRET: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
   // Their files are named by settings of their own.
   KAFKA_KEY: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
   AWS_WEB_IDENTITY_TOKEN: ['tasks', 'images', 'results', 'inference'],

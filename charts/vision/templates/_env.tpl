@@ -75,12 +75,24 @@ the defaults of the code. (root, name, c)
 {{- with $k.sasl.mechanism -}}
 {{- $secret := include "vision.named" (dict "text" $k.sasl.existingSecret "name" $.name) -}}
 {{- $_ := set $w "KAFKA_SASL_MECHANISM" (dict "value" .) -}}
+{{- if eq . "oauthbearer" -}}
+{{- $o := $k.sasl.oauth -}}
+{{- $_ := set $w "KAFKA_OAUTH_TOKEN_URL" (dict "value" $o.tokenUrl) -}}
+{{- with $o.scope -}}{{- $_ := set $w "KAFKA_OAUTH_SCOPE" (dict "value" .) -}}{{- end -}}
+{{- if $o.clientId -}}
+{{- $_ := set $w "KAFKA_OAUTH_CLIENT_ID" (dict "value" (include "vision.named" (dict "text" $o.clientId "name" $.name))) -}}
+{{- else -}}
+{{- $_ := set $w "KAFKA_OAUTH_CLIENT_ID" (dict "secret" $secret "key" $o.clientIdKey) -}}
+{{- end -}}
+{{- $_ := set $w "KAFKA_OAUTH_CLIENT_SECRET" (dict "secret" $secret "key" $o.clientSecretKey) -}}
+{{- else -}}
 {{- if $k.sasl.username -}}
 {{- $_ := set $w "KAFKA_USERNAME" (dict "value" (include "vision.named" (dict "text" $k.sasl.username "name" $.name))) -}}
 {{- else -}}
 {{- $_ := set $w "KAFKA_USERNAME" (dict "secret" $secret "key" $k.sasl.usernameKey) -}}
 {{- end -}}
 {{- $_ := set $w "KAFKA_PASSWORD" (dict "secret" $secret "key" $k.sasl.passwordKey) -}}
+{{- end -}}
 {{- end -}}
 {{- $w | toJson -}}
 {{- end -}}
@@ -157,6 +169,11 @@ Files of certificates, as JSON by the setting that names them: {path, volume, se
 {{- $secret := include "vision.named" (dict "text" . "name" $.name) -}}
 {{- $_ := set $files "KAFKA_CERT_FILE" (dict "volume" "kafka-client" "secret" $secret "key" $v.kafka.tls.client.certKey) -}}
 {{- $_ := set $files "KAFKA_KEY_FILE" (dict "volume" "kafka-client" "secret" $secret "key" $v.kafka.tls.client.keyKey) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq $v.kafka.sasl.mechanism "oauthbearer" -}}
+{{- with $v.kafka.sasl.oauth.ca.existingSecret -}}
+{{- $_ := set $files "KAFKA_OAUTH_CA_FILE" (dict "volume" "kafka-oauth-ca" "secret" . "key" $v.kafka.sasl.oauth.ca.key) -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $file := $files -}}

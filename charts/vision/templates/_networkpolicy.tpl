@@ -124,6 +124,9 @@ on any port. (root, name, rules: allowedPorts, allowedCidrs, dnsServers, setting
 {{- include "vision.storeRule" (dict "store" $store) -}}
 {{- end -}}
 {{- end -}}
+{{- if and (eq .root.Values.kafka.sasl.mechanism "oauthbearer") (has "KAFKA_BROKERS" .facts.wired) -}}
+{{- include "vision.storeRule" (dict "store" $stores.kafkaTokens) -}}
+{{- end -}}
 {{- if .root.Values.tracing.endpoint -}}
 {{- include "vision.storeRule" (dict "store" $stores.tracing) -}}
 {{- end -}}

@@ -13,6 +13,9 @@
 {{- range $v.kafka.brokers -}}
 {{- $asked = append $asked (dict "value" "kafka.brokers" "address" . "store" "kafka") -}}
 {{- end -}}
+{{- if eq $v.kafka.sasl.mechanism "oauthbearer" -}}
+{{- $asked = append $asked (dict "value" "kafka.sasl.oauth.tokenUrl" "address" $v.kafka.sasl.oauth.tokenUrl "store" "kafkaTokens") -}}
+{{- end -}}
 {{- range $name, $own := $v.components -}}
 {{- $c := include "vision.component" (dict "root" $root "name" $name) | fromJson -}}
 {{- if $c.enabled -}}

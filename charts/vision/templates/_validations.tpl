@@ -11,6 +11,12 @@
 {{- if and $v.kafka.sasl.mechanism (not $v.kafka.sasl.existingSecret) -}}
 {{- fail "kafka.sasl.mechanism is set without a password: set kafka.sasl.existingSecret." -}}
 {{- end -}}
+{{- if and (eq $v.kafka.sasl.mechanism "oauthbearer") (not $v.kafka.sasl.oauth.tokenUrl) -}}
+{{- fail "kafka.sasl.mechanism is oauthbearer without a token server: set kafka.sasl.oauth.tokenUrl." -}}
+{{- end -}}
+{{- if and (ne $v.kafka.sasl.mechanism "oauthbearer") $v.kafka.sasl.oauth.tokenUrl -}}
+{{- fail "kafka.sasl.oauth.tokenUrl is for kafka.sasl.mechanism oauthbearer: set that, or leave it empty." -}}
+{{- end -}}
 {{- range $name, $topic := $v.kafka.topics -}}
 {{- if and $topic.replicationFactor $topic.minInsyncReplicas (gt (int $topic.minInsyncReplicas) (int $topic.replicationFactor)) -}}
 {{- fail (printf "kafka.topics.%s: minInsyncReplicas (%d) is more than replicationFactor (%d), so nothing could be written." $name (int $topic.minInsyncReplicas) (int $topic.replicationFactor)) -}}
@@ -92,6 +98,9 @@
 {{- end -}}
 {{- if and $keda.enabled $v.kafka.sasl.mechanism $v.kafka.sasl.username .facts.consumes (gt (int $keda.lagThreshold) 0) -}}
 {{- fail (printf "components.%s.autoscaling.keda reads the user name of Kafka from a Secret: put it into kafka.sasl.existingSecret and leave kafka.sasl.username empty." $name) -}}
+{{- end -}}
+{{- if and $keda.enabled (eq $v.kafka.sasl.mechanism "oauthbearer") .facts.consumes (gt (int $keda.lagThreshold) 0) -}}
+{{- fail (printf "components.%s.autoscaling.keda cannot read the lag with tokens of this chart: set its lagThreshold to 0 and give triggers of your own, or use hpa." $name) -}}
 {{- end -}}
 {{- $fewest := include "vision.fewestReplicas" . | int -}}
 {{- $most := include "vision.mostReplicas" . | int -}}

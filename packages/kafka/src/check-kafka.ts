@@ -63,7 +63,9 @@ async function topicFault(
     if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
       return wrong(`The topic ${name} (TOPIC_PREFIX included) does not exist: run "visionctl topics apply"`);
     if (type === 'TOPIC_AUTHORIZATION_FAILED')
-      return wrong(`KAFKA_USERNAME or the certificate of KAFKA_CERT_FILE may not use the topic ${name}`);
+      return wrong(
+        `KAFKA_USERNAME, KAFKA_OAUTH_CLIENT_ID or the certificate of KAFKA_CERT_FILE may not use the topic ${name}`,
+      );
     throw error;
   }
 }

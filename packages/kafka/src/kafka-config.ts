@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ConfigError, flag, list } from '@vision/shared/config';
 import { certificateFile, privateKeyFile, tlsFromFiles } from '@vision/shared/pem-file';
 import type { KafkaConnection } from './kafka.ts';
+import { loginConfig, loginOf } from './login-config.ts';
 import { topicsSetting } from './topics-config.ts';
 
 /** Settings of everything that speaks to the brokers. */
@@ -22,12 +23,7 @@ export const kafkaConfig = {
     .describe('PEM file with the certificate authorities for the brokers, instead of those of Node.js'),
   KAFKA_CERT_FILE: certificateFile.optional().describe('PEM file with the client certificate for the brokers'),
   KAFKA_KEY_FILE: privateKeyFile.optional().describe('PEM file with the private key of the client certificate'),
-  KAFKA_SASL_MECHANISM: z
-    .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
-    .optional()
-    .describe('SASL mechanism; no login if absent'),
-  KAFKA_USERNAME: z.string().optional().describe('SASL user name'),
-  KAFKA_PASSWORD: z.string().optional().describe('SASL password'),
+  ...loginConfig,
 };
 
 export type KafkaConfig = z.output<z.ZodObject<typeof kafkaConfig>>;
@@ -45,15 +41,4 @@ export function kafkaConnection(config: KafkaConfig): KafkaConnection {
     tls: config.KAFKA_TLS ? tlsFromFiles({ ca, cert, key }) : undefined,
     login: loginOf(config),
   };
-}
-
-function loginOf(config: KafkaConfig): KafkaConnection['login'] {
-  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = config;
-  if (mechanism === undefined) {
-    if ((username ?? password) === undefined) return undefined;
-    throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD are for a KAFKA_SASL_MECHANISM, which is missing');
-  }
-  if (username === undefined || password === undefined)
-    throw new ConfigError(`KAFKA_SASL_MECHANISM=${mechanism} also needs KAFKA_USERNAME and KAFKA_PASSWORD`);
-  return { mechanism, username, password };
 }

@@ -2,6 +2,7 @@ import { isNativeError } from 'node:util/types';
 import { away, codesOf, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import type { KafkaConnection } from './kafka.ts';
+import { loginFaultOf } from './oauth/login-error.ts';
 
 const names = {
   store: 'a broker',
@@ -16,12 +17,16 @@ export function kafkaFault(error: unknown, { brokers, login, tls }: KafkaConnect
   if (!isNativeError(error)) return undefined;
   const message = rootMessage(error);
   const chain = chainOf(error);
+  const refused = loginFaultOf(error);
+  if (refused) return refused;
+  const mechanism = login?.mechanism ?? '';
+  if (message.includes('does not support the requested SASL mechanism'))
+    return wrong(`The brokers do not offer KAFKA_SASL_MECHANISM=${mechanism}: ${message}`);
   if (chain.includes('KafkaJSSASLAuthenticationError')) {
-    const mechanism = login?.mechanism ?? '';
     return message.includes('not supported') || message.includes('not enabled')
       ? wrong(`The brokers do not offer KAFKA_SASL_MECHANISM=${mechanism}: ${message}`)
       : wrong(
-          `The brokers refuse the login of KAFKA_USERNAME=${login?.username ?? ''} by KAFKA_SASL_MECHANISM=${mechanism}: ` +
+          `The brokers refuse the login of KAFKA_USERNAME=${userOf(login)} by KAFKA_SASL_MECHANISM=${mechanism}: ` +
             'KAFKA_PASSWORD is wrong, or they know no such user',
         );
   }
@@ -37,6 +42,8 @@ export function kafkaFault(error: unknown, { brokers, login, tls }: KafkaConnect
     return away(`No broker of ${list} answers: ${codesOf(error)[0] ?? message}`);
   return undefined;
 }
+
+const userOf = (login: KafkaConnection['login']) => (login && 'username' in login ? login.username : '');
 
 function chainOf(error: unknown): string[] {
   const found: string[] = [];

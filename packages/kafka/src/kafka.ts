@@ -1,16 +1,20 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Kafka, logLevel } from 'kafkajs';
-import type { LogEntry, SASLOptions } from 'kafkajs';
+import type { LogEntry, Mechanism, SASLOptions } from 'kafkajs';
 import type { Logger } from '@vision/shared/logger';
 import { createCounter } from '@vision/shared/telemetry/instruments';
 import type { Counter } from '@vision/shared/telemetry/instruments';
 import type { NoLabels } from '@vision/shared/telemetry/metric';
 import { kafkaMetrics } from '@vision/shared/telemetry/shared-metrics';
+import { oauthMechanism } from './oauth/oauth-mechanism.ts';
+import type { OauthLogin } from './oauth/oauth-mechanism.ts';
 import './idle-queue.ts';
 import './unanswered-requests.ts';
 
 /** Longest wait for the answer to one request. */
 export const ANSWER_MS = 10_000;
+/** Sessions end with the token of a login, or when the brokers say so (`connections.max.reauth.ms`). */
+const REAUTHENTICATE_MS = 10_000;
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
@@ -21,7 +25,16 @@ export interface KafkaConnection {
   /** TLS with these authorities and this certificate; no TLS when absent. */
   tls?: ConnectionOptions | undefined;
   /** SASL; none when absent. */
-  login?: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined;
+  login?: KafkaLogin | undefined;
+}
+
+/** By user name and password, or by tokens of a token server. */
+export type KafkaLogin = PasswordLogin | OauthLogin;
+
+export interface PasswordLogin {
+  mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  username: string;
+  password: string;
 }
 
 export interface KafkaOptions extends KafkaConnection {
@@ -31,6 +44,8 @@ export interface KafkaOptions extends KafkaConnection {
   tries?: number;
   /** Longest wait for the answer to a request; then its connection ends too. `ANSWER_MS` when absent. */
   requestTimeoutMs?: number;
+  /** How long before the end of its session a connection logs in again; `REAUTHENTICATE_MS` when absent. */
+  reauthenticateMs?: number;
 }
 
 /**
@@ -51,7 +66,8 @@ export function createKafka(options: KafkaOptions): KafkaClient {
     clientId,
     brokers,
     ...(tls && { ssl: tls }),
-    ...(login && { sasl: login as SASLOptions }),
+    ...(login && { sasl: saslOf(login) }),
+    reauthenticationThreshold: options.reauthenticateMs ?? REAUTHENTICATE_MS,
     connectionTimeout: 5_000,
     requestTimeout: requestTimeoutMs,
     enforceRequestTimeout: true,
@@ -61,6 +77,9 @@ export function createKafka(options: KafkaOptions): KafkaClient {
   });
   return { kafka, nameOf: (name) => `${topicPrefix}${name}`, logger };
 }
+
+const saslOf = (login: KafkaLogin): SASLOptions | Mechanism =>
+  login.mechanism === 'oauthbearer' ? oauthMechanism(login) : (login as SASLOptions);
 
 interface Told {
   logger: Logger;

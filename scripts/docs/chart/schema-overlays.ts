@@ -67,7 +67,8 @@ export const overlays: Record<string, Schema> = {
   'redis.url': { type: 'string', pattern: '^(rediss?://([^:/@]+@)?[^@]+)?$' },
   'redis.sentinel.addresses': { type: 'array', items: { type: 'string', pattern: '^[^,\\s]+:[0-9]+$' } },
   'kafka.brokers': { type: 'array', items: { type: 'string', pattern: '^[^,\\s]+:[0-9]+$' } },
-  'kafka.sasl.mechanism': { enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512'] },
+  'kafka.sasl.mechanism': { enum: ['', 'plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'] },
+  'kafka.sasl.oauth.tokenUrl': { type: 'string', pattern: '^(https://[^/@]+(/[^@]*)?)?$' },
   'kafka.topics': object({
     default: topic,
     tasks: topic,
@@ -194,6 +195,7 @@ export const overlays: Record<string, Schema> = {
   'networkPolicy.stores.database': store,
   'networkPolicy.stores.redis': store,
   'networkPolicy.stores.kafka': store,
+  'networkPolicy.stores.kafkaTokens': store,
   'networkPolicy.stores.objectStore': store,
   'networkPolicy.stores.tracing': store,
   'networkPolicy.stores.modelServers': store,

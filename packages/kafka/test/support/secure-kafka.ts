@@ -16,6 +16,8 @@ export interface SecureKafka {
   plaintext: string;
   /** SASL over TLS. */
   login: string;
+  /** SASL by tokens over TLS; connections end with their tokens. */
+  oauth: string;
   /** TLS that asks for a certificate of the client. */
   mutual: string;
   /** In the clear, through a proxy. */
@@ -36,6 +38,7 @@ export async function startSecureKafka(): Promise<SecureKafka> {
   const user = { name: 'vision', password: 'p@ss:w0rd/+%' };
   const plaintext = await freePairOfPorts();
   const login = await freePort();
+  const oauth = await freePort();
   const mutual = await freePort();
   const behind = await freePort();
   const proxy = await startFaultProxy({ host: '127.0.0.1', port: behind });
@@ -47,6 +50,7 @@ export async function startSecureKafka(): Promise<SecureKafka> {
     kafka: {
       listeners: [
         { name: 'LOGIN', port: login, advertisedPort: login, protocol: 'SASL_SSL' },
+        { name: 'OAUTH', port: oauth, advertisedPort: oauth, protocol: 'SASL_SSL' },
         { name: 'MUTUAL', port: mutual, advertisedPort: mutual, protocol: 'SSL' },
         { name: 'PROXIED', port: behind, advertisedPort: proxy.port },
       ],
@@ -58,6 +62,7 @@ export async function startSecureKafka(): Promise<SecureKafka> {
   return {
     plaintext: `127.0.0.1:${plaintext}`,
     login: `127.0.0.1:${login}`,
+    oauth: `127.0.0.1:${oauth}`,
     mutual: `127.0.0.1:${mutual}`,
     proxied: { brokers: [`127.0.0.1:${proxy.port}`], proxy },
     certificates,
@@ -92,6 +97,10 @@ function propertiesOf({ ca, server }: MadeCertificates, user: SecureKafka['user'
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.location': ca,
     'listener.name.mutual.ssl.client.auth': 'required',
+    // Without a handler of its own the broker takes tokens whose signature is none, and checks their dates.
+    'listener.name.oauth.sasl.enabled.mechanisms': 'OAUTHBEARER',
+    'listener.name.oauth.oauthbearer.sasl.jaas.config': `${module('oauthbearer.OAuthBearer')};`,
+    'listener.name.oauth.oauthbearer.connections.max.reauth.ms': '3600000',
     'listener.name.login.sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
     'listener.name.login.plain.sasl.jaas.config': `${module('plain.Plain')} user_${user.name}="${user.password}";`,
     'listener.name.login.scram-sha-256.sasl.jaas.config': `${module('scram.Scram')};`,

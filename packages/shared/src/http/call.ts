@@ -63,6 +63,8 @@ export interface CallRequest {
   attempt?: { number: number; of: number } | undefined;
   /** State of the breaker that the call is made through. */
   breakerState?: string | undefined;
+  /** Largest reply that is read; 32 MiB when absent. */
+  maxReplyBytes?: number | undefined;
   signal?: AbortSignal | undefined;
   dispatcher?: Dispatcher | undefined;
 }
@@ -137,7 +139,7 @@ async function exchangeOnce(input: CallRequest, { signal, wire, running }: Excha
     bodyTimeout: 0,
     dispatcher: (input.dispatcher ?? connections).compose(noting(wire)),
   });
-  const body = await readReply(reply.body);
+  const body = await readReply(reply.body, input.maxReplyBytes ?? MAX_REPLY_BYTES);
   running.answered(reply.statusCode);
   const answer = { status: reply.statusCode, headers: reply.headers, body };
   const word = input.wordFor?.(answer);
@@ -184,8 +186,8 @@ export function bodyAs<T>(schema: z.ZodType<T>, reply: CallReply): T | undefined
   return parsed.success ? parsed.data : undefined;
 }
 
-async function readReply(body: AsyncIterable<Buffer>): Promise<unknown> {
-  const bytes = await readBody(body, MAX_REPLY_BYTES);
+async function readReply(body: AsyncIterable<Buffer>, maxBytes: number): Promise<unknown> {
+  const bytes = await readBody(body, maxBytes);
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {

@@ -29,7 +29,7 @@ export const processMetrics = {
   }),
 };
 
-const upstream = 'whom we asked: a service, `inference`, `triton`, `s3`, `sts`, `postgres`, `redis`, `kafka`';
+const upstream = 'whom we asked: a service, `inference`, `triton`, `s3`, `sts`, `oauth`, `postgres`, `redis`, `kafka`';
 const operation = 'what was asked; a word of the code';
 
 export const upstreamMetrics = {

@@ -20,6 +20,7 @@ export type UpstreamName =
   | 'triton'
   | 's3'
   | 'sts'
+  | 'oauth'
   | 'postgres'
   | 'redis'
   | 'kafka';

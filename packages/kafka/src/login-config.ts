@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { ConfigError } from '@vision/shared/config';
+import { certificateFile } from '@vision/shared/pem-file';
+import type { KafkaLogin } from './kafka.ts';
+import { fetchToken } from './oauth/fetch-token.ts';
+import { createTokenSource } from './oauth/token-source.ts';
+import type { TokenSource } from './oauth/token-source.ts';
+
+/** `localhost`, 127.0.0.0/8 and ::1, as `URL` writes them. */
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The secret of the client goes there, so it has to be encrypted on its way. */
+const tokenUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => isSafe(new URL(text)), 'https:// (or http:// on a loopback address), without user and password');
+
+const isSafe = ({ protocol, hostname, username, password }: URL) =>
+  (protocol === 'https:' || LOOPBACK.test(hostname)) && username === '' && password === '';
+
+/** How a process proves to the brokers who it is. */
+export const loginConfig = {
+  KAFKA_SASL_MECHANISM: z
+    .enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'])
+    .optional()
+    .describe('SASL mechanism; no login if absent'),
+  KAFKA_USERNAME: z.string().optional().describe('SASL user name'),
+  KAFKA_PASSWORD: z.string().optional().describe('SASL password'),
+  KAFKA_OAUTH_TOKEN_URL: tokenUrl
+    .optional()
+    .describe('Address of the token server (https) that gives tokens for oauthbearer'),
+  KAFKA_OAUTH_CLIENT_ID: z.string().optional().describe('Client id at the token server'),
+  KAFKA_OAUTH_CLIENT_SECRET: z.string().optional().describe('Client secret at the token server'),
+  KAFKA_OAUTH_SCOPE: z.string().optional().describe('Scope that tokens are requested for; none if absent'),
+  KAFKA_OAUTH_CA_FILE: certificateFile
+    .optional()
+    .describe('PEM file with the certificate authorities for the token server, instead of those of Node.js'),
+};
+
+type LoginConfig = z.output<z.ZodObject<typeof loginConfig>>;
+
+/** The login of the settings; undefined for none. @throws ConfigError when settings do not go together. */
+export function loginOf(config: LoginConfig): KafkaLogin | undefined {
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username, KAFKA_PASSWORD: password } = config;
+  if (mechanism === 'oauthbearer') {
+    if ((username ?? password) !== undefined)
+      throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD are not for KAFKA_SASL_MECHANISM=oauthbearer');
+    return { mechanism, ...oauthOf(config) };
+  }
+  if ((config.KAFKA_OAUTH_TOKEN_URL ?? config.KAFKA_OAUTH_CLIENT_ID ?? config.KAFKA_OAUTH_CLIENT_SECRET) !== undefined)
+    throw new ConfigError('KAFKA_OAUTH_… are for KAFKA_SASL_MECHANISM=oauthbearer');
+  if (mechanism === undefined) {
+    if ((username ?? password) === undefined) return undefined;
+    throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD are for a KAFKA_SASL_MECHANISM, which is missing');
+  }
+  if (username === undefined || password === undefined)
+    throw new ConfigError(`KAFKA_SASL_MECHANISM=${mechanism} also needs KAFKA_USERNAME and KAFKA_PASSWORD`);
+  return { mechanism, username, password };
+}
+
+/** The start check and the service share one token, and the pauses after a failure. */
+const sources = new WeakMap<LoginConfig, TokenSource>();
+
+function oauthOf(config: LoginConfig): { clientId: string; tokens: TokenSource } {
+  const { KAFKA_OAUTH_TOKEN_URL: url, KAFKA_OAUTH_CLIENT_ID: clientId, KAFKA_OAUTH_CLIENT_SECRET: secret } = config;
+  if (url === undefined || clientId === undefined || secret === undefined)
+    throw new ConfigError(
+      'KAFKA_SASL_MECHANISM=oauthbearer also needs KAFKA_OAUTH_TOKEN_URL, KAFKA_OAUTH_CLIENT_ID and ' +
+        'KAFKA_OAUTH_CLIENT_SECRET',
+    );
+  const { KAFKA_OAUTH_SCOPE: scope, KAFKA_OAUTH_CA_FILE: caFile } = config;
+  const client = { tokenUrl: url, clientId, clientSecret: secret, scope, caFile };
+  const tokens = sources.get(config) ?? createTokenSource(() => fetchToken(client));
+  sources.set(config, tokens);
+  return { clientId, tokens };
+}

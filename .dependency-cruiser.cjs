@@ -216,7 +216,8 @@ module.exports = {
     },
     {
       name: 'messages-know-no-http',
-      comment: 'Except the routes by which operators reach the outbox and the dead letters, and tokens for the brokers.',
+      comment:
+        'Except the routes by which operators reach the outbox and the dead letters, and tokens for the brokers.',
       severity: 'error',
       from: { path: '^packages/kafka/src/', pathNot: ['^packages/kafka/src/(http|oauth)/', '\\.test\\.ts$'] },
       to: { path: shared(['http/']) },

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificates } from '@vision/shared/testing/made-certificates';
 import type { MadeCertificates } from '@vision/shared/testing/made-certificates';
 import { until } from '@vision/shared/testing/until';
@@ -123,22 +124,26 @@ test('a token that is used is renewed before it ends, and one that is not rests'
   let given = 0;
   const tokens = createTokenSource(async () => {
     given += 1;
-    return { value: `token-${given}`, lifeMs: 400 };
+    return { value: `token-${given}`, lifeMs: 1_000 };
   });
   expect(await tokens.get(quiet)).toBe('token-1');
   await until(() => given === 2);
-  expect(await tokens.get(quiet)).toBe('token-2');
-  await until(() => given === 3);
+  // Longer than its life.
+  await delay(1_200);
+  expect(given).toBe(2);
+  expect(await tokens.get(quiet)).toBe('token-3');
+  await until(() => given === 4);
 });
 
 test('while the server is away the old token serves, the request is repeated and each failure is told', async () => {
   server.answer = good('first');
   const told: string[] = [];
-  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 10_000 }));
+  const tokens = createTokenSource(async () => ({ ...(await fetchToken(client)), lifeMs: 15_000 }));
   expect(await tokens.get((message) => told.push(message))).toBe('first');
   server.answer = replyWith(503, '');
-  await until(() => told.length > 1);
+  await until(() => told.length > 0);
   expect(await tokens.get((message) => told.push(message))).toBe('first');
+  await until(() => told.length > 1);
   expect(told[0]).toBe(`KAFKA_OAUTH_TOKEN_URL=${server.url} answers with status 503`);
   server.answer = good('second');
   await until(async () => (await tokens.get((message) => told.push(message))) === 'second');

@@ -54,7 +54,7 @@ export function createTokenSource(fetch: () => Promise<BearerToken>): TokenSourc
       const pauseMs = backoff(count, { minMs: 500, maxMs: 30_000 });
       failure = { count, error, retryAt: performance.now() + pauseMs };
       tell(messageOf(error), { failures: count, tokenLeftMs: leftMs(), retryMs: Math.round(pauseMs) });
-      if (leftMs() > 0) renewIn(pauseMs);
+      if (held) renewIn(pauseMs);
       throw error;
     }
   };

@@ -61,6 +61,7 @@ export const holders: Record<string, readonly ServiceName[]> = {
   // Their files are named by settings of their own.
   KAFKA_KEY: ['tasks', 'images', 'results', 'quota', 'notify', 'inference'],
   AWS_WEB_IDENTITY_TOKEN: ['tasks', 'images', 'results', 'inference'],
+  AWS_CONTAINER_AUTHORIZATION_TOKEN: ['tasks', 'images', 'results', 'inference'],
   DATABASE_PASSWORD: serviceNames,
   REDIS_PASSWORD: ['gateway'],
   REDIS_SENTINEL_PASSWORD: ['gateway'],

@@ -119,7 +119,7 @@ the defaults of the code. (root, name, c)
 {{- $_ := set $w "AWS_ROLE_ARN" (dict "value" .) -}}
 {{- $_ := set $w "AWS_WEB_IDENTITY_TOKEN_FILE" (dict "value" "/var/run/secrets/vision/s3-token/token") -}}
 {{- end -}}
-{{- else -}}
+{{- else if not $s.podIdentity.enabled -}}
 {{- $_ := set $w "S3_ACCESS_KEY" (dict "secret" $s.existingSecret "key" $s.accessKeyKey) -}}
 {{- $_ := set $w "S3_SECRET_KEY" (dict "secret" $s.existingSecret "key" $s.secretKeyKey) -}}
 {{- end -}}

@@ -22,6 +22,14 @@ from files/facts.json.
 {{- end }}
 {{- end -}}
 
+{{/* The agent of EKS Pod Identity, at the addresses that every node has for it. */}}
+{{- define "vision.podIdentityRule" }}
+- ports: [{ protocol: TCP, port: 80 }]
+  to:
+    - ipBlock: { cidr: 169.254.170.23/32 }
+    - ipBlock: { cidr: 'fd00:ec2::23/128' }
+{{- end -}}
+
 {{- define "vision.dnsRule" -}}
 {{- $dns := .Values.networkPolicy.dns -}}
 - ports:
@@ -123,6 +131,9 @@ on any port. (root, name, rules: allowedPorts, allowedCidrs, dnsServers, setting
 {{- if has $setting $.facts.wired -}}
 {{- include "vision.storeRule" (dict "store" $store) -}}
 {{- end -}}
+{{- end -}}
+{{- if and .root.Values.objectStore.podIdentity.enabled (has "S3_ENDPOINT" .facts.wired) -}}
+{{- include "vision.podIdentityRule" . -}}
 {{- end -}}
 {{- if and (eq .root.Values.kafka.sasl.mechanism "oauthbearer") (has "KAFKA_BROKERS" .facts.wired) -}}
 {{- include "vision.storeRule" (dict "store" $stores.kafkaTokens) -}}

@@ -25,8 +25,8 @@
 {{- if not $v.objectStore.endpoint -}}
 {{- fail "The object store is missing: set objectStore.endpoint." -}}
 {{- end -}}
-{{- if not (or $v.objectStore.existingSecret $v.objectStore.webIdentity.enabled) -}}
-{{- fail "The object store has no keys: set objectStore.existingSecret, or objectStore.webIdentity.enabled." -}}
+{{- if not (or $v.objectStore.existingSecret $v.objectStore.webIdentity.enabled $v.objectStore.podIdentity.enabled) -}}
+{{- fail "The object store has no keys: set objectStore.existingSecret, objectStore.webIdentity.enabled or objectStore.podIdentity.enabled." -}}
 {{- end -}}
 {{- if and $v.scenes.json (not $v.scenes.existingConfigMap) -}}
 {{- $scenes := fromJson $v.scenes.json -}}
@@ -52,6 +52,12 @@
 {{/* A pod by which a webhook of the cluster gives identities needs a service account that it knows. */}}
 {{- define "vision.validateIdentity" -}}
 {{- $s := .Values.objectStore -}}
+{{- if and $s.webIdentity.enabled $s.podIdentity.enabled -}}
+{{- fail "objectStore.webIdentity and objectStore.podIdentity are both enabled: choose one." -}}
+{{- end -}}
+{{- if and $s.podIdentity.enabled (ne $s.manageBucket "none") (not .Values.jobs.serviceAccountName) -}}
+{{- fail "objectStore.podIdentity: the job that looks for the bucket runs before the service accounts of this chart exist. Name one with an association in jobs.serviceAccountName, or set objectStore.manageBucket to none." -}}
+{{- end -}}
 {{- if and $s.webIdentity.enabled (not $s.webIdentity.roleArn) (ne $s.manageBucket "none") (not .Values.jobs.serviceAccountName) -}}
 {{- fail "objectStore.webIdentity without a roleArn: the job that looks for the bucket runs before the service accounts of this chart exist. Name one that has the role in jobs.serviceAccountName, or set objectStore.manageBucket to none." -}}
 {{- end -}}

@@ -50,7 +50,7 @@ export function bucketFault(error: unknown, options: ObjectStoreOptions): Fault 
 }
 
 function refusal({ endpoint, bucket, identity }: ObjectStoreOptions): string {
-  const who = identity ? 'the keys of AWS_ROLE_ARN' : 'S3_ACCESS_KEY and S3_SECRET_KEY';
+  const who = whose(identity);
   return `${endpoint} (S3_ENDPOINT) refuses ${who} for the bucket S3_BUCKET=${bucket}`;
 }
 
@@ -59,4 +59,9 @@ function faultSentence(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1)
     if (at instanceof FaultError) return at.message;
   return undefined;
+}
+
+function whose(identity: ObjectStoreOptions['identity']): string {
+  if (!identity) return 'S3_ACCESS_KEY and S3_SECRET_KEY';
+  return `the keys of ${'roleArn' in identity ? 'AWS_ROLE_ARN' : 'AWS_CONTAINER_CREDENTIALS_FULL_URI'}`;
 }

@@ -9,6 +9,8 @@ import { callUpstream } from '@vision/shared/upstream/call-upstream';
 import type { UpstreamCall } from '@vision/shared/upstream/call-upstream';
 import { limitWithin } from '@vision/shared/upstream/deadline';
 import { endOf, UpstreamTimeoutError } from '@vision/shared/upstream/ended-call';
+import { containerKeys } from './container-identity.ts';
+import type { ContainerIdentity } from './container-identity.ts';
 import { webIdentityKeys } from './web-identity.ts';
 import type { WebIdentity } from './web-identity.ts';
 
@@ -20,7 +22,7 @@ export interface ObjectStoreOptions {
   accessKey: string;
   secretKey: string;
   /** Who asks for keys of its own, in place of the two above. */
-  identity?: WebIdentity | undefined;
+  identity?: WebIdentity | ContainerIdentity | undefined;
   /** PEM file of the authorities to trust instead of those of Node.js. */
   caFile?: string | undefined;
   /** Connections kept to the store. */
@@ -55,6 +57,9 @@ export interface Limits {
   deadlineMs?: number;
 }
 
+const keysOf = (identity: WebIdentity | ContainerIdentity, ca: string | undefined) =>
+  'roleArn' in identity ? webIdentityKeys(identity, ca) : containerKeys(identity);
+
 /**
  * The methods of the S3 client take no signal, and its transport is given when it is made. So every exchange has a
  * client of its own, which costs some microseconds; the connections belong to an agent that all of them share.
@@ -78,7 +83,7 @@ export function createConnection(options: ObjectStoreOptions): Connection {
     // Its retries would send a stream that is already used up.
     retryOptions: { disableRetry: true },
     transportAgent: agent,
-    ...(options.identity && { credentialsProvider: webIdentityKeys(options.identity, ca) }),
+    ...(options.identity && { credentialsProvider: keysOf(options.identity, ca) }),
   };
   const clientFor = (signal: AbortSignal, call: UpstreamCall) => {
     const send = sender(request, { idleMs, signal, call });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConfigError, httpUrl } from '@vision/shared/config';
 import { certificateFile } from '@vision/shared/pem-file';
+import { isAgentUrl } from './container-identity.ts';
 import type { ObjectStoreOptions } from './exchange.ts';
 
 /** Settings of everything that stores objects. */
@@ -23,6 +24,14 @@ export const objectStoreConfig = {
     .string()
     .optional()
     .describe('File with the identity token of the pod for S3; read again when it changes'),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: httpUrl()
+    .refine(isAgentUrl, 'https://, or http:// at the address of the agent of EKS or ECS or on loopback')
+    .optional()
+    .describe('Address of the agent that gives the pod S3 keys; set by the cluster (EKS Pod Identity)'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: z
+    .string()
+    .optional()
+    .describe('File with the token of the pod for that agent; read again for each request'),
 };
 
 type ObjectStoreConfig = z.output<z.ZodObject<typeof objectStoreConfig>>;
@@ -30,13 +39,14 @@ type ObjectStoreConfig = z.output<z.ZodObject<typeof objectStoreConfig>>;
 /** How to reach the bucket, in the words of the code. @throws ConfigError when nothing proves who we are. */
 export function objectStoreOptions(config: ObjectStoreConfig): ObjectStoreOptions {
   const { S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, S3_REGION: region } = config;
-  const { AWS_ROLE_ARN: roleArn, AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile } = config;
   if ((accessKey === undefined) !== (secretKey === undefined))
     throw new ConfigError('S3_ACCESS_KEY and S3_SECRET_KEY are needed together');
-  if (accessKey === undefined && (roleArn === undefined || tokenFile === undefined))
+  const identity = accessKey === undefined ? identityOf(config) : undefined;
+  if (accessKey === undefined && identity === undefined)
     throw new ConfigError(
       'S3_ACCESS_KEY and S3_SECRET_KEY are missing, and so is the identity of a pod ' +
-        '(AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE)',
+        '(AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or AWS_CONTAINER_CREDENTIALS_FULL_URI and ' +
+        'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE)',
     );
   return {
     endpoint: config.S3_ENDPOINT,
@@ -45,9 +55,17 @@ export function objectStoreOptions(config: ObjectStoreConfig): ObjectStoreOption
     accessKey: accessKey ?? '',
     secretKey: secretKey ?? '',
     caFile: config.S3_CA_FILE,
-    identity:
-      accessKey === undefined && roleArn !== undefined && tokenFile !== undefined
-        ? { roleArn, tokenFile, endpoint: config.S3_STS_ENDPOINT ?? `https://sts.${region}.amazonaws.com` }
-        : undefined,
+    identity,
   };
+}
+
+/** A cluster that gives a pod both kinds means the role, as the SDKs of AWS do. */
+function identityOf(config: ObjectStoreConfig): ObjectStoreOptions['identity'] {
+  const { AWS_ROLE_ARN: roleArn, AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile } = config;
+  if (roleArn !== undefined && tokenFile !== undefined) {
+    const endpoint = config.S3_STS_ENDPOINT ?? `https://sts.${config.S3_REGION}.amazonaws.com`;
+    return { roleArn, tokenFile, endpoint };
+  }
+  const { AWS_CONTAINER_CREDENTIALS_FULL_URI: url, AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file } = config;
+  return url === undefined || file === undefined ? undefined : { credentialsUrl: url, authorizationFile: file };
 }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { ClientOptions } from 'minio';
 import { Agent, fetch } from 'undici';
 import { FaultError, codesOf } from '@vision/shared/start/fault';
 import { callUpstream } from '@vision/shared/upstream/call-upstream';
+import { ANSWER_MS, renewedKeys } from './session-keys.ts';
+import type { KeySource, SessionKeys } from './session-keys.ts';
 
 /** Who a pod is, for a store that trusts the cluster. */
 export interface WebIdentity {
@@ -14,55 +15,13 @@ export interface WebIdentity {
   tokenFile: string;
 }
 
-interface Keys {
-  accessKey: string;
-  secretKey: string;
-  sessionToken: string;
-  /** By the clock of this process. */
-  endsAt: number;
-  renewAt: number;
-}
-
-const ANSWER_MS = 10_000;
-
-type KeySource = NonNullable<ClientOptions['credentialsProvider']>;
-
 /**
- * Keys of some minutes or hours, got with the token of the pod. They are renewed after three quarters of their time, by
- * one question at a time; while that fails, the old ones serve until they end. The client's own source asks at one
- * address only, ten seconds before the end, once for each request that waits.
+ * Keys that a security token service gives for the token of the pod. The client's own source knows one address only.
  */
-export function webIdentityKeys(identity: WebIdentity, ca: string | undefined): KeySource {
-  let known: Keys | undefined;
-  let asking: Promise<Keys> | undefined;
-  const renewed = async () => {
-    asking ??= assumeRole(identity, ca).finally(() => {
-      asking = undefined;
-    });
-    try {
-      known = await asking;
-    } catch (error) {
-      if (!known || Date.now() > known.endsAt) throw error;
-      // Asked again by a later request, not by the very next one.
-      known.renewAt = Math.min(known.endsAt, Date.now() + ANSWER_MS);
-    }
-    return known;
-  };
-  const source = {
-    getCredentials: async () => {
-      const keys = known && Date.now() < known.renewAt ? known : await renewed();
-      return {
-        getAccessKey: () => keys.accessKey,
-        getSecretKey: () => keys.secretKey,
-        getSessionToken: () => keys.sessionToken,
-      };
-    },
-  };
-  // The client exports neither of its two classes, and calls nothing but this.
-  return source as unknown as KeySource;
-}
+export const webIdentityKeys = (identity: WebIdentity, ca: string | undefined): KeySource =>
+  renewedKeys(() => assumeRole(identity, ca));
 
-async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: string | undefined): Promise<Keys> {
+async function assumeRole({ endpoint, roleArn, tokenFile }: WebIdentity, ca: string | undefined): Promise<SessionKeys> {
   const token = await readFile(tokenFile, 'utf8').catch((error: unknown) => {
     throw new FaultError(`AWS_WEB_IDENTITY_TOKEN_FILE: ${tokenFile} cannot be read (${codesOf(error)[0] ?? 'error'})`);
   });
@@ -101,18 +60,17 @@ function refusal({ endpoint, roleArn }: WebIdentity, status: number, text: strin
   return `${endpoint} (S3_STS_ENDPOINT) gives no keys for AWS_ROLE_ARN=${roleArn}: ${reason}`;
 }
 
-function keysOf(text: string, endpoint: string): Keys {
+function keysOf(text: string, endpoint: string): SessionKeys {
   const [accessKey, secretKey, sessionToken, expiration] = [
     element(text, 'AccessKeyId'),
     element(text, 'SecretAccessKey'),
     element(text, 'SessionToken'),
     element(text, 'Expiration'),
   ];
-  const endsAt = Date.parse(expiration ?? '');
-  if (!accessKey || !secretKey || !sessionToken || Number.isNaN(endsAt))
+  const endsAt = new Date(expiration ?? '');
+  if (!accessKey || !secretKey || !sessionToken || Number.isNaN(endsAt.getTime()))
     throw new FaultError(`${endpoint} (S3_STS_ENDPOINT) answered without keys`);
-  const now = Date.now();
-  return { accessKey, secretKey, sessionToken, endsAt, renewAt: now + 0.75 * Math.max(0, endsAt - now) };
+  return { accessKey, secretKey, sessionToken, endsAt };
 }
 
 /** The answer is a few flat elements; none of them holds what would have to be unescaped. */

@@ -70,6 +70,8 @@ export const WIRED: readonly string[] = [
   'SHUTDOWN_GRACE_MS',
   'AWS_ROLE_ARN',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
 ];
 
 /** Settings that no cluster should give: for tests and development, or parts of the image. */

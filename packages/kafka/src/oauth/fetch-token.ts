@@ -6,7 +6,7 @@ import { tlsFromFiles } from '@vision/shared/pem-file';
 import { away, codesOf, rootMessage, tlsFault, wrong } from '@vision/shared/start/fault';
 import type { Fault } from '@vision/shared/start/fault';
 import { untraced } from '@vision/shared/telemetry/trace-context';
-import { withDeadline } from '@vision/shared/upstream/deadline';
+import { withoutDeadline } from '@vision/shared/upstream/deadline';
 import { LoginError } from './login-error.ts';
 import { UnusableTokenError, readToken } from './read-token.ts';
 import type { BearerToken } from './read-token.ts';
@@ -35,7 +35,7 @@ export async function fetchToken(client: OauthClient, limitMs = TOKEN_MS): Promi
   const dispatcher = new Agent({ connect: tlsFromFiles({ ca: client.caFile }) });
   try {
     // The token is for all connections, so it neither ends with one request nor belongs to its trace.
-    return readToken(await untraced(() => withDeadline(UNBOUND, () => ask(client, dispatcher, limitMs))));
+    return readToken(await untraced(() => withoutDeadline(() => ask(client, dispatcher, limitMs))));
   } catch (error) {
     if (error instanceof UnusableTokenError) throw new LoginError(wrong(`${named(client)} ${error.message}`));
     throw error instanceof CallError ? new LoginError(faultOf(error, client, limitMs)) : error;
@@ -43,8 +43,6 @@ export async function fetchToken(client: OauthClient, limitMs = TOKEN_MS): Promi
     await dispatcher.destroy();
   }
 }
-
-const UNBOUND = { leftMs: () => Infinity, isBinding: false };
 
 const named = ({ tokenUrl }: OauthClient) => `KAFKA_OAUTH_TOKEN_URL=${tokenUrl}`;
 

@@ -22,6 +22,9 @@ export const activeDeadline = (): Deadline | undefined => active.getStore();
 export const withDeadline = <T>(deadline: Deadline | undefined, work: () => T): T =>
   deadline ? active.run(deadline, work) : work();
 
+/** Runs work that many requests share, and that ends with none of them. */
+export const withoutDeadline = <T>(work: () => T): T => active.run({ leftMs: () => Infinity, isBinding: false }, work);
+
 /** Reads the header of another service; undefined for what is no time. */
 export function readDeadline(text: string | string[] | undefined): number | undefined {
   if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) return undefined;

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { CallError, bodyAs, call } from '@vision/shared/http/call';
+import type { CallReply } from '@vision/shared/http/call';
+import { FaultError, codesOf } from '@vision/shared/start/fault';
+import { withoutDeadline } from '@vision/shared/upstream/deadline';
+import { ANSWER_MS, renewedKeys } from './session-keys.ts';
+import type { KeySource, SessionKeys } from './session-keys.ts';
+
+/** Who a pod is, for an agent on its node that hands out keys (EKS Pod Identity). */
+export interface ContainerIdentity {
+  /** Of the agent. */
+  credentialsUrl: string;
+  /** The cluster writes a new token into it before the old one ends. */
+  authorizationFile: string;
+}
+
+/** Addresses of the agents of ECS and EKS, and loopback: the token is sent to them in the clear. */
+const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
+
+/** Whether the token of a pod may be sent there. */
+export const isAgentUrl = (text: string): boolean => {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || PLAIN_HOSTS.test(hostname);
+};
+
+/** Keys of the agent, renewed before they end. */
+export const containerKeys = (identity: ContainerIdentity): KeySource => renewedKeys(() => askAgent(identity));
+
+const answer = z.object({
+  AccessKeyId: z.string().min(1),
+  SecretAccessKey: z.string().min(1),
+  Token: z.string().min(1),
+  Expiration: z.coerce.date(),
+});
+
+async function askAgent({ credentialsUrl: url, authorizationFile: file }: ContainerIdentity): Promise<SessionKeys> {
+  const token = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new FaultError(
+      `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: ${file} cannot be read (${codesOf(error)[0] ?? 'error'})`,
+    );
+  });
+  const headers = { authorization: token.trim() };
+  const limits = { timeoutMs: ANSWER_MS, maxReplyBytes: 65_536 };
+  const exchange = { upstream: 'sts', operation: 'container_credentials', method: 'GET', url } as const;
+  // The keys are for all requests, so asking for them ends with none.
+  const reply = await withoutDeadline(() => call({ ...exchange, ...limits, headers })).catch((error: unknown) => {
+    if (!(error instanceof CallError)) throw error;
+    throw new FaultError(
+      `AWS_CONTAINER_CREDENTIALS_FULL_URI=${url} does not answer: ${codesOf(error)[0] ?? error.reason}`,
+    );
+  });
+  const keys = bodyAs(answer, reply);
+  if (reply.status !== 200 || !keys)
+    throw new FaultError(`AWS_CONTAINER_CREDENTIALS_FULL_URI=${url} ${refusal(reply)}`);
+  const { AccessKeyId: accessKey, SecretAccessKey: secretKey, Token: sessionToken, Expiration: endsAt } = keys;
+  return { accessKey, secretKey, sessionToken, endsAt };
+}
+
+/** The rest of a sentence. */
+function refusal({ status, body }: CallReply): string {
+  if (status === 200) return 'answers without keys';
+  const { code, message } = (body ?? {}) as Record<string, unknown>;
+  const reason = [code, message].filter((part) => typeof part === 'string').join(': ');
+  return `gives no keys to this service account: ${reason.slice(0, 300) || `status ${status}`}`;
+}

@@ -1,0 +1,63 @@
+import type { ClientOptions } from 'minio';
+
+/** Keys that end by themselves. */
+export interface SessionKeys {
+  accessKey: string;
+  secretKey: string;
+  sessionToken: string;
+  endsAt: Date;
+}
+
+interface Held extends Omit<SessionKeys, 'endsAt'> {
+  /** By the clock of this process. */
+  endsAt: number;
+  renewAt: number;
+}
+
+/** Limit of one request for keys. */
+export const ANSWER_MS = 10_000;
+
+export type KeySource = NonNullable<ClientOptions['credentialsProvider']>;
+
+/**
+ * Keys of some minutes or hours. They are renewed after three quarters of their time, by one request at a time; while
+ * that fails, the old ones serve until they end. The client's own source asks ten seconds before the end, once for each
+ * request that waits.
+ */
+export function renewedKeys(request: () => Promise<SessionKeys>): KeySource {
+  let known: Held | undefined;
+  let asking: Promise<Held> | undefined;
+  const renewed = async () => {
+    asking ??= request()
+      .then(holding)
+      .finally(() => {
+        asking = undefined;
+      });
+    try {
+      known = await asking;
+    } catch (error) {
+      if (!known || Date.now() > known.endsAt) throw error;
+      // Asked again by a later request, not by the very next one.
+      known.renewAt = Math.min(known.endsAt, Date.now() + ANSWER_MS);
+    }
+    return known;
+  };
+  const source = {
+    getCredentials: async () => {
+      const keys = known && Date.now() < known.renewAt ? known : await renewed();
+      return {
+        getAccessKey: () => keys.accessKey,
+        getSecretKey: () => keys.secretKey,
+        getSessionToken: () => keys.sessionToken,
+      };
+    },
+  };
+  // The client exports neither of its two classes, and calls nothing but this.
+  return source as unknown as KeySource;
+}
+
+function holding({ endsAt: end, ...keys }: SessionKeys): Held {
+  const now = Date.now();
+  const endsAt = end.getTime();
+  return { ...keys, endsAt, renewAt: now + 0.75 * Math.max(0, endsAt - now) };
+}

@@ -45,30 +45,25 @@ export interface FoldPlan {
   ruleSet?: { before: number | null; after: number | null } | undefined;
 }
 
+const PLAN = `
+  set fold_at = case when :isJudged and rule_set is distinct from :before::bigint then now()
+                     when i.position > :plannedFrom then now() + make_interval(secs => :seconds)
+                     else now() + make_interval(secs => :again::double precision) end,
+      rule_set = case when :isJudged and rule_set is not distinct from :before::bigint then :after::bigint
+                      else rule_set end`;
+
+const valuesOf = ({ position, ms, againMs, ruleSet }: FoldPlan) => ({
+  plannedFrom: position,
+  seconds: ms / 1000,
+  again: againMs === undefined ? null : againMs / 1000,
+  isJudged: ruleSet !== undefined,
+  before: ruleSet?.before ?? null,
+  after: ruleSet?.after ?? null,
+});
+
 /** Plans the next fold of a task: at once when its rules have changed since they were looked up. */
-export async function planFold(
-  tx: Knex.Transaction,
-  taskId: string,
-  { position, ms, againMs, ruleSet }: FoldPlan,
-): Promise<void> {
-  await tx.raw(
-    `update ingests
-        set fold_at = case when :isJudged and rule_set is distinct from :before::bigint then now()
-                           when position > :position then now() + make_interval(secs => :seconds)
-                           else now() + make_interval(secs => :again::double precision) end,
-            rule_set = case when :isJudged and rule_set is not distinct from :before::bigint then :after::bigint
-                            else rule_set end
-      where task_id = :taskId`,
-    {
-      taskId,
-      position,
-      seconds: ms / 1000,
-      again: againMs === undefined ? null : againMs / 1000,
-      isJudged: ruleSet !== undefined,
-      before: ruleSet?.before ?? null,
-      after: ruleSet?.after ?? null,
-    },
-  );
+export async function planFold(db: Knex, taskId: string, plan: FoldPlan): Promise<void> {
+  await db.raw(`update ingests as i ${PLAN} where i.task_id = :taskId`, { taskId, ...valuesOf(plan) });
 }
 
 /** How far the frames of a task are stored and folded, as of one moment. */
@@ -147,23 +142,49 @@ export async function revisionOfFold(db: Knex, taskId: string): Promise<number> 
  * task that was deleted meanwhile.
  */
 export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
+  // A deletion removes the row that it finds, so one that is there and locked belongs to a task that is not deleted.
+  if (revision > 0) return isLocked(tx, taskId, revision);
   await tx.raw(
     `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
     [taskId],
   );
-  const locked = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
-  if (!(await isDeleted(tx, taskId))) return locked.length === 1;
+  const locked = await isLocked(tx, taskId, revision);
+  if (!(await isDeleted(tx, taskId))) return locked;
   await tx('folds').where({ task_id: taskId }).delete();
   return false;
 }
 
+async function isLocked(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
+  const found = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
+  return found.length === 1;
+}
+
+const SAVE = `update folds set seq = :seq, position = :position, revision = :revision, state = :state, rules = :rules
+   where task_id = :taskId`;
+
 /** Writes a locked fold. */
-export async function saveFold(
-  tx: Knex.Transaction,
+export async function saveFold(tx: Knex.Transaction, taskId: string, fold: StoredFold): Promise<void> {
+  await tx.raw(SAVE, { taskId, ...fold });
+}
+
+/**
+ * Writes a fold that has no rows to go with it and plans the next one, in one statement instead of a transaction of
+ * six: most folds of a task end no track. False when the fold has no longer the revision before, which is above 0.
+ */
+export async function saveFoldAlone(
+  db: Knex,
   taskId: string,
-  { seq, position, revision, state, rules }: StoredFold,
-): Promise<void> {
-  await tx('folds').where({ task_id: taskId }).update({ seq, position, revision, state, rules });
+  { fold, plan }: { fold: StoredFold; plan: FoldPlan | undefined },
+): Promise<boolean> {
+  const save = `${SAVE} and revision = :revision - 1 returning task_id`;
+  const values = { taskId, ...fold };
+  const { rowCount } = await (plan
+    ? db.raw<{ rowCount: number }>(
+        `with saved as (${save}) update ingests as i ${PLAN} from saved where i.task_id = saved.task_id`,
+        { ...values, ...valuesOf(plan) },
+      )
+    : db.raw<{ rowCount: number }>(save, values));
+  return rowCount === 1;
 }
 
 /** Removes everything that was made of the frames of one task. */

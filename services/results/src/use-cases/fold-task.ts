@@ -2,15 +2,15 @@ import type { Knex } from 'knex';
 import { dayOfTask } from '@vision/contracts/ids';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { findFold, lockFold, planFold, saveFold } from '../db/folds.ts';
-import type { FoldPlan, FoldProgress } from '../db/folds.ts';
+import { findFold, lockFold, planFold, saveFold, saveFoldAlone } from '../db/folds.ts';
+import type { FoldPlan, FoldProgress, StoredFold } from '../db/folds.ts';
 import { FOLD_AFTER_MS } from '../db/ingests.ts';
 import { findHours, saveHours } from '../db/timeline-hours.ts';
 import { saveTracks, tracksOfIds } from '../db/tracks.ts';
 import { nothingRead } from '../domain/cursor.ts';
 import type { Progress } from '../domain/cursor.ts';
 import { decodeState, encodeState } from '../domain/fold/codec.ts';
-import { countTrack, mergeHour, takeDueMinutes } from '../domain/fold/hours.ts';
+import { areMinutesDue, countTrack, mergeHour, takeDueMinutes } from '../domain/fold/hours.ts';
 import { encodeJudging } from '../domain/fold/judging.ts';
 import { copyOf } from '../domain/fold/minutes.ts';
 import { paceOf } from '../domain/fold/pace.ts';
@@ -44,14 +44,14 @@ export async function foldTask(deps: FoldDeps, taskId: string): Promise<FoldOutc
   const day = dayOfTask(taskId);
   if (day === undefined) throw new Error(`${taskId} is no id of this system`);
   if ((await deps.partitions.ensure([day])).has(day)) {
-    await inTransaction(deps.db, (tx) => planFold(tx, taskId, { position: Number.MAX_SAFE_INTEGER, ms: 0 }));
+    await planFold(deps.db, taskId, { position: Number.MAX_SAFE_INTEGER, ms: 0 });
     return { isSaved: true, open: undefined, position: 0 };
   }
   for (let round = 0; round < ROUNDS; round += 1) {
     const { hasMore, ...outcome } = await foldSome(deps, { day, taskId });
     if (!hasMore) return outcome;
   }
-  await inTransaction(deps.db, (tx) => planFold(tx, taskId, { position: -1, ms: 0 }));
+  await planFold(deps.db, taskId, { position: -1, ms: 0 });
   return { isSaved: true, open: undefined, position: 0 };
 }
 
@@ -85,14 +85,8 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   const plan = read.hasMore ? undefined : planOf(found, open, againMs);
   const isMoved = read.progress.position > from.position || read.progress.seq > from.seq || judging?.hasChanged;
   const revision = fold?.revision ?? 0;
-  const isSaved = await inTransaction(db, async (tx) => {
-    if (isMoved) {
-      if (!(await lockFold(tx, taskId, revision))) return false;
-      await store(tx, { day, taskId }, { state, progress: read.progress, revision: revision + 1, open, nowMs });
-    }
-    if (plan) await planFold(tx, taskId, plan);
-    return true;
-  });
+  const next = { state, progress: read.progress, revision: revision + 1, open, nowMs, plan };
+  const isSaved = await (isMoved ? store(db, { day, taskId }, next) : planned(db, taskId, plan));
   if (isSaved) announce(deps, open);
   return { isSaved, open, position: stored.position, hasMore: isSaved && read.hasMore };
 }
@@ -131,11 +125,30 @@ interface NewFold {
   revision: number;
   open: OpenJudging | undefined;
   nowMs: number;
+  plan: FoldPlan | undefined;
 }
 
-/** Rows of tracks that have ended and of hours, then the state that is left. A repeat begins with the same state. */
-async function store(tx: Knex.Transaction, task: TaskOfDay, fold: NewFold): Promise<void> {
-  const { state, progress, revision, open, nowMs } = fold;
+async function planned(db: Knex, taskId: string, plan: FoldPlan | undefined): Promise<true> {
+  if (plan) await planFold(db, taskId, plan);
+  return true;
+}
+
+/** False when another process has stored the fold of the task meanwhile. */
+async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean> {
+  const { state, revision, open, plan } = fold;
+  const hasRows = state.ended.size > 0 || areMinutesDue(state) || (open && open.judging.changes.length > 0);
+  // The first fold of a task makes sure that it is not deleted.
+  if (revision > 1 && !hasRows) return saveFoldAlone(db, task.taskId, { fold: storedFold(fold, state), plan });
+  return inTransaction(db, async (tx) => {
+    if (!(await lockFold(tx, task.taskId, revision - 1))) return false;
+    const rest = await storeRows(tx, task, fold);
+    await saveFold(tx, task.taskId, storedFold(fold, rest));
+    return planned(tx, task.taskId, plan);
+  });
+}
+
+/** Rows of tracks that have ended and of hours; returns the state that is left. A repeat begins with the same state. */
+async function storeRows(tx: Knex.Transaction, task: TaskOfDay, { state, open, nowMs }: NewFold): Promise<FoldState> {
   const rest: FoldState = { ...state, minutes: copyOf(state.minutes), ended: new Map() };
   const known = new Map((await tracksOfIds(tx, task, [...state.ended.keys()])).map((track) => [track.trackId, track]));
   const tracks = [...state.ended.values()].map((part) => {
@@ -153,6 +166,10 @@ async function store(tx: Knex.Transaction, task: TaskOfDay, fold: NewFold): Prom
     [...due].map(([hourMs, more]) => mergeHour(hourMs, hours.get(hourMs), more)),
   );
   if (open) await announceAlarms(tx, task.taskId, { ...open, nowMs });
+  return rest;
+}
+
+function storedFold({ progress, revision, open }: NewFold, rest: FoldState): StoredFold {
   const rules = open ? encodeJudging(open.judging.state()) : null;
-  await saveFold(tx, task.taskId, { ...progress, revision, state: encodeState(rest), rules });
+  return { ...progress, revision, state: encodeState(rest), rules };
 }

@@ -12,12 +12,16 @@ const KEPT_MS = 2 * MINUTE_MS;
 const WAIT_MS = 10 * MINUTE_MS;
 const MOST_MINUTES = 30;
 
+/** Whether minutes of the state are to be stored. */
+export function areMinutesDue({ minutes, newestMs = 0 }: Pick<FoldState, 'minutes' | 'newestMs'>): boolean {
+  return minutes.size > MOST_MINUTES || Math.min(...minutes.keys()) <= newestMs - WAIT_MS;
+}
+
 /** Takes the minutes that are due out of the state, by their hour; empty while it is too early to store any. */
 export function takeDueMinutes(state: FoldState): Map<number, Map<number, Minute>> {
   const due = new Map<number, Map<number, Minute>>();
   const newestMs = state.newestMs ?? 0;
-  const oldest = Math.min(...state.minutes.keys());
-  if (oldest > newestMs - WAIT_MS && state.minutes.size <= MOST_MINUTES) return due;
+  if (!areMinutesDue(state)) return due;
   for (const [start, minute] of state.minutes) {
     if (start > newestMs - KEPT_MS) continue;
     const hour = hourOf(start);

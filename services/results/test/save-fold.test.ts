@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { until } from '@vision/shared/testing/until';
 import { markDeleted } from '../src/db/deleted-tasks.ts';
-import { lockFold, saveFold, saveFoldAlone } from '../src/db/folds.ts';
+import { lockFold, saveFold } from '../src/db/folds.ts';
 import type { StoredFold } from '../src/db/folds.ts';
 import { newTaskId, testResults } from './support.ts';
 
@@ -29,7 +29,7 @@ async function foldedTask(): Promise<string> {
   await db('ingests').insert({ task_id: taskId, position: 5, rule_set: 7 });
   await inTransaction(db, async (tx) => {
     await lockFold(tx, taskId, 0);
-    await saveFold(tx, taskId, foldOf(1, 'first'));
+    await saveFold(tx, taskId, { fold: foldOf(1, 'first'), plan: undefined });
   });
   return taskId;
 }
@@ -47,9 +47,9 @@ async function stored(taskId: string) {
 test('a fold and the plan of the next one are stored together', async () => {
   const taskId = await foldedTask();
   const { db } = database;
-  expect(await saveFoldAlone(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) })).toBe(true);
+  expect(await saveFold(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) })).toBe(true);
   expect(await stored(taskId)).toEqual({ revision: 2, state: 'second', ruleSet: 8, inMinutes: 10 });
-  expect(await saveFoldAlone(db, taskId, { fold: foldOf(3, 'third'), plan: undefined })).toBe(true);
+  expect(await saveFold(db, taskId, { fold: foldOf(3, 'third'), plan: undefined })).toBe(true);
   expect(await stored(taskId)).toEqual({ revision: 3, state: 'third', ruleSet: 8, inMinutes: 10 });
 });
 
@@ -57,7 +57,7 @@ test('a fold that another process has stored meanwhile stays, and so does its pl
   const taskId = await foldedTask();
   const { db } = database;
   for (const plan of [planAt(5), undefined])
-    expect(await saveFoldAlone(db, taskId, { fold: foldOf(3, 'of another'), plan })).toBe(false);
+    expect(await saveFold(db, taskId, { fold: foldOf(3, 'of another'), plan })).toBe(false);
   expect(await stored(taskId)).toEqual({ revision: 1, state: 'first', ruleSet: 7, inMinutes: null });
 });
 
@@ -69,7 +69,7 @@ test.each([
   const { db } = database;
   const storing = await db.transaction();
   await storing('ingests').where({ task_id: taskId }).update(change);
-  const saving = saveFoldAlone(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) });
+  const saving = saveFold(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) });
   await untilWaiting('with saved as%');
   await storing.commit();
   expect(await saving).toBe(true);
@@ -81,7 +81,7 @@ test('nothing of a task that is deleted at the same time is stored', async () =>
   const { db } = database;
   const deleting = await db.transaction();
   await markDeleted(deleting, taskId);
-  const saving = saveFoldAlone(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) });
+  const saving = saveFold(db, taskId, { fold: foldOf(2, 'second'), plan: planAt(5) });
   await untilWaiting('with saved as%');
   await deleting.commit();
   expect(await saving).toBe(false);

@@ -142,48 +142,44 @@ export async function revisionOfFold(db: Knex, taskId: string): Promise<number> 
  * task that was deleted meanwhile.
  */
 export async function lockFold(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
+  const isNew = revision === 0 && (await isInserted(tx, taskId));
   // A deletion removes the row that it finds, so one that is there and locked belongs to a task that is not deleted.
-  if (revision > 0) return isLocked(tx, taskId, revision);
-  await tx.raw(
-    `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
-    [taskId],
-  );
-  const locked = await isLocked(tx, taskId, revision);
-  if (!(await isDeleted(tx, taskId))) return locked;
+  if (!isNew) {
+    const locked = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
+    return locked.length === 1;
+  }
+  if (!(await isDeleted(tx, taskId))) return true;
   await tx('folds').where({ task_id: taskId }).delete();
   return false;
 }
 
-async function isLocked(tx: Knex.Transaction, taskId: string, revision: number): Promise<boolean> {
-  const found = await tx('folds').where({ task_id: taskId, revision }).forUpdate().select('revision');
-  return found.length === 1;
+async function isInserted(tx: Knex.Transaction, taskId: string): Promise<boolean> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `insert into folds (task_id, seq, position, revision, state) values (?, -1, 0, 0, '') on conflict do nothing`,
+    [taskId],
+  );
+  return rowCount === 1;
 }
 
 const SAVE = `update folds set seq = :seq, position = :position, revision = :revision, state = :state, rules = :rules
-   where task_id = :taskId`;
-
-/** Writes a locked fold. */
-export async function saveFold(tx: Knex.Transaction, taskId: string, fold: StoredFold): Promise<void> {
-  await tx.raw(SAVE, { taskId, ...fold });
-}
+   where task_id = :taskId and revision = :revision - 1 returning task_id`;
 
 /**
- * Writes a fold that has no rows to go with it and plans the next one, in one statement instead of a transaction of
- * six: most folds of a task end no track. False when the fold has no longer the revision before, which is above 0.
+ * Writes a fold and plans the next one, in one statement. False when it has no longer the revision before; a fold that
+ * nobody has locked has one above 0.
  */
-export async function saveFoldAlone(
+export async function saveFold(
   db: Knex,
   taskId: string,
   { fold, plan }: { fold: StoredFold; plan: FoldPlan | undefined },
 ): Promise<boolean> {
-  const save = `${SAVE} and revision = :revision - 1 returning task_id`;
   const values = { taskId, ...fold };
   const { rowCount } = await (plan
     ? db.raw<{ rowCount: number }>(
-        `with saved as (${save}) update ingests as i ${PLAN} from saved where i.task_id = saved.task_id`,
+        `with saved as (${SAVE}) update ingests as i ${PLAN} from saved where i.task_id = saved.task_id`,
         { ...values, ...valuesOf(plan) },
       )
-    : db.raw<{ rowCount: number }>(save, values));
+    : db.raw<{ rowCount: number }>(SAVE, values));
   return rowCount === 1;
 }
 

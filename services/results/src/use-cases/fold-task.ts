@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { dayOfTask } from '@vision/contracts/ids';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
-import { findFold, lockFold, planFold, saveFold, saveFoldAlone } from '../db/folds.ts';
+import { findFold, lockFold, planFold, saveFold } from '../db/folds.ts';
 import type { FoldPlan, FoldProgress, StoredFold } from '../db/folds.ts';
 import { FOLD_AFTER_MS } from '../db/ingests.ts';
 import { findHours, saveHours } from '../db/timeline-hours.ts';
@@ -133,17 +133,19 @@ async function planned(db: Knex, taskId: string, plan: FoldPlan | undefined): Pr
   return true;
 }
 
-/** False when another process has stored the fold of the task meanwhile. */
+/**
+ * False when another process has stored the fold of the task meanwhile. Most folds of a task end no track: those take
+ * one statement instead of a transaction.
+ */
 async function store(db: Knex, task: TaskOfDay, fold: NewFold): Promise<boolean> {
   const { state, revision, open, plan } = fold;
   const hasRows = state.ended.size > 0 || areMinutesDue(state) || (open && open.judging.changes.length > 0);
   // The first fold of a task makes sure that it is not deleted.
-  if (revision > 1 && !hasRows) return saveFoldAlone(db, task.taskId, { fold: storedFold(fold, state), plan });
+  if (revision > 1 && !hasRows) return saveFold(db, task.taskId, { fold: storedFold(fold, state), plan });
   return inTransaction(db, async (tx) => {
     if (!(await lockFold(tx, task.taskId, revision - 1))) return false;
     const rest = await storeRows(tx, task, fold);
-    await saveFold(tx, task.taskId, storedFold(fold, rest));
-    return planned(tx, task.taskId, plan);
+    return saveFold(tx, task.taskId, { fold: storedFold(fold, rest), plan });
   });
 }
 

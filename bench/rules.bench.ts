@@ -70,7 +70,7 @@ function segmentOf(taskId: string) {
     height: 1080,
     objects: Array.from({ length: OBJECTS }, (_none, index) => ({
       label: LABELS[index % LABELS.length] ?? 'person',
-      score: 0.9 - index / 100,
+      score: (90 - index) / 100,
       bbox: {
         format: 'cxcywh_normalized' as const,
         cx: ((index * 37 + seq) % 1000) / 1000,

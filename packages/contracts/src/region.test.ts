@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { contains, parseRegion, regionOf } from './region.ts';
+import { containment, contains, parseRegion, pointInImage, regionOf } from './region.ts';
 
 type Point = [x: number, y: number];
 
@@ -90,3 +90,51 @@ test('a notch does not belong to the region around it', () => {
     true,
   ]);
 });
+
+test('a region that is asked again and again gives the same answers', () => {
+  // Corners around a centre in the order of their angles make a star, whose edges do not cross.
+  const star = fc
+    .array(fc.tuple(fc.integer({ min: 0, max: 359 }), fc.integer({ min: 1, max: 50 })), { minLength: 3, maxLength: 16 })
+    .map((corners) =>
+      corners
+        .toSorted(([a], [b]) => a - b)
+        .map(([degrees, length]): Point => {
+          const angle = (degrees * Math.PI) / 180;
+          return [0.5 + (length / 100) * Math.cos(angle), 0.5 + (length / 100) * Math.sin(angle)];
+        }),
+    );
+  const box = fc.tuple(coordinate, coordinate, coordinate, coordinate).map(([a, b, c, d]): Point[] => {
+    const [left, right, top, bottom] = [Math.min(a, b), Math.max(a, b), Math.min(c, d), Math.max(c, d)];
+    return [
+      [left, top],
+      [right, top],
+      [right, bottom],
+      [left, bottom],
+    ];
+  });
+  const anyPoint = fc.tuple(
+    fc.double({ min: -0.2, max: 1.2, noNaN: true }),
+    fc.double({ min: 0, max: 1, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(fc.oneof(star, box), fc.array(fc.oneof(point, anyPoint)), (corners, points) => {
+      const region = regionIfValid(corners);
+      fc.pre(region !== undefined);
+      const isInside = containment(region);
+      // Corners and edges as well.
+      for (const [x, y] of [...points, ...corners, ...corners.map(([cx]): Point => [cx, 0.5])]) {
+        const inImage = pointInImage(x, y);
+        expect(isInside(inImage.x, inImage.y)).toBe(contains(region, x, y));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+function regionIfValid(corners: Point[]) {
+  try {
+    return regionOf(corners);
+  } catch {
+    return undefined;
+  }
+}

@@ -47,22 +47,47 @@ export function regionOf(corners: readonly (readonly [x: number, y: number])[]):
  * point on it. The border belongs to the image, so a region that reaches the border contains the points on it.
  */
 export function contains(region: Region, x: number, y: number): boolean {
-  const [px, py] = [inImage(onGrid(x)), inImage(onGrid(y))];
+  const { x: px, y: py } = pointInImage(x, y);
   let isInside = false;
   let before = region.at(-1);
   for (const corner of region) {
-    if (before && isCrossed(before, corner, px, py)) isInside = !isInside;
+    if (before && isCrossed(edgeOf(before, corner), px, py)) isInside = !isInside;
     before = corner;
   }
   return isInside;
 }
 
-/** Whether the ray from a point to the right crosses an edge, whichever direction the edge has. */
-function isCrossed(one: GridPoint, other: GridPoint, px: number, py: number): boolean {
-  const [low, high] = one.y < other.y ? [one, other] : [other, one];
+/** An edge from its lower to its higher end, whichever direction it has in the region. */
+interface Edge {
+  low: GridPoint;
+  high: GridPoint;
+}
+
+const edgeOf = (one: GridPoint, other: GridPoint): Edge =>
+  one.y < other.y ? { low: one, high: other } : { low: other, high: one };
+
+/** Whether the ray from a point to the right crosses an edge. */
+function isCrossed({ low, high }: Edge, px: number, py: number): boolean {
   if (py < low.y || py >= high.y) return false;
   return (high.x - low.x) * (py - low.y) > (px - low.x) * (high.y - low.y);
 }
+
+/** `contains` for regions that are asked again and again, about points of `pointInImage`. */
+export function containment(region: Region): (x: number, y: number) => boolean {
+  const edges = region.map((corner, at) => edgeOf(region.at(at - 1) ?? corner, corner));
+  const right = Math.max(...region.map(({ x }) => x));
+  const [left, top] = [Math.min(...region.map(({ x }) => x)), Math.min(...region.map(({ y }) => y))];
+  const bottom = Math.max(...region.map(({ y }) => y));
+  return (x, y) => {
+    if (x < left || x > right || y < top || y >= bottom) return false;
+    let isInside = false;
+    for (const edge of edges) if (isCrossed(edge, x, y)) isInside = !isInside;
+    return isInside;
+  };
+}
+
+/** The point of the grid for which `contains` decides. */
+export const pointInImage = (x: number, y: number): GridPoint => ({ x: inImage(onGrid(x)), y: inImage(onGrid(y)) });
 
 /** A coordinate on the grid. */
 export const onGrid = (value: number): number => Math.round(value * GRID);

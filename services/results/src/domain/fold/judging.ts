@@ -89,6 +89,8 @@ export class Judging {
   readonly #rules: ActiveRule[];
   readonly #labels: ReadonlySet<string>;
   readonly #seesAll: boolean;
+  /** Whether a rule was at work behind the newest frame that was judged. */
+  #isAtWork: boolean;
   #newest: JudgingStart['newest'];
   #hasEnded: boolean;
   #hasChanged = false;
@@ -104,6 +106,7 @@ export class Judging {
     this.#hasChanged ||= this.#rules.some(({ id, version }) => !known.has(`${id}/${version}`));
     this.#labels = new Set(prepared.flatMap(({ rule }) => ('labels' in rule.when ? rule.when.labels : [])));
     this.#seesAll = this.#rules.some(({ labels }) => labels === undefined);
+    this.#isAtWork = this.#rules.some(isAtWork);
   }
 
   /** Whether no rule is at work. */
@@ -150,6 +153,7 @@ export class Judging {
   /** No frame of this live stream follows up to this time. */
   silence(untilMs: number): void {
     for (const rule of this.#rules) this.#keep(rule, rule.judge.silence(this.#upToDate(rule), untilMs));
+    this.#isAtWork = this.#rules.some(isAtWork);
   }
 
   /** The task has ended, and every frame of it was added. */
@@ -173,12 +177,13 @@ export class Judging {
     const { seq, timeMs, position } = frame;
     if (this.#newest && timeMs <= this.#newest.timeMs) return;
     const objects = frame.seen ?? readObjects(frame, this.#labels);
-    if (objects.length > 0 || this.#seesAll || this.#rules.some(isAtWork)) {
+    if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
       const judged = frameOf({ seq, timeMs }, objects);
       for (const rule of this.#rules) {
         if (position <= rule.from || !isConcerned(rule, judged.byLabel)) continue;
         this.#keep(rule, rule.judge.frame(this.#upToDate(rule), judged));
       }
+      this.#isAtWork = this.#rules.some(isAtWork);
     }
     this.#newest = { seq, timeMs };
     this.#hasChanged = true;
@@ -252,7 +257,7 @@ function activeRule(
   const { kind } = when;
   const active = { judge, labels: labelsOf(when), isScheduled: rule.schedule !== undefined };
   const found = known.get(`${id}/${version}`);
-  if (found) return [{ ...found, ...active }];
+  if (found) return [{ ...found, state: { ...newRuleState(), ...found.state }, ...active }];
   if (endedMs !== undefined && rule.storedMs >= endedMs) return [];
   // A version takes over where the one before ends.
   const isEdited = [...known.values()].some((other) => other.id === id);

@@ -45,7 +45,7 @@ export function judgeOf(rule: Rule, task: JudgedTask): Judge {
     frame: (state, frame) => {
       if (state.last && frame.timeMs <= state.last.timeMs) return unchanged;
       const changes = both(kind.silence(state, frame.timeMs, true), kind.frame(state, frame));
-      state.last = { seq: frame.seq, timeMs: frame.timeMs };
+      state.last = frame.ref;
       return changes;
     },
     silence: (state, untilMs) => kind.silence(state, untilMs, false),

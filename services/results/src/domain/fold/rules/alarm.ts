@@ -39,8 +39,8 @@ export function observe(alarm: Alarm, objects: readonly SeenObject[]): void {
   alarm.countMax = Math.max(alarm.countMax, objects.length);
   for (const { label, trackId } of objects) {
     if (!alarm.labels.includes(label)) alarm.labels.push(label);
-    if (alarm.trackIds.length >= ALARM_LIMITS.tracks || !isTrackId(trackId)) continue;
-    if (!alarm.trackIds.includes(trackId)) alarm.trackIds.push(trackId);
+    if (alarm.trackIds.length >= ALARM_LIMITS.tracks || alarm.trackIds.includes(trackId)) continue;
+    if (isTrackId(trackId)) alarm.trackIds.push(trackId);
   }
 }
 

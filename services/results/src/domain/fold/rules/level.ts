@@ -52,7 +52,7 @@ export function judgeLevel(
     return changes;
   }
   state.pending = undefined;
-  const evidence = { frame: refOf(frame), objects: [...matched], count: matched.length, heldMs };
+  const evidence = { frame: frame.ref, objects: [...matched], count: matched.length, heldMs };
   return [...changes, raise(rule, taskId, state, { atMs: frame.timeMs, evidence })];
 }
 
@@ -63,5 +63,3 @@ export function endPending(state: RuleState): void {
   state.contraryMs = 0;
   state.holds = false;
 }
-
-export const refOf = ({ seq, timeMs }: JudgedFrame): { seq: number; timeMs: number } => ({ seq, timeMs });

@@ -3,7 +3,6 @@ import { onGrid, turn } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
 import { isTrackId } from '../tracks.ts';
 import { close, mayRaise, raise, unchanged } from './alarm.ts';
-import { refOf } from './level.ts';
 import { suppress } from './state.ts';
 import type { AlarmChange, Direction, JudgedFrame, Rule, RuleState, SeenObject, TrackPath } from './state.ts';
 
@@ -47,7 +46,7 @@ export function judgeLine(
       suppress(state);
       continue;
     }
-    const evidence = { frame: refOf(frame), objects: [object], count: 1, heldMs: 0, direction };
+    const evidence = { frame: frame.ref, objects: [object], count: 1, heldMs: 0, direction };
     changes.push(raise(rule, taskId, state, { atMs: frame.timeMs, evidence, key: object.trackId }));
     changes.push(...close(state, frame.timeMs, 'cleared'));
   }

@@ -1,5 +1,6 @@
 import type { ClosedBy } from '@vision/contracts/alarm-events';
 import type { RuleSchedule, RuleWhen } from '@vision/contracts/alarm-rules';
+import { pointInImage } from '@vision/contracts/region';
 import type { GridPoint } from '@vision/contracts/region';
 import type { TaskStatus } from '@vision/contracts/task-events';
 import type { Pace } from '../pace.ts';
@@ -39,15 +40,33 @@ export interface SeenObject extends Box {
   score: number;
 }
 
+/** An object of a frame, and its anchors as regions are asked about them: once for all rules. */
+interface JudgedObject {
+  object: SeenObject;
+  center: GridPoint;
+  bottomCenter: GridPoint;
+}
+
 /** A frame as any number of rules judge it; `frameOf` makes it. */
 export interface JudgedFrame extends FrameRef {
+  /** The frame as states and alarms name it. */
+  ref: FrameRef;
   /** Objects of each label, in the order of the frame. */
-  byLabel: ReadonlyMap<string, readonly SeenObject[]>;
+  byLabel: ReadonlyMap<string, readonly JudgedObject[]>;
 }
 
 /** A frame with these objects. */
 export function frameOf({ seq, timeMs }: FrameRef, objects: readonly SeenObject[]): JudgedFrame {
-  return { seq, timeMs, byLabel: Map.groupBy(objects, ({ label }) => label) };
+  const byLabel = new Map<string, JudgedObject[]>();
+  for (const object of objects) {
+    const { label, cx, cy, height } = object;
+    const center = pointInImage(cx, cy);
+    const judged = { object, center, bottomCenter: pointInImage(cx, cy + height / 2) };
+    const known = byLabel.get(label);
+    if (known) known.push(judged);
+    else byLabel.set(label, [judged]);
+  }
+  return { seq, timeMs, ref: { seq, timeMs }, byLabel };
 }
 
 export type Direction = 'left_to_right' | 'right_to_left';
@@ -121,7 +140,13 @@ interface Pending {
   isHeldBack: boolean;
 }
 
+/** With every property: states of one shape are judged faster. */
 export const newRuleState = (): RuleState => ({
+  last: undefined,
+  raisedMs: undefined,
+  closedMs: undefined,
+  open: undefined,
+  pending: undefined,
   suppressed: 0,
   suppressedTotal: 0,
   holds: false,

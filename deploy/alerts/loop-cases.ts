@@ -83,10 +83,16 @@ export const loopCases: Record<string, AlertCase> = {
   VisionWebhookEndpointsDisabled: {
     atMinute: 15,
     fires: {
-      when: values('vision_notify_webhook_endpoints_disabled_total', '0 1+1x14'),
+      when: values('vision_notify_webhook_endpoints_disabled_total{reason="failing"}', '0 1+1x14'),
       summary: 'More than five webhook endpoints were disabled within an hour',
     },
-    stays: { 'two endpoints': values('vision_notify_webhook_endpoints_disabled_total', '0x5 1x5 2x10') },
+    stays: {
+      'two endpoints': values('vision_notify_webhook_endpoints_disabled_total{reason="gone"}', '0x5 1x5 2x10'),
+      'those of a revoked key': values(
+        'vision_notify_webhook_endpoints_disabled_total{reason="key_revoked"}',
+        '0 20x14',
+      ),
+    },
   },
   VisionSourceReportsMissing: {
     atMinute: 20,

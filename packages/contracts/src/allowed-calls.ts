@@ -135,6 +135,8 @@ export const allowedCalls: Record<Callee, Partial<Record<CallingService, readonl
       'recoverWebhookEndpoint',
       'listWebhookDeliveries',
       'redeliverWebhook',
+      'listWebhookKeys',
+      'endWebhookKeys',
       'runEventRetention',
       'getNotifyStatus',
     ],

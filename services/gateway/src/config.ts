@@ -115,6 +115,8 @@ export const constants = {
   REDIS_COOLDOWN_MS: 1000,
   /** Interval at which maintenance mode and changed limits are read. */
   SETTINGS_POLL_MS: 1000,
+  /** Interval at which webhooks of keys that have ended are looked for; half of the time that revocation may take. */
+  WEBHOOK_KEYS_POLL_MS: 5000,
   /** Time window over which the transfer rate of a client is measured. */
   CLIENT_PACE_WINDOW_MS: 30_000,
   /** Maximum time to receive the head of a request. */

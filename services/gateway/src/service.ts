@@ -33,6 +33,7 @@ import { maskKeys } from './domain/mask-keys.ts';
 import { createServers } from './servers.ts';
 import { createSignals } from './signals.ts';
 import type { Deps } from './use-cases/deps.ts';
+import { createWebhookEnds } from './use-cases/end-webhooks.ts';
 import { createKeyUse } from './use-cases/note-key-use.ts';
 import { createSettingsWatch } from './use-cases/watch-settings.ts';
 
@@ -66,6 +67,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
     readIdleMs: config.UPSTREAM_READ_MS,
   });
   const deps = createDeps(config, { db, logger, signals, redis, forwarder, signer });
+  const webhookEnds = createWebhookEnds({ ...deps, intervalMs: config.WEBHOOK_KEYS_POLL_MS });
   const checks = [databaseCheck(db, database, migrations), standbyCheck(db, config), redis.check];
   const servers = createServers(config, deps, checks);
   return {
@@ -79,7 +81,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
       return servers.health.port;
     },
     start: async () => {
-      for (const part of [redis, deps.slots, deps.watch]) part.start();
+      for (const part of [redis, deps.slots, deps.watch, webhookEnds]) part.start();
       for (const server of [servers.health, servers.admin, servers.public]) await server.start();
     },
     stopPhases: stopPhases(stopTimesOf(config), {
@@ -89,7 +91,7 @@ export async function createService(config: Config, context: ServiceContext): Pr
         await Promise.all([servers.public.stop(waitMs), servers.admin.stop(waitMs)]);
       },
       background: async () => {
-        await Promise.all([deps.slots.stop(), deps.watch.stop()]);
+        await Promise.all([deps.slots.stop(), deps.watch.stop(), webhookEnds.stop()]);
         forwarder.stop();
         redis.stop();
       },

@@ -73,6 +73,9 @@ export function createSignals(logger: Logger) {
       operatorActs.add(1, { action: 'key.revoke' });
       logger.info({ key_id: keyId, actor }, 'key revoked');
     },
+    webhooksEnded: (ended: { endpoints: number; deliveries: number }) => {
+      logger.info(ended, 'webhook endpoints of ended keys were disabled');
+    },
     maintenanceSet: ({ enabled, reason }: Maintenance, actor: string) => {
       operatorActs.add(1, { action: 'maintenance.set' });
       logger.info({ enabled, reason, actor }, 'maintenance switched');

@@ -127,7 +127,8 @@ test('the service behind learns who asks, with which limits, from a token of its
   const [token = ''] = valuesOf(rawHeaders, 'authorization');
   expect(token).not.toContain(key);
   const caller = await verifyTestToken('tasks', token.slice(7));
-  expect(caller).toEqual({ subject, issuer: 'gateway', limits: defaultLimits, snapshots: 'off' });
+  const keyId = expect.stringMatching(/^[0-9a-f]{16}$/);
+  expect(caller).toEqual({ subject, keyId, issuer: 'gateway', limits: defaultLimits, snapshots: 'off' });
   await expect(verifyTestToken('quota', token.slice(7))).rejects.toThrow();
 });
 

@@ -29,8 +29,10 @@ export const metrics = {
     meaning: 'Time since the longest waiting delivery was due, 0 when none is due. Grows when senders do not keep up',
   }),
   dropped: counter('vision.notify.webhooks_dropped', {
-    meaning: 'Deliveries that were dropped because their task was deleted or their event is no longer retained',
-    labels: { reason: ['task_deleted', 'event_removed'] },
+    meaning:
+      'Deliveries that were dropped because their task was deleted, their event is no longer retained, or the API key of ' +
+      'their endpoint has ended',
+    labels: { reason: ['task_deleted', 'event_removed', 'key_ended'] },
   }),
   missed: counter('vision.notify.webhook_events_missed', {
     unit: '{event}',
@@ -38,10 +40,10 @@ export const metrics = {
       'Events between the first and the last that an endpoint was not sent, because too many were pending for it',
   }),
   disabled: counter('vision.notify.webhook_endpoints_disabled', {
-    meaning: 'Endpoints that were disabled: no answer for three days, or 410',
-    labels: { reason: ['failing', 'gone'] },
+    meaning: 'Endpoints that were disabled: no answer for three days, 410, or their API key has ended',
+    labels: { reason: ['failing', 'gone', 'key_revoked', 'no_key'] },
   }),
   disabledNow: gauge('vision.notify.webhook_endpoints_off', {
-    meaning: 'Endpoints that are disabled for these reasons until their owners enable or delete them',
+    meaning: 'Endpoints that are disabled because they failed or are gone, until their owners enable or delete them',
   }),
 };

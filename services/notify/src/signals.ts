@@ -25,7 +25,7 @@ export function createSignals(logger: Logger) {
   const missed = createCounter(metrics.missed);
   const disabled = createCounter(metrics.disabled);
   const deliveryAge = createHistogram(metrics.deliveryAge);
-  const deliveriesDropped = (reason: 'task_deleted' | 'event_removed', deliveries: number) => {
+  const deliveriesDropped = (reason: DropReason, deliveries: number) => {
     if (deliveries > 0) dropped.add(deliveries, { reason });
   };
   return {
@@ -72,6 +72,8 @@ export function createSignals(logger: Logger) {
     },
   };
 }
+
+type DropReason = (typeof metrics.dropped.labels.reason)[number];
 
 interface FailedWebhook {
   delivery_id: string;

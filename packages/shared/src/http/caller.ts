@@ -8,6 +8,8 @@ export interface Caller {
   /** Service that made the call. */
   issuer: string;
   limits?: SubjectLimits | undefined;
+  /** Public id of the API key. */
+  keyId?: string | undefined;
   /** Scopes of the API key; absent: all. */
   scopes?: readonly KeyScope[] | undefined;
   /** Setting of the subject for new video tasks; absent: off. */

@@ -66,7 +66,8 @@ export function createTokenSigner({ issuer, key, publicKeys }: SignerOptions): T
 }
 
 /** What a token says beside its subject. */
-const claimsOf = ({ limits, scopes, snapshots, maintenance }: Omit<Behalf, 'subject'>) => ({
+const claimsOf = ({ keyId: key_id, limits, scopes, snapshots, maintenance }: Omit<Behalf, 'subject'>) => ({
+  key_id,
   limits,
   scopes,
   snapshots,
@@ -111,12 +112,12 @@ export function createTokenVerifier(audience: Callee, publicKeys: PublicKey[]): 
       clockTolerance: CLOCK_TOLERANCE_S,
       maxTokenAge: LIFETIME_S,
     });
-    const { sub, iss, limits, scopes, snapshots, maintenance, iat, exp } = claims.parse(payload);
+    const { sub, iss, key_id: keyId, limits, scopes, snapshots, maintenance, iat, exp } = claims.parse(payload);
     if (payload.aud !== audience) throw new TokenError('audience');
     // Every service signs in its own name only.
     if (keyOf(protectedHeader).service !== iss) throw new TokenError('claims');
     if (exp - iat > LONGEST_S) throw new TokenError('claims');
-    const caller: ServiceCaller = { subject: sub, issuer: iss, limits, scopes, snapshots, maintenance };
+    const caller: ServiceCaller = { subject: sub, issuer: iss, keyId, limits, scopes, snapshots, maintenance };
     verified.set(token, caller, { fromMs: (iat - CLOCK_TOLERANCE_S) * 1000, untilMs: exp * 1000 });
     return caller;
   };
@@ -136,6 +137,7 @@ const claims = z.object({
   iss: z.enum(callers),
   iat: z.number(),
   exp: z.number(),
+  key_id: z.string().optional(),
   limits: subjectLimits.optional(),
   // A scope of a later release gives no right here.
   scopes: z

@@ -23,6 +23,7 @@ export function admit(deps: AdmissionDeps): RequestHandler {
     res.locals['caller'] = {
       subject: holder.subject,
       issuer: 'gateway',
+      keyId: holder.keyId,
       limits: holder.limits,
       scopes: holder.scopes,
       snapshots: holder.snapshots ?? deps.settings.snapshotsDefault,

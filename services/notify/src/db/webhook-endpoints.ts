@@ -54,6 +54,8 @@ export interface EndpointSettings {
   host: string;
   eventTypes: string[] | null;
   isEnabled: boolean;
+  /** The API key of the request; undefined when the gateway does not say it. */
+  keyId: string | undefined;
 }
 
 /** Changes of the endpoints of a subject wait for each other, so their number is counted right. */
@@ -101,10 +103,15 @@ export async function insertEndpoint(
 ): Promise<void> {
   await tx.raw(
     `insert into webhook_endpoints
-       (endpoint_key, subject, endpoint_id, secret_box, url_box, host, event_types, is_enabled, disabled_reason, position)
+       (endpoint_key, subject, endpoint_id, secret_box, url_box, host, event_types, is_enabled, disabled_reason, key_id, position)
      values (:endpointKey, :subject, :endpointId, :secretBox, :urlBox, :host, :eventTypes, :isEnabled,
-       :disabledReason, coalesce((select position from subject_logs where subject = :subject), 0))`,
-    { ...key, ...settings, disabledReason: settings.isEnabled ? null : 'requested' },
+       :disabledReason, :keyId, coalesce((select position from subject_logs where subject = :subject), 0))`,
+    {
+      ...key,
+      ...settings,
+      keyId: settings.keyId ?? null,
+      disabledReason: settings.isEnabled ? null : 'requested',
+    },
   );
 }
 
@@ -112,17 +119,18 @@ export async function insertEndpoint(
 export async function replaceEndpoint(
   tx: Knex.Transaction,
   endpointKey: string,
-  { urlBox, host, eventTypes, secretBox }: EndpointChange,
+  { urlBox, host, eventTypes, secretBox, keyId }: EndpointChange,
 ): Promise<void> {
   const secret = secretBox ? { secret_box: secretBox, old_secret_box: null, old_secret_until: null } : {};
   const url = urlBox ? { url_box: urlBox, host, failing_since: null, failures: 0 } : {};
+  const key = keyId === undefined ? {} : { key_id: keyId };
   await tx(TABLE)
     .where({ endpoint_key: endpointKey })
-    .update({ event_types: eventTypes, updated_at: tx.fn.now(), ...url, ...secret });
+    .update({ event_types: eventTypes, updated_at: tx.fn.now(), ...url, ...secret, ...key });
 }
 
 /** `urlBox` and `secretBox` are those of a new address and a new secret. Failures of the old address do not count. */
-interface EndpointChange extends Pick<EndpointSettings, 'host' | 'eventTypes'> {
+interface EndpointChange extends Pick<EndpointSettings, 'host' | 'eventTypes' | 'keyId'> {
   urlBox: Buffer | undefined;
   secretBox: Buffer | undefined;
 }

@@ -31,8 +31,11 @@ export const MAX_PENDING = 10_000;
 /** Free deliveries that an endpoint needs before it continues after being left out; it gets one `events.missed`. */
 export const ROOM_TO_GO_ON = 1_000;
 
-/** Why an endpoint is disabled. `requested`: its owner did it. */
-export const disabledReasons = ['failing', 'gone', 'requested'] as const;
+/**
+ * Why an endpoint is disabled. `requested`: its owner did it. `key_revoked`: the API key by which it was last changed
+ * was revoked. `no_key`: its subject has no key in force.
+ */
+export const disabledReasons = ['failing', 'gone', 'requested', 'key_revoked', 'no_key'] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
 /** An endpoint that answered no webhook for so long, in at least so many attempts, is disabled. */

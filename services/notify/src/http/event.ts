@@ -28,7 +28,8 @@ const endpointEventData = z
       .enum(disabledReasons)
       .optional()
       .describe(
-        'Reason of `webhook_endpoint.disabled`: `failing` for three days, or `gone` (the receiver answered 410)',
+        'Reason of `webhook_endpoint.disabled`: `failing` for three days, `gone` (the receiver answered 410), ' +
+          '`key_revoked` (the API key that changed the endpoint last was revoked), or `no_key` (you had no valid API key)',
       ),
   })
   .meta({ id: 'WebhookEndpointEventData', description: 'Data of events about a webhook endpoint' });

@@ -52,7 +52,10 @@ export const putWebhookEndpointRoute = (deps: Pick<Deps, 'db' | 'webhooks' | 'wa
         'sent the events that follow. When you send no `secret`, the service makes one and returns it once, in the ' +
         'response to the creation. `secret` in a later request replaces the secret at once; to replace it without ' +
         'failing signatures, use `rotate-secret`. Sending `"enabled": true` enables an endpoint again that the service ' +
-        'has disabled.',
+        'has disabled. An endpoint belongs to the API key that sent this request last. Within 10 s after that key is ' +
+        'revoked, or after your last key has expired, nothing more is sent to it: it is disabled, webhooks that wait for ' +
+        'it are dropped, and an event says so. A key that is replaced with an overlap changes nothing; send this request ' +
+        'with the new key before you revoke the old one.',
       tag: 'Webhooks',
       audience: 'public',
       params: paramsOf(PATH),

@@ -4,6 +4,7 @@ import { statusRoute } from '@vision/shared/status/routes';
 import type { Deps } from '../use-cases/deps.ts';
 import { deleteAlarmRuleRoute } from './delete-alarm-rule.ts';
 import { deleteWebhookEndpointRoute } from './delete-webhook-endpoint.ts';
+import { endWebhookKeysRoute } from './end-webhook-keys.ts';
 import { getAlarmRuleRoute } from './get-alarm-rule.ts';
 import { getAlarmRoute } from './get-alarm.ts';
 import { getEventStreamRoute } from './get-event-stream.ts';
@@ -13,6 +14,7 @@ import { listAlarmsRoute } from './list-alarms.ts';
 import { listEventsRoute } from './list-events.ts';
 import { listWebhookDeliveriesRoute } from './list-webhook-deliveries.ts';
 import { listWebhookEndpointsRoute } from './list-webhook-endpoints.ts';
+import { listWebhookKeysRoute } from './list-webhook-keys.ts';
 import { putAlarmRuleRoute } from './put-alarm-rule.ts';
 import { putWebhookEndpointRoute } from './put-webhook-endpoint.ts';
 import { recoverWebhookEndpointRoute } from './recover-webhook-endpoint.ts';
@@ -42,6 +44,8 @@ export function routes(deps: Deps): Route[] {
     recoverWebhookEndpointRoute(deps),
     listWebhookDeliveriesRoute(deps),
     redeliverWebhookRoute(deps),
+    listWebhookKeysRoute(deps),
+    endWebhookKeysRoute(deps),
     runRetentionRoute(deps),
     republishOutboxRoute('republishRuleEvents', deps),
     statusRoute('getNotifyStatus', deps.status),

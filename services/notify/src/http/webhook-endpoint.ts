@@ -22,7 +22,8 @@ export const webhookEndpoint = z
       .optional()
       .describe(
         'Why it is disabled: `failing` (no webhook was delivered for 72 h in at least 10 attempts), `gone` (the ' +
-          'receiver answered 410), `requested` (by you)',
+          'receiver answered 410), `requested` (by you), `key_revoked` (the API key that changed the endpoint last was ' +
+          'revoked), `no_key` (you had no valid API key)',
       ),
     failing_since: z.iso.datetime().optional().describe('Time of the first failed attempt since the last success'),
     created_at: z.iso.datetime(),

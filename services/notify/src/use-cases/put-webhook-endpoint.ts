@@ -43,7 +43,7 @@ type PutDeps = Pick<Deps, 'db' | 'webhooks' | 'wakeWebhooks'>;
 /** Creates an endpoint of a subject, or replaces its settings. */
 export async function putWebhookEndpoint(
   deps: PutDeps,
-  { subject, limits }: Pick<Caller, 'subject' | 'limits'>,
+  { subject, limits, keyId }: Pick<Caller, 'subject' | 'limits' | 'keyId'>,
   request: EndpointRequest,
 ): Promise<PutResult> {
   const { box, rules } = neededTools(deps);
@@ -65,11 +65,12 @@ export async function putWebhookEndpoint(
       // The secret in force, sent once more, does not end the overlap of a rotation.
       const isNewSecret = given !== undefined && !isKnown('secret', before.secret_box, given);
       const secretBox = isNewSecret ? sealed('secret', given) : undefined;
-      await replaceEndpoint(tx, endpointKey, { urlBox, host: url.host, eventTypes, secretBox });
+      await replaceEndpoint(tx, endpointKey, { urlBox, host: url.host, eventTypes, secretBox, keyId });
       await switchEndpoint(tx, before, isEnabled);
     } else {
       const key = { endpointKey, subject, endpointId, secretBox: sealed('secret', secret) };
-      await insertEndpoint(tx, key, { urlBox: sealed('url', url.href), host: url.host, eventTypes, isEnabled });
+      const urlBox = sealed('url', url.href);
+      await insertEndpoint(tx, key, { urlBox, host: url.host, eventTypes, isEnabled, keyId });
     }
     const row = await lockEndpoint(tx, subject, request.endpointId);
     if (!row) throw new Error('an endpoint that was written under lock is not there');

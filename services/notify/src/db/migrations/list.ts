@@ -6,6 +6,7 @@ import { eventLog } from './0001-event-log.ts';
 import { deletedTasks, eventsByTask } from './0002-deleted-tasks.ts';
 import { alarmRules, alarms, expiredEvents } from './0003-alarms.ts';
 import { webhooks } from './0004-webhooks.ts';
+import { webhookKeys } from './0005-webhook-keys.ts';
 
 export const migrations: Migration[] = [
   clockMigration,
@@ -19,4 +20,5 @@ export const migrations: Migration[] = [
   alarmRules,
   alarms,
   webhooks,
+  webhookKeys,
 ];

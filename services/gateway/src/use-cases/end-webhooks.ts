@@ -1,0 +1,43 @@
+import { createPoller } from '@vision/shared/async/poller';
+import type { Poller } from '@vision/shared/async/poller';
+import type { Logger } from '@vision/shared/logger';
+import { endWebhookKeys, listWebhookKeys, MAX_WEBHOOK_KEYS } from '@vision/contracts/webhook-keys';
+import type { WebhookKey } from '@vision/contracts/webhook-keys';
+import { findEndedKeys } from '../db/ended-keys.ts';
+import { OPERATOR } from '../domain/audit.ts';
+import type { Deps } from './deps.ts';
+
+type EndDeps = Pick<Deps, 'db' | 'owners' | 'signals'>;
+
+/**
+ * Ends webhooks with the keys that they belong to. Only this service knows keys, and only notify knows endpoints, so
+ * notify is asked for which keys there are endpoints, and told which of them have ended. Asking again and again makes
+ * up for every death and every time in which one of the two was away; replicas that ask at once do the same twice.
+ */
+export async function endWebhooks({ db, owners, signals }: EndDeps): Promise<void> {
+  let after: WebhookKey | undefined;
+  for (;;) {
+    const query = { after_subject: after?.subject, after_key: after?.key_id ?? undefined };
+    const { items: keys } = await owners.notify.ask(listWebhookKeys, { subject: OPERATOR, query });
+    const items = keys.length === 0 ? [] : await findEndedKeys(db, keys);
+    if (items.length > 0) {
+      const ended = await owners.notify.ask(endWebhookKeys, { subject: OPERATOR, body: { items } });
+      if (ended.endpoints > 0) signals.webhooksEnded(ended);
+    }
+    if (keys.length < MAX_WEBHOOK_KEYS) return;
+    after = keys.at(-1);
+  }
+}
+
+/** Does so at an interval, within which a revoked key has to be without effect. */
+export const createWebhookEnds = (deps: EndDeps & { logger: Logger; intervalMs: number }): Poller =>
+  createPoller({
+    name: 'webhook-keys',
+    intervalMs: deps.intervalMs,
+    maxBackoffMs: deps.intervalMs,
+    logger: deps.logger,
+    run: async () => {
+      await endWebhooks(deps);
+      return 0;
+    },
+  });

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@vision/shared/testing/until';
+import { verifyTestToken } from '@vision/shared/testing/service-keys';
+import { bearer, exchange, startGateway } from './support/gateway.ts';
+import type { TestGateway } from './support/gateway.ts';
+import { valuesOf } from './support/upstream.ts';
+
+interface Key {
+  subject: string;
+  key_id: string | null;
+}
+
+let gateway: TestGateway;
+/** Keys by which notify has endpoints, and what it was told of them. */
+let keys: Key[] = [];
+const told: (Key & { reason: string })[] = [];
+let rounds = 0;
+beforeAll(async () => {
+  gateway = await startGateway({ WEBHOOK_KEYS_POLL_MS: '20' });
+  gateway.upstream.answerOwn = (req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const body = { endpoints: 1, deliveries: 0 };
+      if (req.method === 'POST')
+        told.push(...(JSON.parse(Buffer.concat(chunks).toString()) as { items: typeof told }).items);
+      else rounds += 1;
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(req.method === 'POST' ? body : { items: keys }));
+    });
+  };
+});
+afterAll(() => gateway.stop());
+
+/** What notify is told while it has endpoints of these keys. */
+async function toldOf(...those: Key[]) {
+  const from = told.length;
+  keys = those;
+  const seen = rounds;
+  await until(() => rounds > seen + 2);
+  keys = [];
+  return told.slice(from);
+}
+
+test('a request tells notify by which key it was made', async () => {
+  const { key, keyId } = await gateway.newKey();
+  await exchange(`${gateway.url}/v1/vision/webhook-endpoints`, 'GET', { headers: bearer(key) });
+  const [authorization = ''] = valuesOf(gateway.upstream.last().rawHeaders, 'authorization');
+  expect(await verifyTestToken('notify', authorization.slice('Bearer '.length))).toMatchObject({ keyId });
+});
+
+test('notify is told of keys that were revoked, until it has no endpoint of them any more', async () => {
+  const [kept, gone] = [await gateway.newKey(), await gateway.newKey()];
+  const both = [kept, gone].map(({ keyId, subject }) => ({ key_id: keyId, subject }));
+  expect(await toldOf(...both)).toEqual([]);
+  await gateway.admin('POST', '/admin/v1/keys', { name: 'beside', subject: gone.subject });
+  await gateway.admin('DELETE', `/admin/v1/keys/${gone.keyId}`);
+  const revoked = { key_id: gone.keyId, subject: gone.subject, reason: 'key_revoked' };
+  expect(await toldOf(...both)).toEqual(expect.arrayContaining([revoked]));
+  expect(told.every(({ key_id }) => key_id === gone.keyId)).toBe(true);
+});
+
+test('a key that was replaced ends nothing, until it is revoked', async () => {
+  const { keyId, subject } = await gateway.newKey();
+  await gateway.admin('POST', `/admin/v1/keys/${keyId}/rotate`, { overlap_s: 1 });
+  await gateway.database
+    .db('api_keys')
+    .where({ key_id: keyId })
+    .update({ expires_at: new Date(0) });
+  expect(await toldOf({ key_id: keyId, subject })).toEqual([]);
+  await gateway.admin('DELETE', `/admin/v1/keys/${keyId}`);
+  expect((await toldOf({ key_id: keyId, subject }))[0]).toMatchObject({ key_id: keyId, reason: 'key_revoked' });
+});
+
+test('endpoints of a subject without a key end, whatever key they have; unknown subjects keep theirs', async () => {
+  const { keyId, subject } = await gateway.newKey();
+  await gateway.database
+    .db('api_keys')
+    .where({ key_id: keyId })
+    .update({ expires_at: new Date(0) });
+  const ended = await toldOf({ key_id: null, subject }, { key_id: 'feedfeedfeedfeed', subject: 'unknown' });
+  expect(ended[0]).toEqual({ key_id: null, subject, reason: 'no_key' });
+  expect(ended.every((one) => one.subject === subject)).toBe(true);
+});

@@ -1,0 +1,37 @@
+import type { Knex } from 'knex';
+import type { WebhookKey } from '@vision/contracts/webhook-keys';
+
+/** Keys by which enabled endpoints were last changed, each once, in their order. */
+export async function readKeys(
+  db: Knex,
+  after: { subject: string | undefined; key_id: string | undefined },
+  limit: number,
+): Promise<WebhookKey[]> {
+  const { rows } = await db.raw<{ rows: WebhookKey[] }>(
+    `select subject, key_id from webhook_endpoints
+      where is_enabled and (subject, coalesce(key_id, '')) > (:subject, :keyId)
+      group by subject, key_id order by subject, coalesce(key_id, '') limit :limit`,
+    // Before the first subject, and before the endpoints without a key.
+    { subject: after.subject ?? '', keyId: after.key_id ?? '', limit },
+  );
+  return rows;
+}
+
+/** Enabled endpoints that were last changed by a key, locked until the transaction ends. */
+export async function lockEndpointsOfKey(
+  tx: Knex.Transaction,
+  { subject, key_id: keyId }: WebhookKey,
+): Promise<{ endpoint_key: string; endpoint_id: string; host: string }[]> {
+  const { rows } = await tx.raw<{ rows: { endpoint_key: string; endpoint_id: string; host: string }[] }>(
+    `select endpoint_key, endpoint_id, host from webhook_endpoints
+      where is_enabled and subject = :subject and key_id is not distinct from :keyId
+      order by endpoint_key for update`,
+    { subject, keyId },
+  );
+  return rows;
+}
+
+/** Removes what waits for an endpoint. @returns how many deliveries */
+export async function dropWaiting(tx: Knex.Transaction, endpointKey: string): Promise<number> {
+  return tx('webhook_deliveries').where({ endpoint_key: endpointKey }).whereIn('state', ['pending', 'held']).delete();
+}

@@ -26,7 +26,9 @@ export const metrics = {
   }),
   overdue: gauge('vision.notify.webhooks_overdue', {
     unit: 's',
-    meaning: 'Time since the longest waiting delivery was due, 0 when none is due. Grows when senders do not keep up',
+    meaning:
+      'Time since the longest waiting delivery was due that could have been sent: its endpoint and its subject have a free ' +
+      'slot in this process. 0 when none is due. Grows when senders do not keep up',
   }),
   dropped: counter('vision.notify.webhooks_dropped', {
     meaning:

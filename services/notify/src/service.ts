@@ -29,6 +29,7 @@ import { deliveryCursorCodec } from './domain/delivery-query.ts';
 import { routes } from './http/routes.ts';
 import { createSignals } from './signals.ts';
 import { createStatus } from './status.ts';
+import { createBusyCounts } from './use-cases/busy-counts.ts';
 import type { Deps } from './use-cases/deps.ts';
 import { createLogWatch } from './use-cases/watch-logs.ts';
 
@@ -51,9 +52,9 @@ export async function createService(config: Config, { logger, onFatal }: Service
   const kafka = createKafka({ ...kafkaConnection(config), clientId: 'notify', logger });
 
   const producer = createProducer(kafka);
-  const keepPublishedMs = config.OUTBOX_KEEP_HOURS * HOUR_MS;
-  const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs });
+  const relay = createRelay({ db, producer, logger, intervalMs: RELAY_MS, keepPublishedMs: keptMs(config) });
   const webhookBell = createBell();
+  const busy = createBusyCounts();
 
   const deps: Deps = {
     db,
@@ -63,7 +64,8 @@ export async function createService(config: Config, { logger, onFatal }: Service
     streams: createOpenStreams(),
     wakeRelay: relay.wake,
     producer,
-    status: createStatus({ db, kafka, relay }),
+    status: createStatus({ db, kafka, relay, busy }),
+    busy,
     webhooks: createWebhookTools(config),
     wakeWebhooks: webhookBell.ring,
     settings: { eventDays: config.EVENT_DAYS, retentionBatch: config.RETENTION_BATCH },
@@ -113,6 +115,8 @@ const codecsOf = ({ CURSOR_KEYS: keys }: Config) => ({
   alarmCursors: eventCursorCodec(keys, ALARM_CURSORS),
   deliveryCursors: deliveryCursorCodec(keys),
 });
+
+const keptMs = ({ OUTBOX_KEEP_HOURS: hours }: Config): number => hours * HOUR_MS;
 
 const startChecks = (db: Knex, config: Config) => [
   databaseCheck(db, databaseConnection(config), migrations),

@@ -9,15 +9,17 @@ import { createStatus as createReader } from '@vision/shared/status/status';
 import type { StatusReader } from '@vision/shared/status/status';
 import { migrations } from './db/migrations/list.ts';
 import { readWebhookState } from './db/webhook-deliveries.ts';
+import type { BusyCounts } from './use-cases/busy-counts.ts';
 
 export interface StatusParts {
   db: Knex;
   kafka: KafkaClient;
   relay: Relay;
+  busy: BusyCounts;
 }
 
 /** Builds what tells operators how this process stands. */
-export function createStatus({ db, kafka, relay }: StatusParts): StatusReader {
+export function createStatus({ db, kafka, relay, busy }: StatusParts): StatusReader {
   return createReader({
     service: 'notify',
     checks: {
@@ -25,7 +27,7 @@ export function createStatus({ db, kafka, relay }: StatusParts): StatusReader {
       kafka: askKafka(kafka, [topics.tasks, topics.alarms, topics.rules]),
     },
     outbox: () => outboxStatus(db, relay),
-    webhooks: () => readWebhookState(db),
+    webhooks: () => readWebhookState(db, busy.full()),
     lag: () => readLag({ db, kafka, groups: consumerGroups.notify }),
   });
 }

@@ -229,20 +229,30 @@ export const SOME_DUE = `exists (select from webhook_deliveries where state = 'p
 export interface WebhookState {
   /** Deliveries that are pending, counted up to 10,000. */
   pending: number;
-  /** Time since the longest waiting delivery was due. */
+  /** Time since the longest waiting delivery was due, of those that could have been sent. */
   overdue_s: number;
   /** Endpoints that were disabled because they failed or are gone. */
   disabled: number;
 }
 
-export async function readWebhookState(db: Knex): Promise<WebhookState> {
+/** Deliveries to those that are `full` wait for their receivers, not for this process. */
+export async function readWebhookState(
+  db: Knex,
+  full: { endpoints: string[]; subjects: string[] },
+): Promise<WebhookState> {
   const { rows } = await db.raw<{ rows: [WebhookState] }>(
     `select
        (select count(*)::int from (select from webhook_deliveries where state = 'pending' limit 10000) as counted) as pending,
        greatest(0, extract(epoch from now() - (
-         select min(lease_until) from webhook_deliveries where state = 'pending')))::float8 as overdue_s,
+         select min(next.lease_until) from webhook_endpoints as e
+          cross join lateral (
+            select lease_until from webhook_deliveries as d
+             where d.endpoint_key = e.endpoint_key and d.state = 'pending' order by lease_until limit 1) as next
+          where e.is_enabled and e.endpoint_key <> all(:endpoints::uuid[]) and e.subject <> all(:subjects::text[]))
+       ))::float8 as overdue_s,
        (select count(*)::int from webhook_endpoints
          where not is_enabled and disabled_reason in ('failing', 'gone')) as disabled`,
+    { endpoints: full.endpoints, subjects: full.subjects },
   );
   return rows[0];
 }

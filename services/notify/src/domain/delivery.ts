@@ -26,6 +26,9 @@ export interface Attempt {
 /** Attempts that a delivery keeps; the latest ones. */
 export const KEPT_ATTEMPTS = 20;
 
+/** Webhooks under way at once: in a process, of a subject, and to an endpoint. */
+export const AT_ONCE = { process: 256, subject: 16, endpoint: 8 } as const;
+
 /** Deliveries that may be pending for one endpoint; events beyond are left out until there is room. */
 export const MAX_PENDING = 10_000;
 /** Free deliveries that an endpoint needs before it continues after being left out; it gets one `events.missed`. */

@@ -3,9 +3,10 @@ import { createPoller } from '@vision/shared/async/poller';
 import type { Logger } from '@vision/shared/logger';
 import { claimDeliveries, releaseDelivery } from '../db/webhook-deliveries.ts';
 import type { ClaimedDelivery } from '../db/webhook-deliveries.ts';
+import { AT_ONCE } from '../domain/delivery.ts';
 import { createHostPace } from '../domain/host-pace.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
-import { createBusyCounts } from './busy-counts.ts';
+import type { BusyCounts } from './busy-counts.ts';
 import type { AttemptDeps } from './deps.ts';
 
 /** Sends deliveries that are due. */
@@ -17,17 +18,21 @@ export interface Deliverer {
   stop: () => Promise<void>;
 }
 
-/** Webhooks under way: in this process, of a subject, and to an endpoint. */
-const AT_ONCE = { process: 256, subject: 16, endpoint: 8 } as const;
 /** Longer than an attempt takes; the deliveries of a process that dies are sent by another one after it. */
 const LEASE_MS = 60_000;
 /** Requests a second to one host, over all subjects. */
 const HOST_RATE = 50;
 
-export function createDeliverer(deps: AttemptDeps & { logger: Logger; intervalMs: number }): Deliverer {
-  const { db, logger, intervalMs } = deps;
+interface DelivererDeps extends AttemptDeps {
+  logger: Logger;
+  intervalMs: number;
+  /** Counts what is under way. */
+  busy: BusyCounts;
+}
+
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { db, logger, intervalMs, busy } = deps;
   const bell = createBell();
-  const busy = createBusyCounts();
   const pace = createHostPace(HOST_RATE);
   const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();

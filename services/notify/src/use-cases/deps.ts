@@ -9,6 +9,7 @@ import type { EventCursorCodec } from '../domain/cursor.ts';
 import type { DeliveryCursorCodec } from '../domain/delivery-query.ts';
 import type { WebhookRules } from '../domain/webhook-url.ts';
 import type { Signals } from '../signals.ts';
+import type { BusyCounts } from './busy-counts.ts';
 import type { LogWatch } from './watch-logs.ts';
 
 /** Everything that use cases work with; each names the few it needs. */
@@ -31,6 +32,8 @@ export interface Deps {
   webhooks: WebhookTools | undefined;
   /** Makes deliveries of new events, and sends what is due, now rather than at the next poll. */
   wakeWebhooks: () => void;
+  /** Webhooks under way in this process. */
+  busy: BusyCounts;
   settings: Settings;
 }
 

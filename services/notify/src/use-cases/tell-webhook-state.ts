@@ -2,6 +2,6 @@ import { readWebhookState } from '../db/webhook-deliveries.ts';
 import type { Deps } from './deps.ts';
 
 /** Tells operators how many webhooks wait and for how long. */
-export async function tellWebhookState({ db, signals }: Pick<Deps, 'db' | 'signals'>): Promise<void> {
-  signals.webhooksStand(await readWebhookState(db));
+export async function tellWebhookState({ db, signals, busy }: Pick<Deps, 'db' | 'signals' | 'busy'>): Promise<void> {
+  signals.webhooksStand(await readWebhookState(db, busy.full()));
 }

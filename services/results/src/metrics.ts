@@ -65,6 +65,11 @@ export const metrics = {
     labels: { kind: alarmKind.options },
     buckets: buckets.lag,
   }),
+  clockSetBacks: counter('vision.results.clock_set_backs', {
+    meaning:
+      'Times the frames of a live stream with alarm rules became older than those before them by over a second: the ' +
+      'clock of a worker is behind that of the one before',
+  }),
   keepsRows: gauge('vision.results.keeps_rows', {
     meaning:
       '1 while frames are stored as rows because the database comes from a release that reads nothing else; ' +

@@ -24,6 +24,7 @@ export function createSignals(logger: Logger) {
   const foldLag = createGauge(metrics.foldLag);
   const alarms = createCounter(metrics.alarms);
   const alarmAge = createHistogram(metrics.alarmAge);
+  const clockSetBacks = createCounter(metrics.clockSetBacks);
   return {
     ...segmentSignals(logger),
     framesStored: (frames: number) => {
@@ -61,6 +62,11 @@ export function createSignals(logger: Logger) {
       if (capturedMs !== undefined) alarmAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind });
     },
     alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
+    /** Frames are older than those before them by so much. */
+    clockSetBack: (taskId: string, ms: number) => {
+      clockSetBacks.add(1);
+      logger.warn({ task_id: taskId, ms }, 'the clock of a worker is behind that of the one before; judging goes on');
+    },
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');

@@ -87,7 +87,7 @@ async function foldSome(deps: FoldDeps, { day, taskId }: TaskOfDay): Promise<Fol
   const revision = fold?.revision ?? 0;
   const next = { state, progress: read.progress, revision: revision + 1, open, nowMs, plan };
   const isSaved = await (isMoved ? store(db, { day, taskId }, next) : planned(db, taskId, plan));
-  if (isSaved) announce(deps, open);
+  if (isSaved) announce(deps, taskId, open);
   return { isSaved, open, position: stored.position, hasMore: isSaved && read.hasMore };
 }
 
@@ -103,10 +103,20 @@ const planOf = (
   ruleSet: { before: ruleSet, after: open?.ruleSet ?? 0 },
 });
 
-function announce({ signals, wakeRelay }: Pick<Deps, 'signals' | 'wakeRelay'>, open: OpenJudging | undefined): void {
-  if (!open || open.judging.changes.length === 0) return;
+/** Jitter of a clock is no news. */
+const SET_BACK_TOLD_MS = 1_000;
+
+function announce(
+  { signals, wakeRelay }: Pick<Deps, 'signals' | 'wakeRelay'>,
+  taskId: string,
+  open: OpenJudging | undefined,
+): void {
+  if (!open) return;
+  const { setBackMs, changes } = open.judging;
+  if (open.task.kind === 'stream' && setBackMs > SET_BACK_TOLD_MS) signals.clockSetBack(taskId, setBackMs);
+  if (changes.length === 0) return;
   crashPoint('results.alarms_stored');
-  for (const { kind, alarm } of open.judging.changes) {
+  for (const { kind, alarm } of changes) {
     if (alarm.closedMs !== undefined) signals.alarmClosed(kind);
     else signals.alarmOpened(kind, capturedMsOf(open, alarm));
   }

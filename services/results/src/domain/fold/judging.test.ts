@@ -190,3 +190,52 @@ test('judges an ended task no more', () => {
   later.add(walk.slice(10));
   expect([later.isIdle, later.hasChanged, later.changes]).toEqual([true, false, []]);
 });
+
+const heldFor = (for_ms: number) => [ruleOf('present', { kind: 'object_present', labels: ['person'], for_ms })];
+/** As `walk`, of a worker whose clock is a minute behind from a frame on. */
+const setBackFrom = (from: number) =>
+  walk.map((frame) => (frame.seq < from ? frame : { ...frame, timeMs: frame.timeMs - 60_000 }));
+
+test.each([
+  ['in one portion', [setBackFrom(3)]],
+  ['in portions', [setBackFrom(3).slice(0, 3), setBackFrom(3).slice(3, 7), setBackFrom(3).slice(7)]],
+])('a worker whose clock is behind that of the one before raises alarms at once, %s', (_how, portions) => {
+  expect(shortly(judged([present()], portions))).toEqual([[1, 1000 - 60_000, undefined]]);
+});
+
+test('time that a rule counts goes on over a clock that is set back, and an alarm never closes before it opened', () => {
+  const [opened] = judged(heldFor(1000), [setBackFrom(8)]);
+  expect(opened?.alarm).toMatchObject({ openedMs: 2200 - 60_000, evidence: { heldMs: 1001 } });
+  const rest = Array.from({ length: 40 }, (_, index) => frameOf(20 + index, [], (20 + index) * 200 - 60_000));
+  const changes = judged([present()], [setBackFrom(8).slice(0, 8), [...setBackFrom(8).slice(8), ...rest]]);
+  expect(changes.map(({ alarm }) => [alarm.openedMs, alarm.closedMs])).toEqual([
+    [1000, undefined],
+    [1000, 1000],
+  ]);
+});
+
+test('a clock that is set back does not hold back the next alarm', () => {
+  const twice = [0, 1].flatMap((round) =>
+    Array.from({ length: 40 }, (_, index) => {
+      const seq = round * 40 + index;
+      return frameOf(seq, index < 3 ? [object('person')] : [], seq * 200 - round * 60_000);
+    }),
+  );
+  const rule = present({ minIntervalMs: 5_000 });
+  expect(judged([rule], [twice.slice(0, 40), twice.slice(40)]).map(({ alarm }) => alarm.closedBy)).toEqual([
+    undefined,
+    'cleared',
+    undefined,
+    'cleared',
+  ]);
+});
+
+test('tells by how much a clock was set back, and passes over frames that come late', () => {
+  const start = { prepared: prepareRules([present()], task), position: 0, createdMs: 1, endedMs: undefined };
+  const judging = new Judging({ ...start, state: nothingJudged(), newest: undefined });
+  judging.add(walk.slice(0, 8));
+  judging.add(walk.slice(2, 5));
+  expect([judging.setBackMs, judging.newest]).toEqual([0, { seq: 7, timeMs: 1400 }]);
+  judging.add(setBackFrom(8).slice(8, 9));
+  expect([judging.setBackMs, judging.newest]).toEqual([59_800, { seq: 8, timeMs: 1600 - 60_000 }]);
+});

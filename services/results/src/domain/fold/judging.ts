@@ -2,11 +2,12 @@ import type { AlarmKind } from '@vision/contracts/alarms';
 import type { RuleWhen } from '@vision/contracts/alarm-rules';
 import type { TaskStatus } from '@vision/contracts/task-events';
 import { pack, unpack } from '../segments/pack.ts';
-import { judgeOf } from './rules.ts';
+import { isNewer, judgeOf } from './rules.ts';
 import type { Judge } from './rules.ts';
 import { close } from './rules/alarm.ts';
 import { frameOf, newRuleState } from './rules/state.ts';
 import type { AlarmChange, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+import { stepBack } from './rules/step-back.ts';
 import type { FoldedFrame } from './state.ts';
 import type { ObjectView } from './tracks.ts';
 
@@ -41,6 +42,8 @@ interface JudgingState {
   /** The end of the task was judged: no rule raises anything any more. */
   hasEnded: boolean;
   rules: RuleProgress[];
+  /** The newest judged frame; absent when an earlier release stored the state, or no frame was judged. */
+  newest?: { seq: number; timeMs: number } | undefined;
 }
 
 export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
@@ -94,10 +97,12 @@ export class Judging {
   #newest: JudgingStart['newest'];
   #hasEnded: boolean;
   #hasChanged = false;
+  #setBackMs = 0;
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
-    this.#newest = newest;
+    // The newest time of the fold may be that of a clock which was ahead.
+    this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
     this.#hasEnded = state.hasEnded;
     const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
     this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
@@ -128,6 +133,11 @@ export class Judging {
     return this.#rules.some(({ kind, isScheduled, state }) =>
       kind === 'source_down' ? isScheduled || state.open === undefined : state.open !== undefined,
     );
+  }
+
+  /** The longest time by which a frame was older than the one before; 0 when time went on. */
+  get setBackMs(): number {
+    return this.#setBackMs;
   }
 
   get newest(): JudgingStart['newest'] {
@@ -170,12 +180,13 @@ export class Judging {
       const { id, version, kind, from } = rule;
       return { id, version, kind, from, state: this.#upToDate(rule) };
     });
-    return { hasEnded: this.#hasEnded, rules };
+    return { hasEnded: this.#hasEnded, rules, newest: this.#newest };
   }
 
   #add(frame: WatchedFrame): void {
     const { seq, timeMs, position } = frame;
-    if (this.#newest && timeMs <= this.#newest.timeMs) return;
+    if (this.#newest && !isNewer(frame, this.#newest)) return;
+    if (this.#newest && timeMs < this.#newest.timeMs) this.#setBack(timeMs, this.#newest.timeMs);
     const objects = frame.seen ?? readObjects(frame, this.#labels);
     if (objects.length > 0 || this.#seesAll || this.#isAtWork) {
       const judged = frameOf({ seq, timeMs }, objects);
@@ -189,10 +200,15 @@ export class Judging {
     this.#hasChanged = true;
   }
 
+  /** The frame that comes next is older than the newest one. */
+  #setBack(timeMs: number, newestMs: number): void {
+    this.#setBackMs = Math.max(this.#setBackMs, newestMs - timeMs);
+    for (const rule of this.#rules) stepBack(this.#upToDate(rule), timeMs);
+  }
+
   /** Frames that do not concern a rule are not judged: they say only how far it is. */
   #upToDate({ state }: ActiveRule): RuleState {
-    if (this.#newest && (state.last === undefined || state.last.timeMs < this.#newest.timeMs))
-      state.last = this.#newest;
+    if (this.#newest && (state.last === undefined || state.last.seq < this.#newest.seq)) state.last = this.#newest;
     return state;
   }
 

@@ -10,10 +10,11 @@ import { always, scheduleOf } from './rules/schedule.ts';
 import type { Schedule } from './rules/schedule.ts';
 import { endSilence, judgeSilence } from './rules/silence.ts';
 import { frameOf, suppress } from './rules/state.ts';
-import type { AlarmChange, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
+import { stepBack } from './rules/step-back.ts';
+import type { AlarmChange, FrameRef, JudgedFrame, JudgedTask, Rule, RuleState, SeenObject } from './rules/state.ts';
 
 /**
- * Judges a rule in one task. Frames come in the order of their times, in any portions; a frame that is not newer than
+ * Judges a rule in one task. Frames come in the order of their numbers, in any portions; a frame that is not newer than
  * the one before is passed over. The state goes along between the calls, and is changed in place.
  */
 export interface Judge {
@@ -26,6 +27,13 @@ export interface Judge {
 
 /** Time without frames that closes an alarm: what happens meanwhile is not known. */
 const GAP_CLOSES_AFTER_MS = 60_000;
+
+/**
+ * Whether a frame follows another one. Numbers decide: the clock of a worker may be behind that of the one before. Two
+ * frames of one time are one moment.
+ */
+export const isNewer = (frame: FrameRef, last: FrameRef): boolean =>
+  frame.seq > last.seq && frame.timeMs !== last.timeMs;
 
 /** A frame with its objects, to be judged by any number of rules. */
 export function toJudged({ seq, timeMs, eachObject }: Pick<FoldedFrame, 'seq' | 'timeMs' | 'eachObject'>): JudgedFrame {
@@ -43,7 +51,8 @@ export function judgeOf(rule: Rule, task: JudgedTask): Judge {
   const kind = kindOf(rule.when, { rule, task, schedule });
   return {
     frame: (state, frame) => {
-      if (state.last && frame.timeMs <= state.last.timeMs) return unchanged;
+      if (state.last && !isNewer(frame, state.last)) return unchanged;
+      stepBack(state, frame.timeMs);
       const changes = both(kind.silence(state, frame.timeMs, true), kind.frame(state, frame));
       state.last = frame.ref;
       return changes;

@@ -53,7 +53,8 @@ export function close(state: RuleState, closedMs: number, closedBy: ClosedBy): r
   if (!alarm) return unchanged;
   state.open = undefined;
   state.closedMs = closedMs;
-  return [{ ...alarm, closedMs, closedBy }];
+  // Its clock may have been set back since.
+  return [{ ...alarm, closedMs: Math.max(alarm.openedMs, closedMs), closedBy }];
 }
 
 const copyOf = (alarm: Alarm): Alarm => ({ ...alarm, labels: [...alarm.labels], trackIds: [...alarm.trackIds] });

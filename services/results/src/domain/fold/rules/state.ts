@@ -27,7 +27,7 @@ export interface JudgedTask {
   pace: Pace;
 }
 
-interface FrameRef {
+export interface FrameRef {
   seq: number;
   timeMs: number;
 }

@@ -33,7 +33,12 @@ export const alarmFacts = {
   kind: alarmKind,
   opened_ms: time.describe('`frame_time_ms` at which the alarm opened'),
   closed_ms: time.optional().describe('`frame_time_ms` at which it closed; absent while open'),
-  suppressed: z.int().describe('Episodes since the alarm before that `min_interval_ms` held back'),
+  suppressed: z
+    .int()
+    .describe(
+      'Episodes since the alarm before that `min_interval_ms` held back, and crossings beyond 600 alarms a minute of all ' +
+        'your rules',
+    ),
   evidence: alarmEvidence,
   labels: z.array(z.string()).describe('Labels of the objects during the alarm'),
   count_max: z.int().describe('Largest number of objects in one frame during the alarm'),

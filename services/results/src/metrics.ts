@@ -65,6 +65,10 @@ export const metrics = {
     labels: { kind: alarmKind.options },
     buckets: buckets.lag,
   }),
+  crossingsLeftOut: counter('vision.results.crossings_left_out', {
+    unit: '{crossing}',
+    meaning: 'Crossings that raised no alarm because their subject had 600 within a minute; counted as `suppressed`',
+  }),
   clockSetBacks: counter('vision.results.clock_set_backs', {
     meaning:
       'Times the frames of a live stream with alarm rules became older than those before them by over a second: the ' +

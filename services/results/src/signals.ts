@@ -22,11 +22,9 @@ export function createSignals(logger: Logger) {
   const waits = createCounter(metrics.waits);
   const blocked = createCounter(metrics.blocked);
   const foldLag = createGauge(metrics.foldLag);
-  const alarms = createCounter(metrics.alarms);
-  const alarmAge = createHistogram(metrics.alarmAge);
-  const clockSetBacks = createCounter(metrics.clockSetBacks);
   return {
     ...segmentSignals(logger),
+    ...alarmSignals(logger),
     framesStored: (frames: number) => {
       if (frames > 0) stored.add(frames);
     },
@@ -56,17 +54,6 @@ export function createSignals(logger: Logger) {
     },
     /** Seconds that the longest waiting task has been due. */
     foldLag: (seconds: number) => foldLag.record(Math.max(0, seconds)),
-    /** An alarm opened; with the time of the live frame that opened it (Unix milliseconds). */
-    alarmOpened: (kind: AlarmKind, capturedMs: number | undefined) => {
-      alarms.add(1, { kind, change: 'opened' });
-      if (capturedMs !== undefined) alarmAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind });
-    },
-    alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
-    /** Frames are older than those before them by so much. */
-    clockSetBack: (taskId: string, ms: number) => {
-      clockSetBacks.add(1);
-      logger.warn({ task_id: taskId, ms }, 'the clock of a worker is behind that of the one before; judging goes on');
-    },
     dropBlocked: (day: string) => {
       blocked.add(1);
       logger.warn({ day }, 'a partition is in use and is dropped later');
@@ -109,6 +96,30 @@ function segmentSignals(logger: Logger) {
     oldestUnverified: (ageS: number) => oldestUnverified.record(ageS),
     orphansRemoved: (orphans: number) => {
       logger.info({ orphans }, 'objects that became no part of a segment were removed');
+    },
+  };
+}
+
+function alarmSignals(logger: Logger) {
+  const alarms = createCounter(metrics.alarms);
+  const alarmAge = createHistogram(metrics.alarmAge);
+  const crossingsLeftOut = createCounter(metrics.crossingsLeftOut);
+  const clockSetBacks = createCounter(metrics.clockSetBacks);
+  return {
+    /** An alarm opened; with the time of the live frame that opened it (Unix milliseconds). */
+    alarmOpened: (kind: AlarmKind, capturedMs: number | undefined) => {
+      alarms.add(1, { kind, change: 'opened' });
+      if (capturedMs !== undefined) alarmAge.record(Math.max(0, Date.now() - capturedMs) / 1000, { kind });
+    },
+    alarmClosed: (kind: AlarmKind) => alarms.add(1, { kind, change: 'closed' }),
+    crossingsLeftOut: (taskId: string, subject: string, crossings: number) => {
+      crossingsLeftOut.add(crossings);
+      logger.warn({ task_id: taskId, subject, crossings }, 'a subject has too many alarms; crossings were left out');
+    },
+    /** Frames are older than those before them by so much. */
+    clockSetBack: (taskId: string, ms: number) => {
+      clockSetBacks.add(1);
+      logger.warn({ task_id: taskId, ms }, 'the clock of a worker is behind that of the one before; judging goes on');
     },
   };
 }

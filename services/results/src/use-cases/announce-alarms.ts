@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { alarmChanged } from '@vision/contracts/alarm-events';
 import { crashPoint } from '@vision/shared/crash-point';
-import { appendEvent } from '@vision/kafka/outbox';
+import { appendEvents } from '@vision/kafka/outbox';
 import { alarmSnapshotOf } from '../domain/alarm-snapshot.ts';
 import type { OpenJudging } from './open-judging.ts';
 
@@ -13,12 +13,12 @@ export async function announceAlarms(
 ): Promise<void> {
   const { subject, clientRef, sceneCode, kind } = task;
   const alarmed = { taskId, subject, clientRef, sceneCode, isLive: kind === 'stream' };
-  for (const change of judging.changes)
-    await appendEvent(tx, {
-      ...alarmChanged,
-      key: taskId,
-      source: 'results',
-      data: alarmSnapshotOf(alarmed, change, nowMs),
-    });
+  const events = judging.changes.map((change) => ({
+    ...alarmChanged,
+    key: taskId,
+    source: 'results',
+    data: alarmSnapshotOf(alarmed, change, nowMs),
+  }));
+  await appendEvents(tx, events);
   if (judging.changes.length > 0) crashPoint('results.alarms_appended');
 }

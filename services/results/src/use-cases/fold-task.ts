@@ -112,7 +112,8 @@ function announce(
   open: OpenJudging | undefined,
 ): void {
   if (!open) return;
-  const { setBackMs, changes } = open.judging;
+  const { setBackMs, overPace, changes } = open.judging;
+  if (overPace > 0) signals.crossingsLeftOut(taskId, open.task.subject, overPace);
   if (open.task.kind === 'stream' && setBackMs > SET_BACK_TOLD_MS) signals.clockSetBack(taskId, setBackMs);
   if (changes.length === 0) return;
   crashPoint('results.alarms_stored');

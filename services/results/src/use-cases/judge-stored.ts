@@ -42,6 +42,7 @@ export function createLiveRules(deps: FoldDeps & Pick<Deps, 'loops'>): LiveRules
     const known = followed.get(taskId);
     if (known?.ruleSet === live.ruleSet && known.position >= live.position) return;
     live.judging.takeChanges();
+    live.judging.becomeHint();
     followed.delete(taskId);
     followed.set(taskId, live);
     for (const oldest of followed.keys()) if (followed.size > MOST_TASKS) followed.delete(oldest);

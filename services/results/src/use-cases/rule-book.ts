@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import { findActiveRules } from '../db/alarm-rules.ts';
+import { createAlarmPace } from '../domain/alarm-pace.ts';
+import type { AlarmPace } from '../domain/alarm-pace.ts';
 import { ruleSetOf, rulesFor } from '../domain/alarm-rule.ts';
 import { prepareRules } from '../domain/fold/judging.ts';
 import type { PreparedRule } from '../domain/fold/judging.ts';
@@ -11,6 +13,8 @@ import { createdAtMsOf } from '@vision/contracts/ids';
 export interface RuleBook {
   /** Those of a task; asks for them when `ruleSet` is not that of the last time. */
   of: (asked: AskedRules) => Promise<TaskRules>;
+  /** How many alarms they may raise. */
+  pace: AlarmPace;
 }
 
 interface AskedRules {
@@ -33,6 +37,7 @@ const MOST_TASKS = 5_000;
 export function createRuleBook(db: Knex): RuleBook {
   const known = new Map<string, TaskRules & { pace: Pace }>();
   return {
+    pace: createAlarmPace(),
     of: async (asked) => {
       const { taskId, pace, ruleSet } = asked;
       const found = known.get(taskId);

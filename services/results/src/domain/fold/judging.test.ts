@@ -239,3 +239,37 @@ test('tells by how much a clock was set back, and passes over frames that come l
   judging.add(setBackFrom(8).slice(8, 9));
   expect([judging.setBackMs, judging.newest]).toEqual([59_800, { seq: 8, timeMs: 1600 - 60_000 }]);
 });
+
+test('crossings beyond what a subject may have raise nothing and are counted in the next alarm', () => {
+  const line = ruleOf('gate', {
+    kind: 'line_crossed',
+    labels: ['person'],
+    line: [
+      [0.5, 0],
+      [0.5, 1],
+    ],
+    anchor: 'center',
+  });
+  /** Goes to and fro over the line, two frames on each side. */
+  const toAndFro = Array.from({ length: 40 }, (_, seq) =>
+    frameOf(seq, [object('person', 'a1-1', seq % 4 < 2 ? 0.4 : 0.6)]),
+  );
+  let left = 3;
+  const start = { prepared: prepareRules([line], task), position: 0, createdMs: 1, endedMs: undefined };
+  const judging = new Judging({
+    ...start,
+    state: nothingJudged(),
+    newest: undefined,
+    mayCross: () => (left -= 1) >= 0,
+  });
+  judging.add(toAndFro.slice(0, 30));
+  expect(judging.changes).toHaveLength(6);
+  const { overPace } = judging;
+  expect(overPace).toBeGreaterThan(5);
+  left = 10;
+  judging.takeChanges();
+  judging.add(toAndFro.slice(30));
+  const [opened, closed] = judging.changes;
+  expect(opened?.alarm).toMatchObject({ suppressed: overPace });
+  expect(closed?.alarm).toMatchObject({ alarmId: opened?.alarm.alarmId, closedBy: 'cleared' });
+});

@@ -46,6 +46,8 @@ interface JudgingState {
   newest?: { seq: number; timeMs: number } | undefined;
 }
 
+const always = () => true;
+
 export const nothingJudged = (): JudgingState => ({ hasEnded: false, rules: [] });
 
 /** The state as bytes; null when it says nothing. */
@@ -71,6 +73,8 @@ interface JudgingStart {
   newest: { seq: number; timeMs: number } | undefined;
   createdMs: number;
   endedMs: number | undefined;
+  /** Whether the subject may have one more alarm of a crossing now; absent: always. */
+  mayCross?: (() => boolean) | undefined;
 }
 
 interface ActiveRule extends RuleProgress {
@@ -98,12 +102,15 @@ export class Judging {
   #hasEnded: boolean;
   #hasChanged = false;
   #setBackMs = 0;
+  #overPace = 0;
+  #mayCross: () => boolean;
 
   constructor(start: JudgingStart) {
     const { prepared, state, newest } = start;
     // The newest time of the fold may be that of a clock which was ahead.
     this.#newest = state.newest && newest?.seq === state.newest.seq ? state.newest : newest;
     this.#hasEnded = state.hasEnded;
+    this.#mayCross = start.mayCross ?? always;
     const known = new Map(state.rules.map((rule) => [`${rule.id}/${rule.version}`, rule]));
     this.#rules = state.hasEnded ? [] : prepared.flatMap((one) => activeRule(one, known, start));
     const kept = new Set(this.#rules.map(({ id, version }) => `${id}/${version}`));
@@ -142,6 +149,16 @@ export class Judging {
 
   get newest(): JudgingStart['newest'] {
     return this.#newest;
+  }
+
+  /** Crossings that were left out because their subject had too many alarms. */
+  get overPace(): number {
+    return this.#overPace;
+  }
+
+  /** What it raises from now on is not stored, so it does not count. */
+  becomeHint(): void {
+    this.#mayCross = always;
   }
 
   /** Takes the changes that were collected. */
@@ -219,8 +236,18 @@ export class Judging {
       this.changes.push({ id, version, kind, alarm });
   }
 
-  #keep({ id, version, kind }: RuleProgress, changes: readonly AlarmChange[]): void {
-    for (const alarm of changes) this.changes.push({ id, version, kind, alarm });
+  #keep({ id, version, kind, state }: RuleProgress, changes: readonly AlarmChange[]): void {
+    /** Each crossing opens and closes in one: both go, or none. */
+    let leftOut: string | undefined;
+    for (const alarm of changes) {
+      if (kind === 'line_crossed' && alarm.closedMs === undefined && !this.#mayCross()) {
+        leftOut = alarm.alarmId;
+        this.#overPace += 1;
+        state.suppressed += 1 + alarm.suppressed;
+        state.suppressedTotal += 1;
+      }
+      if (alarm.alarmId !== leftOut) this.changes.push({ id, version, kind, alarm });
+    }
   }
 }
 

@@ -27,11 +27,31 @@ export const createVideoQuery = createQuery.extend({
     ),
 });
 
+/** Bounds of `give_up_after_s`: a minute to a day. */
+export const giveUpBounds = { minS: 60, maxS: 86_400 };
+
+/** The query of the operation that creates a task for a live stream. */
+export const createStreamQuery = createVideoQuery.extend({
+  give_up_after_s: z.coerce
+    .number<string>()
+    .int()
+    .min(giveUpBounds.minS)
+    .max(giveUpBounds.maxS)
+    .optional()
+    .describe(
+      'Time without a frame after which the task fails with `source_lost`, in seconds, 60 to 86400. By default 600 ' +
+        '(`SOURCE_GIVE_UP_MS` of the operator). A stream that has been away for over ten minutes holds no capacity and ' +
+        'is connected to about once a minute, when there is capacity; the task stays `running`. `GET …/source` says ' +
+        'when the last frame came and when the task fails. It is part of the request: a repeat with another value is ' +
+        'rejected.',
+    ),
+});
+
 /**
  * Begins the text that two requests with one Idempotency-Key are compared by. Without parameters it is the text of
  * releases that know none, so that keys of before an upgrade still match.
  */
-export function meaningPrefix(query: CreateVideoQuery): string {
+export function meaningPrefix(query: CreateStreamQuery): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   if (given.length === 0) return 'v1';
   return `v2|${given
@@ -42,4 +62,5 @@ export function meaningPrefix(query: CreateVideoQuery): string {
 
 export type CreateQuery = z.infer<typeof createQuery>;
 export type CreateVideoQuery = z.infer<typeof createVideoQuery>;
+export type CreateStreamQuery = z.infer<typeof createStreamQuery>;
 export type SnapshotMode = z.infer<typeof snapshotMode>;

@@ -1,7 +1,7 @@
 /** Why a task ended without success, as callers see it, each with what they can do. Never anything of the source. */
 const advice = {
   unreachable: 'Check that the camera is on and reachable at the address of the task, then create a new task.',
-  source_lost: 'The stream gave no frame for ten minutes. Check the camera and its network, then create a new task.',
+  source_lost: 'The stream gave no frame for too long. Check the camera and its network, then create a new task.',
   stream_ended: 'The stream ended before its first frame. Check that the camera sends video, then create a new task.',
   auth_failed: 'The source refused the credentials. Create a new task with a valid user name and password.',
   not_found: 'The source has no stream at this path. Correct the path of the stream and create a new task.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { giveUpBounds } from './create-query.ts';
 import { detectedObject, imageSize } from './detection.ts';
 
 /** Zod form of the inference backend's contract; both sides parse with it. */
@@ -49,7 +50,17 @@ export const newJob = z
         'Images of the video can be asked for. Sent only to a backend whose `features` name `snapshots`; left out: none ' +
           'are decoded or stored',
       ),
+    give_up_after_s: z
+      .int()
+      .min(giveUpBounds.minS)
+      .max(giveUpBounds.maxS)
+      .optional()
+      .describe(
+        'Time without a frame after which the job of a live stream fails. Sent only to a backend whose `features` name ' +
+          '`give_up`; left out: a time of the backend',
+      ),
   })
+  .refine(({ source, give_up_after_s: seconds }) => seconds === undefined || source.kind === 'stream')
   .meta({ id: 'NewJob' });
 
 export const jobStatus = z
@@ -116,6 +127,9 @@ export const jobSnapshot = z
   .meta({ id: 'JobSnapshot' });
 
 export const detection = z.object({ image: imageSize, objects: z.array(detectedObject) }).meta({ id: 'Detection' });
+
+/** Feature of a backend that takes `give_up_after_s` of a job. */
+export const giveUpFeature = 'give_up';
 
 /** Feature of a backend that reads streams for probes. */
 export const streamProbesFeature = 'stream_probes';

@@ -46,6 +46,12 @@ const sourceChangedData = z.object({
     .optional()
     .describe('Frames of this attempt that were read and not published, by reason'),
   reconnects: counter.optional().describe('Connections of this attempt that were lost'),
+  away_since_ms: counter
+    .optional()
+    .describe('Unix time of the last frame while none arrives, in milliseconds; of the begin before the first one'),
+  gives_up_at_ms: counter
+    .optional()
+    .describe('Unix time at which the job fails if no frame arrives until then, in milliseconds'),
   duration_ms: counter.optional().describe('Uploaded videos: how long the video plays'),
 });
 

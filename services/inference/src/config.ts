@@ -72,7 +72,9 @@ const videoConfig = {
     .default(1280)
     .describe('Maximum longest side of a snapshot of a video, in pixels'),
   SOURCE_NO_FRAME_MS: millis(20_000).describe('Time without a frame after which a live stream is reconnected'),
-  SOURCE_GIVE_UP_MS: millis(600_000).describe('Time without a frame after which a live stream has failed'),
+  SOURCE_GIVE_UP_MS: millis(600_000).describe(
+    'Time without a frame after which a live stream has failed, unless its task has a `give_up_after_s` of its own',
+  ),
   FILE_MAX_BYTES: count(512 * 1024 * 1024).describe('Maximum size of a video file in bytes'),
   WORK_DIR: z.string().default(join(tmpdir(), 'vision-inference')).describe('Directory for copies of uploaded videos'),
   WORK_DIR_MAX_BYTES: z.coerce
@@ -138,6 +140,10 @@ export const constants = {
   SOURCE_BACKOFF_MIN_MS: 1_000,
   /** Maximum pause before a reconnection. */
   SOURCE_BACKOFF_MAX_MS: 30_000,
+  /** Time without a frame after which a live stream with `give_up_after_s` yields its capacity slot. */
+  SOURCE_PARK_MS: 600_000,
+  /** Pause before such a stream is connected to again. */
+  SOURCE_REOPEN_MS: 60_000,
   /** Time limit of ffmpeg for one sample of a file. */
   FILE_NO_FRAME_MS: 120_000,
   /** Time limit for the inspection of an uploaded file before its job is accepted. */

@@ -173,6 +173,8 @@ function jobSignals(logger: Logger) {
       const facts = { task_id: jobId, scene_code: scene, reason, pause_ms: Math.round(pauseMs) };
       logger.warn(facts, 'a live source was lost and is tried again');
     },
+    sourceParked: ({ jobId }: JobFacts, awayMs: number) =>
+      logger.info({ task_id: jobId, away_ms: Math.round(awayMs) }, 'live stream is away; released its capacity slot'),
     liveRateChanged: ({ jobId, sceneCode: scene }: JobFacts, isBehind: boolean) => {
       const facts = { task_id: jobId, scene_code: scene };
       if (isBehind) logger.warn(facts, 'a live stream gets fewer frames than its rate: this worker is too slow');

@@ -103,6 +103,26 @@ test('a task whose backend reports nothing is unknown, and so is one whose worke
   expect(body['measured_fps']).toBeUndefined();
 });
 
+test('a stream that waits for another connection says so until its time is over', async () => {
+  const task = newTaskId();
+  await results.tell(snapshot(task, 'subject-a', { status: 'running', kind: 'stream' }));
+  const absence = { away_since_ms: START_MS, gives_up_at_ms: Date.now() + 3_600_000 };
+  await reported(task, 1, { state: 'waiting', reason: 'connection_failed', ...absence });
+  const aged = (by: string) =>
+    results.database.db.raw(`update sources set updated_at = now() - ?::interval where task_id = ?`, [by, task]);
+  // Nobody reports while no worker has room for it.
+  await aged('1 hour');
+  const { body } = await source(task);
+  expect(body).toMatchObject({ state: 'waiting', ...absence, items: [{ state: 'waiting', reason: 'unreachable' }] });
+  await reported(task, 2, { state: 'waiting', ...absence, gives_up_at_ms: Date.now() - 151_000 });
+  await aged('1 hour');
+  expect((await source(task)).body).toMatchObject({ state: 'unknown' });
+  await reported(task, 3);
+  const streaming = (await source(task)).body;
+  expect(streaming).toMatchObject({ state: 'streaming' });
+  expect([streaming['away_since_ms'], streaming['gives_up_at_ms']]).toEqual([undefined, undefined]);
+});
+
 test.each([
   ['failed', 'auth_failed', 'auth_failed', /credentials/],
   ['failed', 'connection_failed', 'unreachable', /camera/],

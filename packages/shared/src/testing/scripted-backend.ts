@@ -14,6 +14,7 @@ export type SubmitMode =
   | 'accept_and_say_500'
   | 'accept_and_say_garbage'
   | 'refuse'
+  | 'refuse_form'
   | 'no_capacity'
   | 'drop'
   | 'hang';
@@ -169,6 +170,9 @@ function submit(backend: ScriptedBackend, body: Buffer, res: ServerResponse): vo
     case 'refuse':
       res.setHeader(processorTimeHeader, '1700');
       json(res, 422, { reason: 'source_unreadable' });
+      return;
+    case 'refuse_form':
+      json(res, 422, { reason: 'request_invalid' });
       return;
     case 'no_capacity':
       json(res, 503, { reason: 'no_capacity' });

@@ -3,13 +3,13 @@ import { claimDue } from '@vision/shared/db/leases';
 import type { JobRecord } from '../domain/job.ts';
 import { columnsOfFences, fenced } from './held-jobs.ts';
 import type { Fence } from './held-jobs.ts';
-import { toRecord } from './jobs.ts';
+import { IS_GIVEN_UP, IS_RESTING, toRecord } from './jobs.ts';
 import type { JobRow } from './jobs.ts';
 
-/** Jobs that must end: stopped by their callers, or with a stored ending that is not published yet. */
-const ENDING = `(status = 'stopping' or status in ('queued', 'running') and ending is not null)`;
+/** Jobs that must end: stopped by their callers, given up, or with a stored ending that is not published yet. */
+const ENDING = `(status = 'stopping' or status in ('queued', 'running') and (ending is not null or ${IS_GIVEN_UP}))`;
 /** Jobs that wait for a place. */
-const UNDECIDED = `status in ('queued', 'running') and ending is null`;
+const UNDECIDED = `status in ('queued', 'running') and ending is null and not ${IS_RESTING}`;
 
 /** Another worker held the job until its lease ended and did not release it. */
 const DIED = `(held_by is not null and held_by <> :worker and claimed_at > now() - interval '1 hour')`;
@@ -18,8 +18,11 @@ const LASTED = `(held_by is not null and claimed_at <= now() - interval '1 hour'
 /** One process may end for many reasons; two that held the same job make it a suspect. */
 const IS_SUSPECT = `(not ${LASTED} and cardinality(deaths) + (${DIED})::int >= 2)`;
 const WAITING = `(${UNDECIDED} and not ${IS_SUSPECT})`;
-/** An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. */
-const LEFT = `due.lease_until < now() - interval '2 seconds'`;
+/**
+ * An accepted job that no worker with capacity for its kind has claimed goes to any worker with a free slot. A parked
+ * stream has given its capacity back, so it waits for capacity.
+ */
+const LEFT = `(due.lease_until < now() - interval '2 seconds' and parked_until is null)`;
 const CONDITIONS = {
   ending: ENDING,
   waiting: WAITING,
@@ -30,11 +33,11 @@ const CONDITIONS = {
   streams: `(${WAITING} and source_kind = 'stream')`,
   'streams-left': `(${WAITING} and source_kind = 'stream' and ${LEFT})`,
   suspects: `(${UNDECIDED} and ${IS_SUSPECT})`,
-  'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds')`,
+  'suspects-left': `(${UNDECIDED} and ${IS_SUSPECT} and due.lease_until < now() - interval '60 seconds' and parked_until is null)`,
 } as const;
 export type Claimable = keyof typeof CONDITIONS;
 
-const SET = `, claim = gen_random_uuid(), held_by = :worker, held_alone = :isAlone, claimed_at = now(),
+const SET = `, claim = gen_random_uuid(), held_by = :worker, held_alone = :isAlone, claimed_at = now(), parked_until = null,
   deaths = case when ${LASTED} then '{}' when ${DIED} then deaths || attempt else deaths end,
   strikes = case when ${LASTED} then '{}' when ${DIED} and held_alone then strikes || attempt else strikes end`;
 /** The job that outlived most processes first; the newest of them, as it came before the trouble. */

@@ -71,6 +71,7 @@ const RENEW = `${HELD},
            frames_published = coalesce(held.published, jobs.frames_published),
            last_seq = coalesce(held.last_seq, jobs.last_seq),
            last_time_ms = coalesce(held.last_time_ms, jobs.last_time_ms),
+           away_since = case when held.published is null then jobs.away_since end,
            updated_at = case when held.published is null then jobs.updated_at else now() end
       from held
      where ${SAME}
@@ -211,8 +212,36 @@ export async function releaseJob(db: Knex, fence: Fence, progress: JobProgress |
   });
 }
 
+/**
+ * Lets go of a live stream that is away for long, and of its slot: it is taken again after `reopenMs`, or when its time
+ * is over.
+ *
+ * @param awayMs time since its last frame
+ */
+export async function parkJob(
+  db: Knex,
+  fence: Fence,
+  { awayMs, reopenMs, progress }: { awayMs: number; reopenMs: number; progress: JobProgress | undefined },
+): Promise<void> {
+  const since = { secs: awayMs / 1000 };
+  await fenced(db, fence).update({
+    ...(progress ? countsOf(db, progress) : {}),
+    lease_until: db.fn.now(),
+    held_by: null,
+    claim: db.raw('gen_random_uuid()'),
+    behind_since: null,
+    away_since: db.raw('now() - make_interval(secs => :secs)', since),
+    parked_until: db.raw(
+      `least(now() + make_interval(secs => :reopenS),
+             now() - make_interval(secs => :secs) + make_interval(secs => give_up_after_s))`,
+      { ...since, reopenS: reopenMs / 1000 },
+    ),
+  });
+}
+
 function countsOf(db: Knex, { framesPublished, lastSeq, lastTimeMs }: JobProgress) {
-  return { frames_published: framesPublished, last_seq: lastSeq, last_time_ms: lastTimeMs, updated_at: db.fn.now() };
+  const counts = { frames_published: framesPublished, last_seq: lastSeq, last_time_ms: lastTimeMs };
+  return { ...counts, away_since: null, updated_at: db.fn.now() };
 }
 
 /** The row of a job, if it belongs to this holder. */

@@ -27,6 +27,9 @@ export interface JobRow {
   drops: Record<string, number>;
   strikes: number[];
   snapshots: boolean;
+  give_up_after_s: number | null;
+  away_since: Date | null;
+  claimed_at: Date | null;
   behind_since: Date | null;
   ending: StoredEnding | null;
   error: string | null;
@@ -44,6 +47,7 @@ export type SubmittedJob = Pick<
   | 'calibration'
   | 'source'
   | 'hasSnapshots'
+  | 'giveUpAfterS'
   | 'traceparent'
   | 'tracestate'
 >;
@@ -81,6 +85,7 @@ export async function insertJob(db: Knex, { source, ...job }: SubmittedJob): Pro
     pinned_address: isStream ? (source.pinnedAddress ?? null) : null,
     status: 'queued',
     snapshots: job.hasSnapshots,
+    give_up_after_s: job.giveUpAfterS ?? null,
     traceparent: job.traceparent,
     tracestate: job.tracestate,
   };
@@ -103,11 +108,21 @@ export async function markStopping(db: Knex, jobId: string): Promise<void> {
     .update({ status: 'stopping', updated_at: db.fn.now() });
 }
 
-/** Jobs that have not ended, and the live streams among them. */
+/** A stream that is away for long: no worker holds it. Whoever holds a job of which that was so has its slot again. */
+export const IS_PARKED = `(parked_until is not null and lease_until <= now() and status in ('queued', 'running'))`;
+/**
+ * A parked stream that is not due. What lies further ahead than any pause was written while the clock of the database
+ * was ahead.
+ */
+export const IS_RESTING = `coalesce(parked_until > now() and parked_until < now() + interval '1 hour', false)`;
+/** A parked stream whose time is over: it ends without another connection, and so without a slot. */
+export const IS_GIVEN_UP = `(parked_until is not null and away_since + make_interval(secs => give_up_after_s) <= now())`;
+
+/** Jobs that have not ended and take a slot, and the live streams among them. */
 export async function countActive(db: Knex): Promise<ActiveJobs> {
   const { rows } = await db.raw<{ rows: { jobs: string; live: string }[] }>(
     `select count(*) as jobs, count(*) filter (where source_kind = 'stream') as live
-       from jobs where status = any(?)`,
+       from jobs where status = any(?) and not ${IS_PARKED}`,
     [[...ACTIVE]],
   );
   return { jobs: Number(rows[0]?.jobs), live: Number(rows[0]?.live) };
@@ -118,13 +133,15 @@ export async function countUnowned(db: Knex): Promise<number> {
   const rows = await db('jobs')
     .whereIn('status', [...ACTIVE])
     .where('lease_until', '<=', db.fn.now())
+    .whereRaw(`not ${IS_PARKED}`)
     .count<{ count: string | number }[]>({ count: '*' });
   return Number(rows[0]?.count ?? 0);
 }
 
 /** Whether there is anything to claim; the index of leases answers it. */
 export const ANY_DUE = `exists (
-  select from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now())`;
+  select from jobs where status in ('queued', 'running', 'stopping') and lease_until <= now()
+     and (status = 'stopping' or not ${IS_RESTING}))`;
 
 /** A look before the claims of each kind. */
 export async function isAnythingDue(db: Knex): Promise<boolean> {
@@ -146,6 +163,7 @@ export async function findUnattended(
   const query = db('jobs')
     .whereIn('status', [...ACTIVE])
     .where('lease_until', '<=', db.fn.now())
+    .whereRaw(`not ${IS_PARKED}`)
     .orderBy('lease_until')
     .limit(limit);
   if (ids) void query.whereIn('job_id', ids);
@@ -183,6 +201,9 @@ export function toRecord(row: JobRow): JobRecord {
     error: row.error ?? undefined,
     strikes: row.strikes.length,
     hasSnapshots: row.snapshots,
+    giveUpAfterS: row.give_up_after_s ?? undefined,
+    awayMs:
+      row.away_since && row.claimed_at ? Math.max(0, row.claimed_at.getTime() - row.away_since.getTime()) : undefined,
     traceparent: row.traceparent,
     tracestate: row.tracestate,
   };

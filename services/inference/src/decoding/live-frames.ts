@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { backoff } from '@vision/shared/async/backoff';
 import { createSnapshotPairs } from '../domain/pair-snapshots.ts';
 import type { LiveSnapshot } from '../domain/pair-snapshots.ts';
-import { isFatal, SourceError } from '../domain/source-error.ts';
+import { isFatal, SourceAway, SourceError } from '../domain/source-error.ts';
 import type { SourceReason } from '../domain/source-error.ts';
 import type { LiveReader } from '../readers/live-reader.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -16,6 +16,8 @@ import type { ConnectionSettings } from './live-connection.ts';
 export interface LiveSettings extends ConnectionSettings {
   /** After this long without any frame the source counts as lost. */
   giveUpMs: number;
+  /** After this long without any frame the source is not waited for here (SourceAway); undefined: it always is. */
+  parkMs?: number | undefined;
   backoff: { minMs: number; maxMs: number };
   /** Frames for this long make the next pause the shortest again. */
   goodAfterMs: number;
@@ -52,6 +54,8 @@ export interface LiveDeps {
   decoderListener?: DecoderListener | undefined;
   /** Takes the snapshots, when the sampling asks for them, and counts those that are left out. */
   snapshots?: { onSnapshot: (snapshot: LiveSnapshot) => void; onLate: () => void } | undefined;
+  /** What earlier attempts saw of the source. */
+  before?: { hadFrames: boolean; awayMs: number | undefined } | undefined;
   /** Called for every lost connection, with the time until the next try. */
   onRetry?: ((reason: SourceReason, pauseMs: number) => void) | undefined;
 }
@@ -78,21 +82,26 @@ export interface LiveHealth {
   lastFrameAtMs: number;
   /** Why the last connection ended, until a frame arrives over the next one. */
   lost: SourceReason | undefined;
+  /** The source has been away for so long that it has no slot but for single connections. */
+  isAway: boolean;
 }
 
 /**
- * Follows a live source until it ends by itself, `signal` aborts, or it fails finally (SourceError). Output that comes
- * out of ffmpeg is taken at once, so a slow consumer drops frames and never holds the connection back.
+ * Follows a live source until it ends by itself, `signal` aborts, it fails finally (SourceError), or it is away for too
+ * long to be waited for here (SourceAway). Output that comes out of ffmpeg is taken at once, so a slow consumer drops
+ * frames and never holds the connection back.
  */
 export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortSignal): LiveWatch {
   const { now = Date.now } = deps;
   const freshest = createFreshest<LiveFrame>({ overdueMs: (OVERDUE_SHARE * 1000) / settings.sampling.fps });
   const progress: Progress = {
     frames: 0,
-    lastFrameAt: now(),
+    hadFrames: deps.before?.hadFrames ?? false,
+    lastFrameAt: now() - (deps.before?.awayMs ?? 0),
     reconnects: 0,
     goodSince: undefined,
     lost: undefined,
+    isAway: deps.before?.awayMs !== undefined,
   };
   async function* frames(): AsyncGenerator<LiveFrame, void> {
     // A consumer may leave while the job goes on, so the connection ends with the signal or with the consumer.
@@ -124,14 +133,18 @@ export function watchLive(deps: LiveDeps, settings: LiveSettings, signal: AbortS
       frames: progress.frames,
       lastFrameAtMs: progress.lastFrameAt,
       lost: progress.lost,
+      isAway: progress.isAway,
     }),
   };
 }
 
 interface Progress {
   frames: number;
+  /** In this attempt or an earlier one. */
+  hadFrames: boolean;
   lastFrameAt: number;
   reconnects: number;
+  isAway: boolean;
   /** Since when the connection gives frames. */
   goodSince: number | undefined;
   lost: SourceReason | undefined;
@@ -160,6 +173,8 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     progress.goodSince ??= arrivedAt;
     progress.lastFrameAt = arrivedAt;
     progress.lost = undefined;
+    progress.hadFrames = true;
+    progress.isAway = false;
     const timeMs = clock.timeOf(ptsMs, arrivedAt);
     if (deps.snapshots) pairs.frame(ptsMs, timeMs);
     if (timeMs !== undefined) freshest.put({ timeMs, image, pixels });
@@ -177,9 +192,8 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
       signal,
     });
     if (reason === undefined || isStopped()) return;
-    if (isFatal(reason, progress.frames > 0)) throw new SourceError(reason);
-    const leftMs = progress.lastFrameAt + settings.giveUpMs - now();
-    if (leftMs <= 0) throw new SourceError('source_lost');
+    if (isFatal(reason, progress.hadFrames)) throw new SourceError(reason);
+    const leftMs = timeLeft(settings, { progress, reason, nowMs: now() });
     failures = goodMs(progress) >= settings.goodAfterMs ? 1 : failures + 1;
     // A changed format is no fault of the source: it is there and only needs other filters.
     const pauseMs =
@@ -192,6 +206,22 @@ async function follow(deps: LiveDeps, settings: LiveSettings, watched: Watched):
     // An abort ends the pause, and with it the loop.
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/**
+ * For how long a source that is away is waited for here.
+ * @throws SourceError, SourceAway
+ */
+function timeLeft(
+  { giveUpMs, parkMs = giveUpMs }: LiveSettings,
+  { progress, reason, nowMs }: { progress: Progress; reason: SourceReason; nowMs: number },
+): number {
+  const awayMs = nowMs - progress.lastFrameAt;
+  if (awayMs >= giveUpMs) throw new SourceError('source_lost');
+  if (awayMs < parkMs) return Math.min(giveUpMs, parkMs) - awayMs;
+  progress.isAway = true;
+  progress.lost = reason;
+  throw new SourceAway(awayMs);
 }
 
 /** How long the last connection delivered frames. */

@@ -23,6 +23,8 @@ const job: JobRecord = {
   ending: undefined,
   error: undefined,
   hasSnapshots: false,
+  giveUpAfterS: undefined,
+  awayMs: undefined,
   strikes: 0,
   traceparent: null,
   tracestate: null,

@@ -62,6 +62,10 @@ export interface JobRecord {
   strikes: number;
   /** Whether images of the video can be asked for. */
   hasSnapshots: boolean;
+  /** Live streams: time without a frame after which the job fails; undefined: a time of this service. */
+  giveUpAfterS: number | undefined;
+  /** For how long the stream had been away when the job was claimed; undefined while it is not known to be away. */
+  awayMs: number | undefined;
   traceparent: string | null;
   tracestate: string | null;
 }
@@ -94,9 +98,11 @@ export function contentOf(job: {
   lower_bound: number;
   source: { kind: 'stream'; url: string } | { kind: 'object'; bucket: string; key: string };
   snapshots?: 'tracks' | undefined;
+  give_up_after_s?: number | undefined;
 }): string {
-  const { scene_code: scene, lower_bound: lowerBound, source, snapshots } = job;
+  const { scene_code: scene, lower_bound: lowerBound, source, snapshots, give_up_after_s: giveUpAfterS } = job;
+  // Without optional fields the text is that of releases that know none.
+  const optional = { ...(snapshots && { snapshots }), ...(giveUpAfterS !== undefined && { giveUpAfterS }) };
   const what = source.kind === 'stream' ? [source.url] : [source.bucket, source.key];
-  // Without snapshots the text is that of releases that know none.
-  return JSON.stringify([scene, lowerBound, source.kind, ...what, ...(snapshots ? [{ snapshots }] : [])]);
+  return JSON.stringify([scene, lowerBound, source.kind, ...what, ...(Object.keys(optional).length ? [optional] : [])]);
 }

@@ -59,3 +59,15 @@ export class SourceError extends Error {
 export function sourceReasonOf(error: unknown): SourceReason {
   return error instanceof SourceError ? error.reason : 'connection_failed';
 }
+
+/** Ends the frames of a live source that is away, without ending its job: it is connected to again later. */
+export class SourceAway extends Error {
+  override readonly name = 'SourceAway';
+  /** Time since its last frame. */
+  readonly awayMs: number;
+
+  constructor(awayMs: number) {
+    super('the source is away');
+    this.awayMs = awayMs;
+  }
+}

@@ -4,7 +4,7 @@ import type { SourceReason } from './source-error.ts';
 
 /** What is known of a source at one moment. */
 export interface SourceFacts {
-  state: Exclude<SourceChangedData['state'], 'waiting'>;
+  state: SourceChangedData['state'];
   reason?: SourceReason | undefined;
   codec?: string | undefined;
   image?: { width: number; height: number } | undefined;
@@ -13,7 +13,10 @@ export interface SourceFacts {
   sampleFps?: number | undefined;
   isBehind?: boolean | undefined;
   reconnects?: number | undefined;
+  /** Of a live source; its begin before the first frame. */
   lastFrameAtMs?: number | undefined;
+  /** When a live source fails that gives no frame until then. */
+  givesUpAtMs?: number | undefined;
   durationMs?: number | undefined;
 }
 
@@ -53,9 +56,7 @@ export function createSnapshots(
   const snapshotOf = (facts: SourceFacts, atMs: number): SourceChangedData => {
     const { state, reason, codec, image, frames, sampleFps, isBehind, reconnects, durationMs } = facts;
     const name = `${state} ${reason ?? ''}`;
-    // A source is quiet since its last frame, which is noticed later.
-    const sinceMs = state === 'stalled' ? Math.min(facts.lastFrameAtMs ?? atMs, atMs) : atMs;
-    if (held?.state !== name) held = { state: name, sinceMs };
+    if (held?.state !== name) held = { state: name, sinceMs: beginOf(facts, atMs) };
     n += 1;
     return {
       job_id: jobId,
@@ -73,6 +74,7 @@ export function createSnapshots(
       dropped: { ...dropped },
       reconnects,
       duration_ms: durationMs,
+      ...absenceOf(facts),
     };
   };
   const readNow = (atMs: number): SourceFacts | undefined => {
@@ -100,6 +102,23 @@ export function createSnapshots(
     },
   };
 }
+
+/** A source is quiet since its last frame, which is noticed later. */
+function beginOf({ state, lastFrameAtMs = Infinity }: SourceFacts, atMs: number): number {
+  return state === 'stalled' || state === 'waiting' ? Math.min(lastFrameAtMs, atMs) : atMs;
+}
+
+/** Since when a live source gives no frame, and until when it is waited for. */
+function absenceOf({
+  state,
+  lastFrameAtMs,
+  givesUpAtMs,
+}: SourceFacts): Pick<SourceChangedData, 'away_since_ms' | 'gives_up_at_ms'> {
+  if (state === 'streaming' || state === 'blocked' || state === 'processing') return {};
+  return { away_since_ms: whole(lastFrameAtMs), gives_up_at_ms: whole(givesUpAtMs) };
+}
+
+const whole = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms));
 
 /** What has to differ for a snapshot before its time. */
 function keyOf({ state, reason, codec, image, sampleFps, isBehind }: SourceFacts, fps: number | undefined): string {

@@ -3,10 +3,8 @@ import type { ImageSize } from '@vision/contracts/detection';
 import { untraced } from '@vision/shared/telemetry/trace-context';
 import { readFileFrames } from '../decoding/file-frames.ts';
 import { watchLive } from '../decoding/live-frames.ts';
-import type { LiveDeps, LiveHealth, LiveWatch } from '../decoding/live-frames.ts';
+import type { LiveDeps, LiveWatch } from '../decoding/live-frames.ts';
 import type { DecoderListener } from '../decoding/decoder.ts';
-import type { Video } from '../decoding/ffmpeg-reasons.ts';
-import type { SourceFacts } from '../domain/source-snapshots.ts';
 import { probeFile } from '../decoding/probe-file.ts';
 import { raiseCeiling, recordRate } from '../db/held-jobs.ts';
 import type { ServedScene } from '../detectors/detectors.ts';
@@ -23,6 +21,8 @@ import type { LiveSnapshotHolder } from '../use-cases/live-snapshots.ts';
 import type { SourceReport } from '../use-cases/source-reports.ts';
 import { createFrameNumbers } from './frame-numbers.ts';
 import type { FrameNumbers } from './frame-numbers.ts';
+import { factsOf, giveUpMsOf } from './source-facts.ts';
+import type { SourceView } from './source-facts.ts';
 
 const PROBE_MS = 10_000;
 
@@ -151,7 +151,8 @@ async function* framesOfStream(
   const holder = job.hasSnapshots ? deps.liveSnapshots.open(job) : undefined;
   const snapshots = snapshotsTo(deps, holder, wanted);
   const watch = watchSource(deps, source, { ...wanted, decoderListener, snapshots });
-  report.watch(() => factsOf(watch.health(), seen, deps.settings.live.sampling.fps));
+  const { live } = deps.settings;
+  report.watch(() => factsOf(watch.health(), seen, { sampleFps: live.sampling.fps, giveUpMs: giveUpMsOf(job, live) }));
   const numbers = numbersOf(deps, wanted);
   const endWatch = deps.signals.sourceWatched(() => watch.health().state);
   let [dropped, overdue] = [0, 0];
@@ -190,32 +191,6 @@ function snapshotsTo(
     },
     onLate: () => signals.snapshots('late'),
   };
-}
-
-/** What is known of a live source beside its connection. */
-interface SourceView {
-  isBehind: boolean;
-  video: Video | undefined;
-}
-
-function factsOf(health: LiveHealth, { isBehind, video }: SourceView, sampleFps: number): SourceFacts {
-  const { frames, lost: reason, reconnects, lastFrameAtMs } = health;
-  return {
-    state: stateOf(health),
-    reason,
-    codec: video?.codec,
-    image: video && { width: video.width, height: video.height },
-    frames,
-    sampleFps,
-    isBehind,
-    reconnects,
-    lastFrameAtMs,
-  };
-}
-
-function stateOf({ state, lost, frames }: LiveHealth): SourceFacts['state'] {
-  if (lost !== undefined) return frames === 0 ? 'connecting' : 'reconnecting';
-  return state === 'running' ? 'streaming' : state;
 }
 
 /** Tells the operator, in the log and in the job; the log alone when the database is away. */
@@ -271,12 +246,19 @@ function watchSource(
   return watchLive(
     {
       sandbox,
+      before: { hadFrames: job.framesPublished > 0, awayMs: job.awayMs },
       openInput: (isFirst, stop) => openLiveInput(opening, address, { isFirst, signal: stop }),
       decoderListener,
       snapshots,
       onRetry: (reason, pauseMs) => signals.sourceRetried(job, reason, pauseMs),
     },
-    { ...live, sampling },
+    {
+      ...live,
+      sampling,
+      giveUpMs: giveUpMsOf(job, live),
+      // A job without a time of its own fails before.
+      parkMs: job.giveUpAfterS === undefined ? undefined : live.parkMs,
+    },
     signal,
   );
 }

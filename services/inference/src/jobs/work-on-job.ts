@@ -3,14 +3,14 @@ import { jobEnded } from '@vision/contracts/frame-events';
 import { topics } from '@vision/contracts/topics';
 import { crashPoint } from '@vision/shared/crash-point';
 import { asAppError } from '@vision/contracts/errors';
-import { countShortage, finishJob, markRunning, releaseJob, storeEnding } from '../db/held-jobs.ts';
+import { countShortage, finishJob, markRunning, parkJob, releaseJob, storeEnding } from '../db/held-jobs.ts';
 import { startOf } from '../domain/job-progress.ts';
 import type { JobProgress } from '../domain/job-progress.ts';
 import { MOST_STRIKES } from '../domain/job.ts';
 import type { JobEnding, JobRecord, StoredEnding } from '../domain/job.ts';
 import { MOST_SHORTAGES, shortageOf } from '../domain/shortage.ts';
 import type { Shortage } from '../domain/shortage.ts';
-import { SourceError } from '../domain/source-error.ts';
+import { SourceAway, SourceError } from '../domain/source-error.ts';
 import type { Deps } from '../use-cases/deps.ts';
 import type { Hold } from './hold.ts';
 import { runJob } from './run-job.ts';
@@ -68,10 +68,16 @@ async function run(
       deps.signals.jobCondemned(job, job.strikes);
       return { status: 'failed', error: 'worker_crashed' };
     }
-    deps.signals.jobStarted(job);
+    // Its time was over before a worker had room for another connection.
+    if (isGivenUp(job)) return { status: 'failed', error: 'source_lost' };
+    if (job.awayMs === undefined) deps.signals.jobStarted(job);
     await runJob(deps, { ...job, framesPartition: begun.framesPartition }, hold, noteProgress);
     if (!hold.reading.aborted) return { status: 'succeeded' };
   } catch (error) {
+    if (!hold.reading.aborted && error instanceof SourceAway) {
+      await park(deps, job, hold, error.awayMs);
+      return undefined;
+    }
     const shortage = shortageOf(error);
     if (!hold.reading.aborted && shortage) return await endForShortage(deps, job, hold, shortage);
     if (!hold.reading.aborted) return { status: 'failed', error: reasonOf(deps, job, error) };
@@ -79,6 +85,21 @@ async function run(
     deps.logger.debug({ err: error, task_id: job.jobId }, 'the work on a job broke off');
   }
   return hold.isStopRequested() ? { status: 'stopped' } : undefined;
+}
+
+const isGivenUp = ({ awayMs, giveUpAfterS }: JobRecord): boolean =>
+  awayMs !== undefined && giveUpAfterS !== undefined && awayMs >= giveUpAfterS * 1000;
+
+/** Gives the slot back and leaves the job to whoever has room for it later. */
+async function park(
+  { db, progress, settings, signals }: WorkDeps,
+  job: JobRecord,
+  hold: Hold,
+  awayMs: number,
+): Promise<void> {
+  const parked = { awayMs, reopenMs: settings.reopenMs, progress: progress.of(job) };
+  await whileHeld(hold, () => parkJob(db, job, parked));
+  signals.sourceParked(job, awayMs);
 }
 
 /** Another worker may have what this one lacks; the job fails when several attempts have ended like this. */

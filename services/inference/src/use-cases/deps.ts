@@ -92,6 +92,8 @@ export interface Settings {
   snapshotMaxSide: number;
   /** First pause of an attempt at a file that lacks local space or a process; the next ones grow. */
   shortageRetryMs: number;
+  /** Until a live stream that is away for long is connected to again. */
+  reopenMs: number;
   /** Frames of one file that are detected at once. */
   framesAtOnce: number;
   jobsPerWorker: number;

@@ -1,4 +1,4 @@
-import { streamProbesFeature } from '@vision/contracts/inference';
+import { giveUpFeature, streamProbesFeature } from '@vision/contracts/inference';
 import type { CapacityReply } from '@vision/contracts/inference';
 import { countActive } from '../db/jobs.ts';
 import { totalPlaces } from '../db/workers.ts';
@@ -7,9 +7,9 @@ import type { Deps } from './deps.ts';
 
 /**
  * Optional parts of the contract that this backend has. `sources`: it publishes snapshots of the sources of jobs.
- * `snapshots`: jobs can have images of their video.
+ * `snapshots`: jobs can have images of their video. `give_up`: jobs of live streams take `give_up_after_s`.
  */
-const features = ['sources', 'snapshots', streamProbesFeature];
+const features = ['sources', 'snapshots', giveUpFeature, streamProbesFeature];
 
 /** What the workers together can take, as they measure it, and how much of it is free. */
 export async function getCapacity({

@@ -87,6 +87,7 @@ function sealed(
     sceneCode: input.scene_code,
     lowerBound: input.lower_bound,
     hasSnapshots: input.snapshots === 'tracks',
+    giveUpAfterS: input.give_up_after_s,
     calibration: narrowedTo(served.detector.calibration, served.scene.labels),
     source:
       source.kind === 'stream'

@@ -28,6 +28,8 @@ type ShownState = SourceChangedData['state'] | 'unknown' | 'ended';
 export interface ShownSource {
   state: ShownState;
   since_ms: number;
+  away_since_ms?: number | undefined;
+  gives_up_at_ms?: number | undefined;
   sample_fps?: number | undefined;
   measured_fps?: number | undefined;
   is_behind?: boolean | undefined;
@@ -66,14 +68,21 @@ export function describeSource(record: SourceRecord, createdAtMs: number): Shown
   };
 }
 
-const isStale = ({ ageMs }: SourceRecord): boolean => ageMs !== null && ageMs > STALE_MS;
+/** No worker holds a stream that waits for another connection, so none reports it until its time is over. */
+function isStale({ source, ageMs, nowMs }: SourceRecord): boolean {
+  if (ageMs === null || ageMs <= STALE_MS) return false;
+  const { state, gives_up_at_ms: givesUpAtMs = 0 } = source?.snapshot ?? {};
+  return state !== 'waiting' || nowMs > givesUpAtMs + STALE_MS;
+}
 
-function stateOf(record: SourceRecord, createdAtMs: number): Pick<ShownSource, 'state' | 'since_ms'> {
+type ShownAbsence = Pick<ShownSource, 'state' | 'since_ms' | 'away_since_ms' | 'gives_up_at_ms'>;
+
+function stateOf(record: SourceRecord, createdAtMs: number): ShownAbsence {
   const { source, status, endedAtMs } = record;
   if (ENDED.has(status)) return { state: 'ended', since_ms: endedAtMs ?? createdAtMs };
   if (!source) return { state: UNCONFIRMED.has(status) ? 'waiting' : 'unknown', since_ms: createdAtMs };
-  const { state, since_ms: sinceMs, at_ms: atMs } = source.snapshot;
-  return isStale(record) ? { state: 'unknown', since_ms: atMs } : { state, since_ms: sinceMs };
+  const { state, since_ms, at_ms: atMs, away_since_ms, gives_up_at_ms } = source.snapshot;
+  return isStale(record) ? { state: 'unknown', since_ms: atMs } : { state, since_ms, away_since_ms, gives_up_at_ms };
 }
 
 function endOf({ status, reason: given }: SourceRecord): ShownSource['ended'] {

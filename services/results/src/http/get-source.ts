@@ -25,12 +25,23 @@ const source = z
     state: z
       .enum(states)
       .describe(
-        '`waiting`: no connection is attempted yet. `connecting`: no frame has arrived yet. `streaming`: frames ' +
+        '`waiting`: no connection is attempted yet; or the stream has been away for over ten minutes, holds no ' +
+          'capacity and is connected to about once a minute (`give_up_after_s`). `connecting`: no frame has arrived yet. `streaming`: frames ' +
           'arrive. `stalled`: connected, no frame for 2 s. `blocked`: frames wait because the service is busy. ' +
           '`reconnecting`: the connection was lost. `processing`: frames of an uploaded video are read. `unknown`: ' +
           'the inference backend does not report it. `ended`: the task has ended',
       ),
     since_ms: milliseconds.describe('Unix time since which the state holds, in milliseconds'),
+    away_since_ms: milliseconds
+      .optional()
+      .describe(
+        'Unix time since which a live stream has given no frame, in milliseconds; left out while it gives some',
+      ),
+    gives_up_at_ms: milliseconds
+      .optional()
+      .describe(
+        'Unix time at which the task fails if no frame arrives until then, in milliseconds (`give_up_after_s`)',
+      ),
     last_frame_time_ms: milliseconds
       .optional()
       .describe('`frame_time_ms` of the last stored frame; of an upload, compare it with `duration_ms`'),

@@ -19,6 +19,7 @@ export interface TaskRow {
   reservation_id: string;
   client_ref: string | null;
   snapshots: SnapshotMode | null;
+  give_up_after_s: number | null;
   source_label: string | null;
   object_key: string | null;
   reason: string | null;
@@ -64,6 +65,7 @@ export function toTask(row: TaskRow): Task {
     reservationId: row.reservation_id,
     clientRef: row.client_ref,
     snapshots: row.snapshots ?? 'off',
+    giveUpAfterS: row.give_up_after_s,
     sourceLabel: row.source_label,
     objectKey: row.object_key,
     reason: row.reason,

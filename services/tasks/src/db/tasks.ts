@@ -24,6 +24,7 @@ export interface NewDraft {
   requestKey: string;
   clientRef?: string | undefined;
   snapshots: SnapshotMode;
+  giveUpAfterS?: number | undefined;
   sourceLabel?: string | undefined;
   objectKey?: string | undefined;
 }
@@ -50,6 +51,7 @@ export async function insertDraft(
       reservation_id: reservationIdOf(draft.taskId, 1),
       client_ref: draft.clientRef ?? null,
       snapshots: draft.snapshots,
+      give_up_after_s: draft.giveUpAfterS ?? null,
       source_label: draft.sourceLabel ?? null,
       object_key: draft.objectKey ?? null,
       lease_until: inFuture(db, leaseMs),

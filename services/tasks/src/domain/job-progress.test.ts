@@ -31,6 +31,7 @@ const task = (status: Status, facts: Partial<JobFacts> = {}, changes: Partial<Ta
   reservationId: 'a/1',
   clientRef: null,
   snapshots: 'off',
+  giveUpAfterS: null,
   sourceLabel: null,
   objectKey: null,
   reason: null,

@@ -56,6 +56,8 @@ export interface Task {
   clientRef: string | null;
   /** Whether images of the video are created, frozen at creation. */
   snapshots: SnapshotMode;
+  /** Live streams: time without a frame after which it fails, in seconds; null: a time of the backend. */
+  giveUpAfterS: number | null;
   /** `rtsp://host`, for logs and the operator. */
   sourceLabel: string | null;
   /** Key of the uploaded video in the object store. */

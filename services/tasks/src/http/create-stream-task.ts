@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createVideoQuery } from '@vision/contracts/create-query';
+import { createStreamQuery } from '@vision/contracts/create-query';
 import { refusalOf } from '@vision/contracts/errors';
 import { idempotencyHeaders, readIdempotencyKey } from '@vision/creation/idempotency-key';
 import type { AppError } from '@vision/contracts/errors';
@@ -29,7 +29,7 @@ export const createStreamTaskRoute = (deps: Deps) =>
       tag: 'Video tasks',
       audience: 'public',
       headers: idempotencyHeaders,
-      query: createVideoQuery,
+      query: createStreamQuery,
       bodyDoc: {
         contentType: 'application/json',
         schema: body,

@@ -30,6 +30,7 @@ export async function beginDraft(
     requestKey,
     clientRef: query.client_ref,
     snapshots: query.snapshots ?? caller.snapshots ?? 'off',
+    giveUpAfterS: query.give_up_after_s,
   };
   return insertDraft(db, { draft, leaseMs: settings.leaseMs, retentionDays: settings.retentionDays });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreateVideoQuery } from '@vision/contracts/create-query';
+import type { CreateStreamQuery } from '@vision/contracts/create-query';
 import { crashPoint } from '@vision/shared/crash-point';
 import { inTransaction } from '@vision/shared/db/transaction';
 import { fail } from '@vision/contracts/errors';
@@ -20,7 +20,7 @@ import type { CreateDeps } from './deps.ts';
 export interface CreateRequest {
   caller: Caller;
   idempotencyKey: IdempotencyKey;
-  query: CreateVideoQuery;
+  query: CreateStreamQuery;
 }
 
 /** The key is free and new work is accepted; or another request works on it. */

@@ -1,3 +1,4 @@
+import { giveUpFeature } from '@vision/contracts/inference';
 import type { JobSource, NewJob } from '@vision/contracts/inference';
 import { defaultLimits } from '@vision/contracts/limits';
 import type { SceneEntry } from '@vision/contracts/scenes';
@@ -15,6 +16,7 @@ import { countActive, findVideoTask, lockSubject } from '../db/tasks.ts';
 import { isUnconfirmed } from '../domain/task.ts';
 import type { PublicTask, Task, TaskIn } from '../domain/task.ts';
 import { applyOutcome } from './apply-submit-outcome.ts';
+import type { SubmitOutcome } from '@vision/creation/inference/submit';
 import type { AnswerTime } from './answer-time.ts';
 import type { Deps, SubmitDeps } from './deps.ts';
 import { dayExhausted } from './refuse-exhausted.ts';
@@ -75,24 +77,41 @@ export async function commitSubmission(deps: SubmitDeps, checked: CheckedDraft):
 export async function handOver(deps: SubmitDeps, submission: Submission): Promise<HandedOver> {
   const { task, time } = submission;
   const job = jobOf(submission);
-  let outcome = await deps.inference.submitJob(job, time.leftMs());
-  // The replica that named its features need not be the one that takes the job: one of an earlier release knows no
-  // snapshots, and refuses the job before it has stored anything.
-  if (outcome.outcome === 'refused' && outcome.reason === 'request_invalid' && job.snapshots)
-    outcome = await deps.inference.submitJob({ ...job, snapshots: undefined }, time.leftMs());
+  const outcome = await submitWithout(deps, job, time, refusable);
   crashPoint('tasks.submit.sent');
   return { task: await applyOutcome(deps, task, outcome), processorMs: outcome.processorMs };
+}
+
+/** Optional fields of a job, in the order in which releases came to know them, the newest first. */
+const refusable = ['give_up_after_s', 'snapshots'] as const;
+
+/**
+ * The replica that named its features need not be the one that takes the job: one of an earlier release refuses a job
+ * with a field that it does not know before it has stored anything. Then the job is sent without the field.
+ */
+async function submitWithout(
+  deps: SubmitDeps,
+  job: NewJob,
+  time: AnswerTime,
+  [field, ...others]: readonly (keyof NewJob)[],
+): Promise<SubmitOutcome> {
+  const outcome = await deps.inference.submitJob(job, time.leftMs());
+  if (outcome.outcome !== 'refused' || outcome.reason !== 'request_invalid' || field === undefined) return outcome;
+  if (job[field] === undefined) return submitWithout(deps, job, time, others);
+  return submitWithout(deps, { ...job, [field]: undefined }, time, others);
 }
 
 /** The contract of a backend is strict, so it is sent only what it has named. */
 function jobOf({ task, source, features }: Submission): NewJob {
   const hasSnapshots = task.snapshots === 'tracks' && features.includes('snapshots');
+  const giveUpAfterS = features.includes(giveUpFeature) ? task.giveUpAfterS : null;
   return {
     job_id: task.taskId,
     scene_code: task.sceneCode,
     lower_bound: task.lowerBound,
     source,
     ...(hasSnapshots ? { snapshots: 'tracks' as const } : {}),
+    ...(giveUpAfterS === null ? {} : { give_up_after_s: giveUpAfterS }),
   };
 }
 

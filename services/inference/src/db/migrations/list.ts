@@ -11,6 +11,7 @@ import { shortages } from './0009-shortages.ts';
 import { suspects } from './0010-suspects.ts';
 import { claims } from './0011-claims.ts';
 import { snapshots } from './0012-snapshots.ts';
+import { away } from './0013-away.ts';
 
 export const migrations: Migration[] = [
   jobs,
@@ -25,5 +26,6 @@ export const migrations: Migration[] = [
   suspects,
   claims,
   snapshots,
+  away,
   bucketOwnerMigration,
 ];

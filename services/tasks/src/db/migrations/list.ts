@@ -16,6 +16,7 @@ import { sentPlaces } from './0008-sent-places.ts';
 import { clientRefs, tasksByClientRef } from './0009-client-ref.ts';
 import { snapshots } from './0011-snapshots.ts';
 import { deletedTasks } from './0012-deleted-tasks.ts';
+import { giveUpAfter } from './0013-give-up-after.ts';
 
 export const migrations: Migration[] = [
   tasks,
@@ -39,4 +40,5 @@ export const migrations: Migration[] = [
   tasksByClientRef,
   snapshots,
   deletedTasks,
+  giveUpAfter,
 ];

@@ -1,14 +1,18 @@
 import type { JSX } from 'preact';
 import { Shell } from './components/shell.tsx';
+import { AlarmsPage } from './pages/alarms.tsx';
 import { ImageCallPage } from './pages/image-call.tsx';
 import { ImagesPage } from './pages/images.tsx';
 import { NewStreamPage } from './pages/new-stream.tsx';
 import { NewUploadPage } from './pages/new-upload.tsx';
+import { EditRulePage, NewRulePage } from './pages/rule.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { StartPage } from './pages/start.tsx';
 import { TaskPage } from './pages/task.tsx';
 import { TasksPage } from './pages/tasks.tsx';
 import { UnknownPage } from './pages/unknown.tsx';
+import { WebhookPage } from './pages/webhook.tsx';
+import { WebhooksPage } from './pages/webhooks.tsx';
 import { route } from './state/route.ts';
 import { session } from './state/session.ts';
 
@@ -39,6 +43,18 @@ function CurrentPage(): JSX.Element {
       return <TaskPage key={current.taskId} taskId={current.taskId} />;
     case 'image-call':
       return <ImageCallPage key={current.taskId} taskId={current.taskId} />;
+    case 'alarms':
+      return <AlarmsPage />;
+    case 'new-rule':
+      return <NewRulePage key="" taskId={undefined} />;
+    case 'new-rule-of':
+      return <NewRulePage key={current.taskId} taskId={current.taskId} />;
+    case 'rule':
+      return <EditRulePage key={current.name} ruleId={current.name} />;
+    case 'webhooks':
+      return <WebhooksPage />;
+    case 'webhook':
+      return <WebhookPage key={current.name} endpointId={current.name} />;
     case 'unknown':
       return <UnknownPage />;
   }

@@ -8,6 +8,8 @@ const entries = [
   { page: 'start', text: t.nav.start, covers: ['start'] },
   { page: 'images', text: t.nav.images, covers: ['images', 'image-call'] },
   { page: 'tasks', text: t.nav.tasks, covers: ['tasks', 'task', 'new-stream', 'new-upload'] },
+  { page: 'alarms', text: t.nav.alarms, covers: ['alarms', 'new-rule', 'new-rule-of', 'rule'] },
+  { page: 'webhooks', text: t.nav.webhooks, covers: ['webhooks', 'webhook'] },
 ] as const;
 
 /** What surrounds every page after the sign-in. */

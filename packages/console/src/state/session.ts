@@ -5,6 +5,7 @@ import { codeIn, routeOf } from '../lib/route.ts';
 import { troubleOf } from '../lib/trouble.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { route } from './route.ts';
+import { forgetSnapshots } from './snapshots.ts';
 
 /** Why the viewer sees the sign-in. */
 export type SignedOut = 'first' | 'asked' | 'rejected' | 'idle' | 'code_invalid' | 'unavailable' | 'resuming';
@@ -95,6 +96,7 @@ async function scenesOf(client: VisionClient): Promise<Scene[] | undefined> {
 export function signOut(why: SignedOut): void {
   sessionStorage.removeItem(STORAGE);
   session.value = undefined;
+  forgetSnapshots();
   signedOut.value = why;
 }
 

@@ -10,6 +10,8 @@ interface ChartProps {
   hidden: ReadonlySet<string>;
   /** The moment that is shown. */
   at: number | undefined;
+  /** Moments that stand out. */
+  marks?: readonly number[];
   textOf: (ms: number) => string;
   onHover: (ms: number | undefined) => void;
   onSeek: (ms: number) => void;
@@ -19,7 +21,7 @@ const TICKS = 5;
 const LEAST_GAP = 2;
 
 /** The timeline as a slider: bars of objects, hatched gaps, and a mark at the moment that is shown. */
-export function TimelineChart({ timeline, hidden, at, textOf, onHover, onSeek }: ChartProps): JSX.Element {
+export function TimelineChart({ timeline, hidden, at, marks = [], textOf, onHover, onSeek }: ChartProps): JSX.Element {
   const range = rangeOf(timeline);
   const path = useMemo(() => pathOf(columnsOf(timeline, hidden)), [timeline, hidden]);
   const now = Math.min(range.toMs, Math.max(range.fromMs, at ?? range.fromMs));
@@ -56,6 +58,9 @@ export function TimelineChart({ timeline, hidden, at, textOf, onHover, onSeek }:
         onMouseLeave={() => onHover(undefined)}
       >
         <Drawing timeline={timeline} range={range} path={path} x={at === undefined ? undefined : xOf(now, range)} />
+        {marks.map((ms) => (
+          <span key={ms} class="alarm-mark" style={{ left: `${xOf(ms, range) / (WIDTH / 100)}%` }} />
+        ))}
       </div>
       <Ticks range={range} isStream={range.fromMs > 1e11} />
     </div>

@@ -121,7 +121,7 @@ interface TextOptions {
 }
 
 /** What the timeline has at a moment, in words. */
-function textAt(timeline: Timeline, ms: number, { isStream, hidden }: TextOptions): string {
+export function textAt(timeline: Timeline, ms: number, { isStream, hidden }: TextOptions): string {
   const { gap, bucket } = contentAt(timeline, ms);
   const when = isStream ? clock(ms) : position(ms);
   if (gap) return `${when}: ${t.timeline.gap(t.timeline.reasons[gap.reason], duration(gap.to_ms - gap.from_ms))}`;

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { Track } from '@vision/client';
 import type { JSX } from 'preact';
 import { TroubleNotice } from '../components/notice.tsx';
+import { Place } from '../components/place.tsx';
 import { isWanted } from '../lib/boxes.ts';
-import type { Box } from '../lib/boxes.ts';
 import { clock, duration, position, score, short } from '../lib/format.ts';
 import { t } from '../strings.ts';
 import type { TaskView } from './task-view.ts';
@@ -69,7 +69,7 @@ function TrackButton({ track, isStream, aspect, isChosen, onChoose }: TrackButto
   const length = frames === 1 ? t.tracks.oneFrame : duration(to - from);
   return (
     <button type="button" class="track" aria-pressed={isChosen} onClick={onChoose}>
-      <Place box={best.bbox} aspect={aspect} />
+      <Place boxes={[best.bbox]} aspect={aspect} />
       <span class="track-label">
         <bdi>{short(label, 40)}</bdi>
       </span>
@@ -78,22 +78,5 @@ function TrackButton({ track, isStream, aspect, isChosen, onChoose }: TrackButto
       </span>
       <span class="dim">{t.tracks.best(score(best.score))}</span>
     </button>
-  );
-}
-
-/** Where in the image the object was best seen. */
-function Place({ box, aspect }: { box: Box; aspect: number }): JSX.Element {
-  const [width, height] = [100 * aspect, 100];
-  return (
-    <svg class="place" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-      <rect class="place-image" width={width} height={height} rx="4" />
-      <rect
-        class="place-box"
-        x={(box.cx - box.width / 2) * width}
-        y={(box.cy - box.height / 2) * height}
-        width={box.width * width}
-        height={box.height * height}
-      />
-    </svg>
   );
 }

@@ -1,0 +1,68 @@
+import type { JSX } from 'preact';
+import { OneOf, optionsOf } from '../components/choices.tsx';
+import { Choice } from '../components/fields.tsx';
+import { ShapeEditor } from '../components/shape-editor.tsx';
+import { emptyDraft } from '../lib/rule-draft.ts';
+import type { Direction } from '../lib/rule-draft.ts';
+import { t } from '../strings.ts';
+import type { RuleEditor } from './rule-editor.ts';
+import { useTaskImage } from './task-image.tsx';
+
+/** Step 3: where in the image, for kinds that are about objects. */
+export function RuleArea({ editor }: { editor: RuleEditor }): JSX.Element {
+  const { draft, change } = editor;
+  const isLine = draft.kind === 'line_crossed';
+  return (
+    <section class="panel" aria-labelledby="area">
+      <h2 id="area">{t.rule.step(3, isLine ? t.rule.steps.line : t.rule.steps.area)}</h2>
+      {isLine ? null : (
+        <OneOf
+          name={t.rule.area}
+          options={optionsOf(t.rule.areas)}
+          value={draft.isPart ? 'part' : 'whole'}
+          onChange={(next) => change({ isPart: next === 'part' })}
+        />
+      )}
+      {isLine || draft.isPart ? <Shape key={draft.kind} editor={editor} isLine={isLine} /> : null}
+    </section>
+  );
+}
+
+function Shape({ editor, isLine }: { editor: RuleEditor; isLine: boolean }): JSX.Element {
+  const { draft, change, problem, task, moment } = editor;
+  const { media, aspect, note } = useTaskImage(task, moment.value);
+  const isWrong = problem === 'few' || problem === 'crossed' || problem === 'line';
+  return (
+    <>
+      <ShapeEditor
+        kind={isLine ? 'line' : 'polygon'}
+        points={isLine ? draft.line : draft.region}
+        aspect={aspect}
+        onChange={(points) => change(isLine ? { line: points } : { region: points })}
+      >
+        {media}
+      </ShapeEditor>
+      {note === undefined ? null : <p class="hint">{note}</p>}
+      <p class="line fault-text" role="status">
+        {isWrong ? t.rule.problems[problem] : ''}
+      </p>
+      <div class="row">
+        {isLine ? (
+          <Choice
+            name={t.rule.direction}
+            value={draft.direction}
+            options={optionsOf(t.rule.directions)}
+            onChange={(next) => change({ direction: next as Direction })}
+          />
+        ) : null}
+        <button
+          type="button"
+          onClick={() => change(isLine ? { line: emptyDraft.line } : { region: emptyDraft.region })}
+        >
+          {t.shape.reset}
+        </button>
+      </div>
+      {isLine ? <p class="hint">{t.rule.directionHint}</p> : null}
+    </>
+  );
+}

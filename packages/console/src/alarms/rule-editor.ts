@@ -1,0 +1,109 @@
+import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import type { AlarmRule, Scene } from '@vision/client';
+import { short } from '../lib/format.ts';
+import { draftOf, emptyDraft, isAboutObjects, judgedBy, problemOf, ruleIdOf, scopeOf } from '../lib/rule-draft.ts';
+import type { DraftProblem, RuleDraft } from '../lib/rule-draft.ts';
+import { hrefOf } from '../lib/route.ts';
+import type { Trouble } from '../lib/trouble.ts';
+import { dataOf } from '../state/data.ts';
+import { newRequestKey } from '../state/request-key.ts';
+import { useScene } from '../state/scenes.ts';
+import { noteTrouble, useSession } from '../state/session.ts';
+import { taskName, useTasks } from '../state/use-tasks.ts';
+import type { TaskEntry } from '../state/use-tasks.ts';
+import type { Loaded } from '../state/use-loaded.ts';
+import { t } from '../strings.ts';
+
+/** What the parts of the rule's page share. */
+export interface RuleEditor {
+  /** The rule that is changed; undefined for a new one. */
+  rule: AlarmRule | undefined;
+  draft: RuleDraft;
+  change: (changes: Partial<RuleDraft>) => void;
+  tasks: Loaded<TaskEntry[]>;
+  /** The task that the rule is drawn and tested on. */
+  task: TaskEntry | undefined;
+  chooseTask: (taskId: string) => void;
+  scene: Scene | undefined;
+  labels: string[];
+  name: string;
+  problem: DraftProblem | undefined;
+  /** A moment of a video that the viewer chose, in milliseconds. */
+  moment: Signal<number>;
+}
+
+/** A rule in the making. */
+export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string | undefined): RuleEditor {
+  const draft = useSignal<RuleDraft>(rule ? draftOf(rule) : emptyDraft);
+  const taskId = useSignal(wantedTaskId ?? rule?.scope?.task_ids?.[0] ?? '');
+  const moment = useSignal(0);
+  const tasks = useTasks(taskId.value === '' ? undefined : taskId.value);
+  const ref = rule?.scope?.client_refs?.[0];
+  const found = tasks.value.value ?? [];
+  const task =
+    found.find((one) => one.task_id === taskId.value) ??
+    found.find((one) => ref !== undefined && one.client_ref === ref) ??
+    found[0];
+  const scene = useScene(task?.scene_code);
+  const labels = [...new Set([...(scene?.labels ?? []), ...draft.value.labels])];
+  const change = (changes: Partial<RuleDraft>) => (draft.value = { ...draft.value, ...changes });
+  return {
+    rule,
+    draft: draft.value,
+    change,
+    tasks,
+    task,
+    chooseTask: (next) => {
+      taskId.value = next;
+      moment.value = 0;
+    },
+    scene,
+    labels,
+    name: draft.value.name ?? suggestedName(draft.value, task),
+    problem: problemOf(draft.value),
+    moment,
+  };
+}
+
+/** A name that says what the rule is about, for viewers who have none in mind. */
+function suggestedName({ kind, labels }: RuleDraft, task: TaskEntry | undefined): string {
+  const what = isAboutObjects(kind) && labels.length > 0 ? labels.slice(0, 3).join(', ') : t.rule.kinds[kind];
+  return short(t.rule.suggested(what, task ? taskName(task) : ''), 100);
+}
+
+/** Saves and deletes the rule. */
+export function useRuleCalls({ rule, draft, task, name }: RuleEditor) {
+  const { client } = useSession();
+  const busy = useSignal(false);
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const newId = useSignal('');
+  const during = async (work: () => Promise<void>) => {
+    busy.value = true;
+    trouble.value = undefined;
+    try {
+      await work();
+      location.hash = hrefOf({ page: 'alarms' });
+    } catch (error) {
+      trouble.value = noteTrouble(error);
+    }
+    busy.value = false;
+  };
+  const save = () =>
+    during(async () => {
+      // A repeat after a lost answer stores the same rule, not a second one.
+      if (newId.value === '') newId.value = ruleIdOf(name, newRequestKey());
+      const bound = task && { taskId: task.task_id, clientRef: task.client_ref };
+      const scope = scopeOf(draft, bound, rule?.scope);
+      const body = { name, enabled: rule?.enabled ?? true, ...judgedBy(draft), ...(scope ? { scope } : {}) };
+      const params = { path: { rule_id: rule?.rule_id ?? newId.value } };
+      dataOf(await client.api.PUT('/v1/vision/alarm-rules/{rule_id}', { params, body }));
+    });
+  const remove = () =>
+    during(async () => {
+      const params = { path: { rule_id: rule?.rule_id ?? '' } };
+      const { error } = await client.api.DELETE('/v1/vision/alarm-rules/{rule_id}', { params });
+      if (error) dataOf({ error });
+    });
+  return { isBusy: busy.value, trouble: trouble.value, save, remove };
+}

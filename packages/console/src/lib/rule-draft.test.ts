@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import type { AlarmRule } from '@vision/client';
+import { draftOf, emptyDraft, judgedBy, problemOf, ruleIdOf, ruleKinds, scopeOf, whenOf } from './rule-draft.ts';
+import type { RuleWhen } from './rule-draft.ts';
+
+const rule = (when: RuleWhen): AlarmRule => ({
+  rule_id: 'yard',
+  version: 1,
+  name: 'Yard',
+  enabled: true,
+  when,
+  min_interval_ms: 30_000,
+  schedule: { time_zone: 'Europe/Berlin', windows: [{ days: ['mon'], from: '18:00', to: '06:00' }] },
+  created_at: '',
+  updated_at: '',
+});
+
+test('every kind of rule comes back from the form as it went in', () => {
+  for (const kind of ruleKinds) {
+    const draft = { ...emptyDraft, kind, labels: ['person'], minScore: 0.6, isPart: true, intervalS: 30 };
+    const stored = rule(whenOf(draft));
+    expect(judgedBy(draftOf(stored))).toEqual({
+      when: stored.when,
+      min_interval_ms: 30_000,
+      schedule: stored.schedule,
+    });
+  }
+});
+
+test('what is missing is named', () => {
+  expect(problemOf(emptyDraft)).toBe('labels');
+  const people = { ...emptyDraft, labels: ['person'] };
+  expect(problemOf(people)).toBeUndefined();
+  expect(problemOf({ ...people, isPart: true, region: [[0, 0]] })).toBe('few');
+  expect(problemOf({ ...people, region: [[0, 0]] })).toBeUndefined();
+  expect(problemOf({ ...people, kind: 'line_crossed', line: [[0, 0]] })).toBe('line');
+  expect(problemOf({ ...emptyDraft, kind: 'task_ended', statuses: [] })).toBe('statuses');
+  expect(problemOf({ ...emptyDraft, kind: 'source_down' })).toBeUndefined();
+});
+
+test('a rule is bound to the name of its task where it has one', () => {
+  const task = { taskId: 'a', clientRef: 'yard' };
+  expect(scopeOf(emptyDraft, task, undefined)).toEqual({ client_refs: ['yard'] });
+  expect(scopeOf(emptyDraft, { ...task, clientRef: undefined }, undefined)).toEqual({ task_ids: ['a'] });
+  expect(scopeOf({ ...emptyDraft, binding: 'all' }, task, undefined)).toBeUndefined();
+  const stored = { client_refs: ['a', 'b'] };
+  expect(scopeOf({ ...emptyDraft, binding: 'stored' }, task, stored)).toBe(stored);
+});
+
+test('any name becomes an identifier that the service takes', () => {
+  for (const name of ['Yard at night', '', '<b>', 'Überall ✓', 'x'.repeat(100)]) {
+    expect(ruleIdOf(name, '0a1b2c3d')).toMatch(/^[a-z0-9][a-z0-9_-]{0,63}$/);
+  }
+});

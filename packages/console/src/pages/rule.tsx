@@ -1,0 +1,117 @@
+import type { AlarmRule } from '@vision/client';
+import type { JSX } from 'preact';
+import { BacktestPanel } from '../alarms/backtest.tsx';
+import { RuleArea } from '../alarms/rule-area.tsx';
+import { useRuleCalls, useRuleEditor } from '../alarms/rule-editor.ts';
+import type { RuleEditor } from '../alarms/rule-editor.ts';
+import { RuleWhat } from '../alarms/rule-what.tsx';
+import { RuleWhere } from '../alarms/rule-where.tsx';
+import { AskButton } from '../components/ask-button.tsx';
+import { TextField } from '../components/fields.tsx';
+import { Notice, TroubleNotice } from '../components/notice.tsx';
+import { Page } from '../components/page.tsx';
+import { short } from '../lib/format.ts';
+import { isAboutObjects } from '../lib/rule-draft.ts';
+import { hrefOf } from '../lib/route.ts';
+import { dataOf } from '../state/data.ts';
+import { missingScopes, useSession } from '../state/session.ts';
+import { useLoaded } from '../state/use-loaded.ts';
+import { t } from '../strings.ts';
+
+const back = (
+  <a class="button" href={hrefOf({ page: 'alarms' })}>
+    {t.rule.back}
+  </a>
+);
+
+/** A new rule, drawn on a task where the address names one. */
+export function NewRulePage({ taskId }: { taskId: string | undefined }): JSX.Element {
+  return (
+    <Page title={t.rule.newTitle} lead={t.rule.lead} actions={back}>
+      <RuleForm rule={undefined} taskId={taskId} />
+    </Page>
+  );
+}
+
+/** A rule that is there already. */
+export function EditRulePage({ ruleId }: { ruleId: string }): JSX.Element {
+  const { client } = useSession();
+  const { value, trouble, reload } = useLoaded({
+    key: ruleId,
+    load: async (signal) => {
+      const params = { path: { rule_id: ruleId } };
+      // The client forgets that a corner has two numbers.
+      return dataOf(await client.api.GET('/v1/vision/alarm-rules/{rule_id}', { params, signal })) as AlarmRule;
+    },
+  });
+  const rule = value.value;
+  const isMissing = trouble.value?.reason === 'rule_not_found';
+  return (
+    <Page title={t.rule.editTitle(short(rule?.name ?? ruleId, 60))} lead={t.rule.changed} actions={back}>
+      {isMissing ? (
+        <Notice kind="info" title={t.rule.missing} />
+      ) : (
+        <TroubleNotice trouble={trouble.value} onRetry={reload} />
+      )}
+      {rule ? <RuleForm rule={rule} taskId={undefined} /> : null}
+      {!rule && !trouble.value ? <p class="dim tall">{t.loading}</p> : null}
+    </Page>
+  );
+}
+
+function RuleForm({ rule, taskId }: { rule: AlarmRule | undefined; taskId: string | undefined }): JSX.Element {
+  const editor = useRuleEditor(rule, taskId);
+  const hasArea = isAboutObjects(editor.draft.kind);
+  return (
+    <div class="rule">
+      {missingScopes.value.has('notify') ? (
+        <Notice kind="info" title={t.trouble.scope}>
+          <p>{t.trouble.scopeText('notify')}</p>
+        </Notice>
+      ) : null}
+      <RuleWhere editor={editor} />
+      <RuleWhat editor={editor} />
+      {hasArea ? <RuleArea editor={editor} /> : null}
+      <BacktestPanel editor={editor} number={hasArea ? 4 : 3} />
+      <SavePanel editor={editor} number={hasArea ? 5 : 4} />
+    </div>
+  );
+}
+
+function SavePanel({ editor, number }: { editor: RuleEditor; number: number }): JSX.Element {
+  const { rule, name, problem, change } = editor;
+  const { isBusy, trouble, save, remove } = useRuleCalls(editor);
+  const isOff = isBusy || problem !== undefined || name.trim() === '' || missingScopes.value.has('notify');
+  return (
+    <section class="panel" aria-labelledby="save">
+      <h2 id="save">{t.rule.step(number, t.rule.steps.save)}</h2>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <TextField name={t.rule.ruleName} value={name} maxLength={100} onInput={(next) => change({ name: next })} />
+        <div class="row">
+          <button type="submit" class="primary" disabled={isOff}>
+            {isBusy ? t.rule.saving : t.rule.save}
+          </button>
+          {rule ? (
+            <AskButton
+              text={t.rule.remove}
+              question={t.rule.removeSure}
+              yes={t.rule.removeYes}
+              no={t.rule.removeNo}
+              isDanger
+              isDisabled={isBusy}
+              onYes={() => void remove()}
+            />
+          ) : null}
+        </div>
+        {problem === undefined ? null : <p class="dim">{t.rule.problems[problem]}</p>}
+        {missingScopes.value.has('notify') ? null : <TroubleNotice trouble={trouble} />}
+      </form>
+    </section>
+  );
+}

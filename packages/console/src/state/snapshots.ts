@@ -1,0 +1,44 @@
+import type { VisionClient } from '@vision/client';
+import { dataOf } from './data.ts';
+
+const MOST_BYTES = 64 * 1024 * 1024;
+/** Images of tracks, the one that was shown last at the end. */
+const held = new Map<string, Blob>();
+
+export interface TrackOf {
+  taskId: string;
+  trackId: string;
+}
+
+/** The image of a track; images that were shown lately are not asked for again. @throws VisionError without one */
+export async function snapshotOf(
+  client: VisionClient,
+  { taskId, trackId }: TrackOf,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const key = `${taskId} ${trackId}`;
+  const known = held.get(key);
+  if (known) {
+    held.delete(key);
+    held.set(key, known);
+    return known;
+  }
+  const options = { params: { path: { task_id: taskId, track_id: trackId } }, signal, parseAs: 'blob' } as const;
+  const path = '/v1/vision/tasks/{task_id}/tracks/{track_id}/snapshot';
+  const image = dataOf(await client.api.GET(path, options));
+  held.set(key, image);
+  forgetOldest();
+  return image;
+}
+
+/** Nothing of one key stays for the next. */
+export const forgetSnapshots = () => held.clear();
+
+function forgetOldest(): void {
+  let bytes = [...held.values()].reduce((sum, { size }) => sum + size, 0);
+  for (const [key, { size }] of held) {
+    if (bytes <= MOST_BYTES) return;
+    held.delete(key);
+    bytes -= size;
+  }
+}

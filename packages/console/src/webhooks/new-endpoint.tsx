@@ -1,0 +1,100 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { OneOf } from '../components/choices.tsx';
+import { TextField } from '../components/fields.tsx';
+import { TroubleNotice } from '../components/notice.tsx';
+import { hrefOf } from '../lib/route.ts';
+import type { Trouble } from '../lib/trouble.ts';
+import { dataOf } from '../state/data.ts';
+import { noteTrouble, useSession } from '../state/session.ts';
+import { t } from '../strings.ts';
+import { typesOf } from './event-sets.ts';
+import type { EventSet } from './event-sets.ts';
+import { freshSecret } from './fresh-secret.ts';
+
+const NAME = '[a-z0-9][a-z0-9_\\-]{0,63}';
+const choices = (['all', 'alarms', 'tasks'] as const).map((value) => ({ value, text: t.webhooks.sets[value] }));
+
+/** Creates an endpoint; its page then shows the secret. */
+export function NewEndpoint({ names }: { names: readonly string[] }): JSX.Element {
+  const { form, change, isBusy, trouble, isTaken, create } = useNewEndpoint(names);
+  const { name, url, set } = form;
+  return (
+    <section class="panel" aria-labelledby="new-endpoint">
+      <h2 id="new-endpoint">{t.webhooks.addTitle}</h2>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <TextField
+          name={t.webhooks.newName}
+          value={name}
+          hint={isTaken ? t.webhooks.nameTaken : t.webhooks.newNameHint}
+          isRequired
+          pattern={NAME}
+          maxLength={64}
+          onInput={(next) => change({ name: next })}
+        />
+        <TextField
+          name={t.webhooks.url}
+          value={url}
+          hint={t.webhooks.urlHint}
+          isRequired
+          maxLength={2048}
+          onInput={(next) => change({ url: next.trim() })}
+        />
+        <OneOf<EventSet>
+          name={t.webhooks.events}
+          options={choices}
+          value={set}
+          onChange={(next) => change({ set: next })}
+        />
+        <TroubleNotice trouble={trouble} />
+        <p>
+          <button type="submit" class="primary" disabled={isBusy || isTaken || name === '' || url === ''}>
+            {isBusy ? t.webhooks.creating : t.webhooks.create}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+function useNewEndpoint(names: readonly string[]) {
+  const { client } = useSession();
+  const form = useSignal<{ name: string; url: string; set: EventSet }>({ name: '', url: '', set: 'all' });
+  const isBusy = useSignal(false);
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const { name, url, set } = form.value;
+  const create = async () => {
+    isBusy.value = true;
+    trouble.value = undefined;
+    try {
+      const types = typesOf(set);
+      const body = { url, enabled: true, ...(types ? { event_types: types } : {}) };
+      const params = { path: { endpoint_id: name } };
+      const endpoint = dataOf(await client.api.PUT('/v1/vision/webhook-endpoints/{endpoint_id}', { params, body }));
+      const { secret } = endpoint as { secret?: string };
+      freshSecret.value = secret === undefined ? undefined : { endpointId: name, secret };
+      location.hash = hrefOf({ page: 'webhook', name });
+    } catch (error) {
+      trouble.value = noteTrouble(error);
+    }
+    isBusy.value = false;
+  };
+  return {
+    form: form.value,
+    change: (changes: Partial<typeof form.value>) => {
+      form.value = { ...form.value, ...changes };
+      trouble.value = undefined;
+    },
+    isBusy: isBusy.value,
+    trouble: trouble.value,
+    // The same request would replace the endpoint that is there.
+    isTaken: names.includes(name),
+    create,
+  };
+}

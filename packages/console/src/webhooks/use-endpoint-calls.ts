@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals';
+import { hrefOf } from '../lib/route.ts';
+import type { Trouble } from '../lib/trouble.ts';
+import { dataOf } from '../state/data.ts';
+import { noteTrouble, useSession } from '../state/session.ts';
+import { t } from '../strings.ts';
+import type { Endpoint } from './event-sets.ts';
+import { freshSecret } from './fresh-secret.ts';
+
+const OVERLAP_S = 86_400;
+
+/** What a viewer does with an endpoint; each says what became of it. */
+export function useEndpointCalls(endpointId: string, onDone: () => void) {
+  const { client } = useSession();
+  const { api } = client;
+  const isBusy = useSignal(false);
+  const note = useSignal('');
+  const trouble = useSignal<Trouble | undefined>(undefined);
+  const params = { path: { endpoint_id: endpointId } };
+  const during = (work: () => Promise<string>) => {
+    isBusy.value = true;
+    trouble.value = undefined;
+    note.value = '';
+    void work()
+      .then((said) => {
+        note.value = said;
+        onDone();
+      })
+      .catch((error: unknown) => (trouble.value = noteTrouble(error)))
+      .finally(() => (isBusy.value = false));
+  };
+  const test = () =>
+    during(async () => {
+      dataOf(await api.POST('/v1/vision/webhook-endpoints/{endpoint_id}/test', { params }));
+      return t.webhooks.tested;
+    });
+  const toggle = ({ url, event_types: types, enabled }: Endpoint) =>
+    during(async () => {
+      const body = { url, enabled: !enabled, ...(types ? { event_types: types } : {}) };
+      dataOf(await api.PUT('/v1/vision/webhook-endpoints/{endpoint_id}', { params, body }));
+      return '';
+    });
+  const rotate = () =>
+    during(async () => {
+      const body = { overlap_s: OVERLAP_S };
+      const made = dataOf(await api.POST('/v1/vision/webhook-endpoints/{endpoint_id}/rotate-secret', { params, body }));
+      const { secret, old_secret_expires_at: oldUntil } = made;
+      if (secret !== undefined) freshSecret.value = { endpointId, secret, oldUntil };
+      return '';
+    });
+  /** The clock of this computer may be wrong; the service's is in its answers. */
+  const recover = (sinceMs: number) =>
+    during(async () => {
+      const body = { since_ms: sinceMs };
+      const sent = dataOf(await api.POST('/v1/vision/webhook-endpoints/{endpoint_id}/recover', { params, body }));
+      const more = sent.continue_from_ms === undefined ? '' : ` ${t.webhooks.recoveredPart}`;
+      return t.webhooks.recovered(sent.deliveries) + more;
+    });
+  const remove = () =>
+    during(async () => {
+      const { error } = await api.DELETE('/v1/vision/webhook-endpoints/{endpoint_id}', { params });
+      if (error) dataOf({ error });
+      location.hash = hrefOf({ page: 'webhooks' });
+      return '';
+    });
+  return { isBusy: isBusy.value, note: note.value, trouble: trouble.value, test, toggle, rotate, recover, remove };
+}

@@ -202,6 +202,7 @@ export const t = {
     scene: 'Scene',
     created: 'Created',
     expires: 'Results deleted',
+    newRule: 'New alarm rule',
     stop: 'Stop the task',
     stopping: 'Stopping…',
     stopSure: 'Stop this task? It cannot be continued.',
@@ -379,6 +380,7 @@ export const t = {
       `${confirmed} confirmed, ${wrong} false, ${open} without verdict`,
     edit: 'Edit',
     everyTask: 'All tasks',
+    held: (length: string) => `for ${length}`,
     ownTasks: (tasks: number) => count(tasks, 'task'),
   },
 

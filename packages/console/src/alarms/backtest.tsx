@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { TroubleNotice } from '../components/notice.tsx';
 import { clock, duration, inUtc, moment, percent, position } from '../lib/format.ts';
+import type { DraftProblem } from '../lib/rule-draft.ts';
 import { t } from '../strings.ts';
 import { TimelineChart } from '../task/timeline-chart.tsx';
 import { textAt } from '../task/timeline.tsx';
@@ -12,7 +13,7 @@ import type { Backtest, BacktestAlarm } from './use-backtest.ts';
 
 /** Step 4: what the rule would have raised, on the timeline and as a list. */
 export function BacktestPanel({ editor, number }: { editor: RuleEditor; number: number }): JSX.Element {
-  const { run, result, isStale, isRunning, trouble, hasFrames, isUpload } = useBacktest(editor);
+  const { run, result, isStale, isRunning, trouble, isLoading, hasFrames, isUpload } = useBacktest(editor);
   const { problem, task, draft } = editor;
   const isPointless = isUpload && draft.kind === 'source_down';
   return (
@@ -22,19 +23,28 @@ export function BacktestPanel({ editor, number }: { editor: RuleEditor; number: 
         <button type="button" disabled={!hasFrames || problem !== undefined || isRunning} onClick={() => void run()}>
           {isRunning ? t.backtest.running : t.backtest.run}
         </button>
-        <span class="dim">
-          {problem === undefined
-            ? task && !hasFrames
-              ? t.backtest.noFrames
-              : t.backtest.hint
-            : t.rule.problems[problem]}
-        </span>
+        <span class="dim">{hintOf({ problem, hasTask: task !== undefined, isLoading, hasFrames })}</span>
       </p>
       {isPointless ? <p class="hint">{t.backtest.onVideoOnly}</p> : null}
       <TroubleNotice trouble={trouble} />
       {result ? <Result editor={editor} result={result} isStale={isStale} /> : null}
     </section>
   );
+}
+
+interface HintProps {
+  problem: DraftProblem | undefined;
+  hasTask: boolean;
+  isLoading: boolean;
+  hasFrames: boolean;
+}
+
+/** Why the rule cannot be tested now, or what a test does. */
+function hintOf({ problem, hasTask, isLoading, hasFrames }: HintProps): string {
+  if (problem !== undefined) return t.rule.problems[problem];
+  if (!hasTask) return '';
+  if (isLoading) return t.loading;
+  return hasFrames ? t.backtest.hint : t.backtest.noFrames;
 }
 
 interface ResultProps {

@@ -43,10 +43,7 @@ function Shape({ editor, isLine }: { editor: RuleEditor; isLine: boolean }): JSX
         {media}
       </ShapeEditor>
       {note === undefined ? null : <p class="hint">{note}</p>}
-      <p class="line fault-text" role="status">
-        {isWrong ? t.rule.problems[problem] : ''}
-      </p>
-      <div class="row">
+      <div class="row ends">
         {isLine ? (
           <Choice
             name={t.rule.direction}
@@ -61,6 +58,9 @@ function Shape({ editor, isLine }: { editor: RuleEditor; isLine: boolean }): JSX
         >
           {t.shape.reset}
         </button>
+        <span class="fault-text" role="status">
+          {isWrong ? t.rule.problems[problem] : ''}
+        </span>
       </div>
       {isLine ? <p class="hint">{t.rule.directionHint}</p> : null}
     </>

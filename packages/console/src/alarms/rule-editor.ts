@@ -35,7 +35,8 @@ export interface RuleEditor {
 
 /** A rule in the making. */
 export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string | undefined): RuleEditor {
-  const draft = useSignal<RuleDraft>(rule ? draftOf(rule) : emptyDraft);
+  const form = useSignal<RuleDraft>(rule ? draftOf(rule) : emptyDraft);
+  const hasChosenLabels = useSignal(rule !== undefined);
   const taskId = useSignal(wantedTaskId ?? rule?.scope?.task_ids?.[0] ?? '');
   const moment = useSignal(0);
   const tasks = useTasks(taskId.value === '' ? undefined : taskId.value);
@@ -46,11 +47,16 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
     found.find((one) => ref !== undefined && one.client_ref === ref) ??
     found[0];
   const scene = useScene(task?.scene_code);
-  const labels = [...new Set([...(scene?.labels ?? []), ...draft.value.labels])];
-  const change = (changes: Partial<RuleDraft>) => (draft.value = { ...draft.value, ...changes });
+  // A new rule begins with the first label of the scene; the form shows it.
+  const draft = hasChosenLabels.value ? form.value : { ...form.value, labels: scene?.labels.slice(0, 1) ?? [] };
+  const labels = [...new Set([...(scene?.labels ?? []), ...draft.labels])];
+  const change = (changes: Partial<RuleDraft>) => {
+    if (changes.labels) hasChosenLabels.value = true;
+    form.value = { ...form.value, ...changes };
+  };
   return {
     rule,
-    draft: draft.value,
+    draft,
     change,
     tasks,
     task,
@@ -60,8 +66,8 @@ export function useRuleEditor(rule: AlarmRule | undefined, wantedTaskId: string 
     },
     scene,
     labels,
-    name: draft.value.name ?? suggestedName(draft.value, task),
-    problem: problemOf(draft.value),
+    name: draft.name ?? suggestedName(draft, task),
+    problem: problemOf(draft),
     moment,
   };
 }

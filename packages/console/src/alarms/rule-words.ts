@@ -13,7 +13,7 @@ export function scopeText(scope: AlarmRule['scope']): string {
 
 /** The condition of a rule, in words: `objects appear: person, for 2 s`. */
 export function whenText(when: RuleWhen): string {
-  const held = 'for_ms' in when && when.for_ms > 0 ? `, ${duration(when.for_ms)}` : '';
+  const held = 'for_ms' in when && when.for_ms > 0 ? `, ${t.rules.held(duration(when.for_ms))}` : '';
   if (when.kind === 'task_ended') {
     return `${t.rule.kinds.task_ended}: ${when.statuses.map((status) => t.tasks.statuses[status]).join(', ')}`;
   }

@@ -64,6 +64,7 @@ export function useBacktest(editor: RuleEditor) {
     isStale: result.value !== undefined && result.value.tested !== testedText(editor),
     isRunning: isRunning.value,
     trouble: trouble.value,
+    isLoading: source === undefined,
     hasFrames: range !== undefined,
     isUpload: source?.kind === 'upload',
   };

@@ -52,6 +52,9 @@ export function TaskPage({ taskId }: { taskId: string }): JSX.Element {
 function Actions({ view }: { view: TaskView }): JSX.Element {
   return (
     <>
+      <a class="button" href={hrefOf({ page: 'new-rule-of', taskId: view.taskId })}>
+        {t.task.newRule}
+      </a>
       <StopButton view={view} />
       <a class="button" href={hrefOf({ page: 'tasks' })}>
         {t.back}

@@ -3,7 +3,7 @@ import type { components } from '@vision/client';
 import type { JSX } from 'preact';
 import { Choice } from '../components/fields.tsx';
 import { TroubleNotice } from '../components/notice.tsx';
-import { duration, inUtc, moment } from '../lib/format.ts';
+import { clock, duration, inUtc, moment } from '../lib/format.ts';
 import type { Trouble } from '../lib/trouble.ts';
 import { dataOf } from '../state/data.ts';
 import { noteTrouble, useSession } from '../state/session.ts';
@@ -103,7 +103,7 @@ function DeliveryRow({ delivery, isEnabled, onDone }: Omit<DeliveryTableProps, '
         {nextAt === undefined || delivery.attempts.length === 0 ? null : (
           <span class="dim" title={inUtc(nextAt)}>
             {' '}
-            {t.deliveries.next(moment(nextAt))}
+            {t.deliveries.next(clock(Date.parse(nextAt)))}
           </span>
         )}
       </td>
@@ -144,7 +144,7 @@ function Attempts({ attempts }: Pick<Delivery, 'attempts'>): JSX.Element {
 function attemptText({ outcome, status, duration_ms: ms }: Delivery['attempts'][number]): string {
   const words = t.deliveries.outcomes[outcome];
   const said = outcome === 'http_status' && status !== undefined ? `${words} ${status}` : words;
-  return t.deliveries.attempt(said, duration(ms));
+  return t.deliveries.attempt(said, ms < 1000 ? `${ms} ms` : duration(ms));
 }
 
 function useRedeliver(deliveryId: string, onDone: () => void) {

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { Caller } from '../support/system.ts';
+import { Keyboard } from './support/keyboard.ts';
+import { analysed } from './support/video-task.ts';
+import { isTooWide, launchBrowser, photograph, seriousFindings, visit } from './support/visitor.ts';
+
+let browser: Browser;
+let caller: Caller;
+let taskId: string;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  caller = await Caller.create({ video_tasks_per_day: 10 });
+  taskId = await analysed(caller, 'street');
+});
+afterAll(() => browser.close());
+
+/** Serious findings in both themes. */
+async function findings(page: Page): Promise<string[]> {
+  const found = await seriousFindings(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  found.push(...(await seriousFindings(page)));
+  await page.emulateMedia({ colorScheme: 'light' });
+  return found;
+}
+
+const corner = (page: Page, name: RegExp) => page.getByRole('button', { name });
+
+test('a rule is drawn with the mouse, tested, saved, and its alarm found to be false', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn(caller.key);
+  await go('#/alarms');
+  await page.getByText('No rules yet').waitFor();
+  await photograph(page, 'alarms-empty');
+  await page.getByRole('link', { name: 'New rule' }).click();
+
+  // Drawn on the frame of the video: one corner is dragged, one is added.
+  await page.getByRole('option', { name: /^street/ }).waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Part of the image' }).click();
+  await page.locator('.shape-area video').waitFor();
+  const area = await page.locator('.shape-area').boundingBox();
+  if (!area) throw new Error('there is no image to draw on');
+  const at = (x: number, y: number) => [area.x + x * area.width, area.y + y * area.height] as const;
+  await page.mouse.move(...at(0.2, 0.2));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.1, 0.1), { steps: 4 });
+  await page.mouse.up();
+  await corner(page, /^Corner 1 of 4, 10 % across, 10 % down/).waitFor();
+  await page.mouse.click(...at(0.5, 0.05));
+  await corner(page, /^Corner 2 of 5, 50 % across, 5 % down/).waitFor();
+  await page.getByRole('button', { name: 'Test on stored frames' }).click();
+  await page.getByText(/^\d+ alarms? in /).waitFor();
+  expect(await page.locator('.alarm-mark').count()).toBeGreaterThan(0);
+  await photograph(page, 'rule-tested');
+  expect(await findings(page)).toEqual([]);
+  await page.getByLabel('car').check();
+  await page.getByText('The rule has changed since').waitFor();
+  await page.getByLabel('car').uncheck();
+
+  await page.getByRole('button', { name: 'Save the rule' }).click();
+  await page.getByRole('link', { name: 'person at street' }).waitFor();
+  await analysed(caller, 'street');
+  const alarm = page.getByRole('listitem', { name: 'person at street' }).first();
+  await alarm.waitFor();
+  await alarm.locator('img').waitFor();
+  await alarm.getByRole('button', { name: 'False alarm' }).click();
+  await page.getByText('0 confirmed, 1 false').waitFor();
+  await photograph(page, 'alarms');
+  expect(await findings(page)).toEqual([]);
+  await alarm.getByRole('button', { name: 'Mute the rule' }).click();
+  await alarm.getByText('The rule is muted').waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await isTooWide(page)).toBe(false);
+  await photograph(page, 'alarms-390');
+  await page.getByRole('link', { name: 'person at street' }).click();
+  await page.getByRole('button', { name: 'Delete the rule' }).waitFor();
+  await corner(page, /^Corner 2 of 5/).waitFor();
+  expect(await isTooWide(page)).toBe(false);
+  await photograph(page, 'rule-390');
+  await page.getByRole('button', { name: 'Delete the rule' }).click();
+  await page.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('The rule was deleted.').waitFor();
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a rule is drawn, tested and saved with the keyboard alone, and every change of it is said', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  const keys = new Keyboard(page);
+  const said = (text: RegExp) => page.locator('.shape [role=status]').getByText(text).waitFor();
+  await signIn(caller.key);
+  await go(`#/alarms/new-rule/${taskId}`);
+  await page.getByRole('option', { name: /^street/ }).waitFor({ state: 'attached' });
+
+  await keys.tabTo('Part of the image');
+  await keys.press('Enter');
+  await keys.tabTo(/^Corner 1 of 4, 20 % across, 20 % down/);
+  await keys.press('ArrowLeft', 3);
+  await keys.press('Shift+ArrowDown', 2);
+  await said(/^Corner 1 of 4, 17 % across, 30 % down/);
+  await keys.press('Enter');
+  await said(/^Corner 2 added, 5 corners/);
+  expect(await keys.focused()).toMatch(/^Corner 2 of 5/);
+  await keys.press('Delete');
+  await said(/^Corner removed, 4 corners left/);
+  expect(await keys.focused()).toMatch(/^Corner 1 of 4/);
+  await keys.press('Delete');
+  await keys.press('Delete');
+  await said(/at least 3 corners/);
+
+  // A line is drawn the same way.
+  await page.getByLabel('Raise an alarm when').focus();
+  await page.keyboard.type('an object crosses');
+  await keys.tabTo(/^Point 1, /);
+  await keys.press('Shift+ArrowLeft', 4);
+  await said(/^Point 1, 0 % across, 50 % down/);
+  await keys.tabTo(/^Point 2, /);
+  await keys.press('Shift+ArrowRight', 4);
+  await keys.tabTo('Test on stored frames');
+  await keys.press('Enter');
+  await page.getByText(/^(\d+|No) alarms? in /).waitFor();
+  await photograph(page, 'rule-line');
+  expect(await findings(page)).toEqual([]);
+  await keys.tabTo('Name of the rule');
+  await keys.press('Enter');
+  await page.getByRole('link', { name: 'person at street' }).waitFor();
+  const { body } = await caller.get('/v1/vision/alarm-rules');
+  expect(body['items']).toMatchObject([
+    {
+      scope: { client_refs: ['street'] },
+      when: {
+        kind: 'line_crossed',
+        labels: ['person'],
+        line: [
+          [0, 0.5],
+          [1, 0.5],
+        ],
+      },
+    },
+  ]);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('every kind of rule and a schedule are saved as the form says', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn(caller.key);
+  const save = async (kind: string, name: string, fill: () => Promise<void>) => {
+    await go(`#/alarms/new-rule/${taskId}`);
+    await page.getByLabel('Raise an alarm when').selectOption(kind);
+    await fill();
+    await page.getByLabel('Name of the rule').fill(name);
+    await page.getByRole('button', { name: 'Save the rule' }).click();
+    await page.getByRole('link', { name }).waitFor();
+  };
+  await save('object_absent', 'Guard', async () => {
+    await page.getByLabel('Missing for at least').fill('120');
+    await page.getByText('More settings').click();
+    await page.getByLabel('Only at certain times').check();
+    await page.getByLabel('Time zone').fill('Europe/Berlin');
+    await page.getByLabel('Sat').check();
+    await page.getByLabel('From').fill('22:00');
+    await photograph(page, 'rule-schedule');
+    expect(await findings(page)).toEqual([]);
+  });
+  await save('source_down', 'Camera', () =>
+    page
+      .getByLabel('The rule applies to')
+      .selectOption('all')
+      .then(() => undefined),
+  );
+  await save('task_ended', 'Ends', () => page.getByLabel('Stopped').check());
+  const { body } = await caller.get('/v1/vision/alarm-rules');
+  const rules = Object.fromEntries((body['items'] as { name: string }[]).map((rule) => [rule.name, rule]));
+  expect(rules['Guard']).toMatchObject({
+    when: { kind: 'object_absent', for_ms: 120_000 },
+    schedule: {
+      time_zone: 'Europe/Berlin',
+      windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat'], from: '22:00', to: '06:00' }],
+    },
+  });
+  expect(rules['Camera']).toMatchObject({ when: { kind: 'source_down', for_ms: 60_000 } });
+  expect(rules['Camera']).not.toHaveProperty('scope');
+  expect(rules['Ends']).toMatchObject({ when: { kind: 'task_ended', statuses: ['stopped', 'failed'] } });
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});

@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+
+/** What a screen reader calls the element with the focus, shortened to what its tests need. */
+const FOCUSED = `(() => {
+  const { activeElement: element } = document;
+  const label = element.labels?.[0]?.textContent ?? element.getAttribute('aria-label') ?? element.textContent;
+  return (label ?? '').trim();
+})()`;
+/** No page of the console has more stops than this before what a way needs. */
+const MOST_TABS = 60;
+
+/** The keyboard of a viewer who has no mouse; it counts what is pressed. */
+export class Keyboard {
+  presses = 0;
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  async press(key: string, times = 1): Promise<void> {
+    for (let time = 0; time < times; time += 1) await this.#page.keyboard.press(key);
+    this.presses += times;
+  }
+
+  /** Pastes a text: two keys at once. */
+  async paste(text: string): Promise<void> {
+    await this.#page.keyboard.insertText(text);
+    this.presses += 2;
+  }
+
+  focused(): Promise<string> {
+    return this.#page.evaluate<string>(FOCUSED);
+  }
+
+  /** Presses Tab until the focus is on what has this name. @throws Error when it never is */
+  async tabTo(name: string | RegExp): Promise<void> {
+    const isThere = (text: string) => (typeof name === 'string' ? text === name : name.test(text));
+    for (let tabs = 0; tabs < MOST_TABS; tabs += 1) {
+      if (isThere(await this.focused())) return;
+      await this.press('Tab');
+    }
+    throw new Error(`Tab does not lead to ${String(name)}`);
+  }
+}

@@ -1,0 +1,172 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { until } from '@vision/shared/testing/until';
+import { verifyWebhook } from '../../packages/client/src/webhooks.ts';
+import { admin, Caller } from '../support/system.ts';
+import { Keyboard } from './support/keyboard.ts';
+import { isTooWide, launchBrowser, photograph, seriousFindings, visit } from './support/visitor.ts';
+
+interface Received {
+  body: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+const received: Received[] = [];
+let status = 204;
+const receiver = createServer((req, res) => {
+  const chunks: Buffer[] = [];
+  req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  req.on('end', () => {
+    received.push({ body: Buffer.concat(chunks).toString(), headers: req.headers });
+    res.writeHead(status).end();
+  });
+});
+const address = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+let browser: Browser;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  browser = await launchBrowser();
+});
+beforeEach(() => {
+  received.length = 0;
+  status = 204;
+});
+afterAll(async () => {
+  await browser.close();
+  receiver.close();
+  receiver.closeAllConnections();
+});
+
+test('an endpoint is created, its secret shown once, and a test delivered, with the keyboard alone', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  const keys = new Keyboard(page);
+  await signIn((await Caller.create()).key);
+  await go('#/webhooks');
+  await page.getByText('No endpoints yet').waitFor();
+  await photograph(page, 'webhooks-empty');
+  await keys.tabTo('Your name for the endpoint');
+  await keys.paste('guard-room');
+  await keys.tabTo('Address');
+  await keys.paste(address());
+  await keys.press('Enter');
+  await page.getByText('Copy the secret now').waitFor();
+  const secret = await page.locator('.copyable code').innerText();
+  await photograph(page, 'webhook-secret');
+  await keys.tabTo('I have copied it');
+  await keys.press('Enter');
+  await keys.tabTo('Send a test');
+  await keys.press('Enter');
+  await page.getByRole('row', { name: /webhook_endpoint.test Delivered/ }).waitFor();
+  const [first] = received;
+  expect(verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret)).toMatchObject({
+    type: 'webhook_endpoint.test',
+  });
+  expect(await page.content()).not.toContain(secret);
+  await photograph(page, 'webhook');
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await isTooWide(page)).toBe(false);
+  await photograph(page, 'webhook-390');
+  await page.getByRole('link', { name: 'Back to webhooks' }).click();
+  await page.getByRole('link', { name: 'guard-room' }).waitFor();
+  expect(await isTooWide(page)).toBe(false);
+  await photograph(page, 'webhooks-390');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await photograph(page, 'webhooks');
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a failed delivery is sent again, a new secret signs, and missed events follow, with the mouse', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await go('#/webhooks');
+  await page.getByLabel('Your name for the endpoint').fill('desk');
+  await page.getByLabel('Address').fill(address());
+  await page.getByRole('button', { name: 'Create the endpoint' }).click();
+  status = 503;
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('answered with 503').first().waitFor();
+  await page.getByText('Failing since').waitFor();
+  await photograph(page, 'webhook-failing');
+  status = 204;
+  await page.getByRole('button', { name: 'Send again' }).first().click();
+  await page
+    .getByRole('row', { name: /Delivered/ })
+    .first()
+    .waitFor();
+
+  await page.getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('button', { name: 'Make a new one' }).click();
+  await page.getByText('Signatures of the old secret').waitFor();
+  const secret = await page.locator('.copyable code').innerText();
+  const before = received.length;
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const last = await until(() => (received.length > before ? received.at(-1) : undefined));
+  expect(verifyWebhook(last.body, last.headers, secret)).toMatchObject({ type: 'webhook_endpoint.test' });
+
+  await page.getByRole('button', { name: 'Switch off' }).click();
+  await page.getByText('You switched it off.').waitFor();
+  await photograph(page, 'webhook-off');
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByText('You switched it off.').waitFor({ state: 'hidden' });
+  await page.getByText('Send missed events again').first().click();
+  await page.getByRole('button', { name: 'Send missed events again' }).click();
+  await page.getByText('No event was missed').waitFor();
+
+  // The service switches an endpoint off that says it is gone.
+  status = 410;
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('the receiver answered 410').waitFor();
+  await photograph(page, 'webhook-gone');
+  await page.getByRole('button', { name: 'Delete the endpoint' }).click();
+  await page.getByRole('button', { name: 'Delete it' }).click();
+  await page.getByText('No endpoints yet').waitFor();
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('an address that is not allowed is said, and a name that is taken replaces nothing', async () => {
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn((await Caller.create()).key);
+  await go('#/webhooks');
+  await page.getByLabel('Your name for the endpoint').fill('desk');
+  await page.getByLabel('Address').fill('https://user:secret@hooks.example.org/');
+  await page.getByRole('button', { name: 'Create the endpoint' }).click();
+  await page.getByText('may not hold a user name or password').waitFor();
+  await page.getByLabel('Address').fill(address());
+  await page.getByRole('button', { name: 'Create the endpoint' }).click();
+  await page.getByRole('link', { name: 'Back to webhooks' }).click();
+  await page.getByLabel('Your name for the endpoint').fill('desk');
+  await page.getByText('There is an endpoint of this name already').waitFor();
+  await page.getByLabel('Address').fill(address());
+  expect(await page.getByRole('button', { name: 'Create the endpoint' }).isDisabled()).toBe(true);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
+
+test('a key without the scope is told so calmly, on webhooks and on alarms', async () => {
+  const { body } = await admin('POST', '/admin/v1/keys', { name: 'browser', scopes: ['read'] });
+  const visitor = await visit(browser);
+  const { page, signIn, go, complaints } = visitor;
+  await signIn(String(body['key']));
+  await go('#/webhooks');
+  await page.getByText('lacks the scope “notify”').waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(await seriousFindings(page)).toEqual([]);
+  await photograph(page, 'webhooks-scope-missing');
+  await go('#/alarms');
+  await page.getByText('No alarm is open').waitFor();
+  await go('#/alarms/new-rule');
+  await page.getByText('lacks the scope “notify”').waitFor();
+  expect(await page.getByRole('button', { name: 'Save the rule' }).isDisabled()).toBe(true);
+  expect(complaints).toEqual([]);
+  await visitor.close();
+});
